@@ -1,0 +1,22 @@
+/** A run, or the call of one layer, was aborted. `reason` is what `abort(reason)` was given. */
+export class AbortError extends Error {
+  override readonly name = 'AbortError'
+  readonly reason: unknown
+
+  constructor(reason?: unknown) {
+    super(message(reason), reason instanceof Error ? { cause: reason } : undefined)
+    this.reason = reason
+  }
+}
+
+/** The error for a reason: an AbortError, the platform's included, is kept as it is. */
+export function toAbortError(reason: unknown): Error {
+  if (reason instanceof Error && reason.name === 'AbortError' && !(reason instanceof DOMException)) return reason
+  return new AbortError(reason)
+}
+
+function message(reason: unknown): string {
+  if (typeof reason === 'string' && reason !== '') return `The run was aborted: ${reason}`
+  if (reason instanceof Error && reason.message !== '') return `The run was aborted: ${reason.message}`
+  return 'The run was aborted.'
+}

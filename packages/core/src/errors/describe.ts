@@ -1,0 +1,17 @@
+/** A value as a few words for a message: short, never throwing, and without the contents of objects. */
+export function describe(value: unknown): string {
+  if (typeof value === 'string') return value.length > 60 ? `"${value.slice(0, 57)}…"` : `"${value}"`
+  if (typeof value === 'function') return value.name === '' ? 'a function' : `the function ${value.name}`
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object'
+  return String(value)
+}
+
+/** The message of whatever was thrown; safe for values whose getters throw. */
+export function messageOf(thrown: unknown): string {
+  try {
+    if (typeof thrown === 'object' && thrown !== null && 'message' in thrown) return String(thrown.message)
+    return String(thrown)
+  } catch {
+    return 'an error whose message cannot be read'
+  }
+}

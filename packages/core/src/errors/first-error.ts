@@ -1,0 +1,22 @@
+/**
+ * Which of two errors goes on outward: the first, unless the second is a translation that carries it as `cause`
+ * (or among `errors`). The other is kept in `first.suppressed`, so that an error of a `finally` hides nothing.
+ */
+export function firstError(first: unknown, second: unknown): unknown {
+  if (first === second || carries(second, first)) return second
+  if (typeof first === 'object' && first !== null) suppress(first, second)
+  return first
+}
+
+function suppress(first: object & { suppressed?: unknown }, second: unknown): void {
+  if (Array.isArray(first.suppressed)) first.suppressed.push(second)
+  else if (Object.isExtensible(first))
+    Object.defineProperty(first, 'suppressed', { value: [second], writable: true, configurable: true })
+}
+
+function carries(error: unknown, cause: unknown, depth = 0): boolean {
+  if (typeof error !== 'object' || error === null || depth > 16) return false
+  const { cause: inner, errors } = error as { cause?: unknown; errors?: unknown }
+  if (inner !== undefined && (inner === cause || carries(inner, cause, depth + 1))) return true
+  return Array.isArray(errors) && errors.some((e) => e === cause || carries(e, cause, depth + 1))
+}

@@ -1,0 +1,97 @@
+import type { Message } from '../messages/message.ts'
+import type { Usage } from '../messages/usage.ts'
+import type { ContentChunk, FinishChunk, FinishReason } from '../model/chunk.ts'
+import type { ToolStatus } from '../tool/tool-result.ts'
+
+export type RunStatus = 'completed' | 'stopped' | 'blocked' | 'suspended' | 'aborted' | 'failed'
+
+interface InTurn {
+  sessionId: string
+  turnId: string
+  /** The sub-agents that lead to where it happened, outermost first. */
+  path?: readonly string[]
+}
+interface InStep extends InTurn {
+  stepIndex: number
+}
+
+export interface TurnStart extends InTurn {
+  type: 'turn:start'
+  turnIndex: number
+  input: readonly Message[]
+}
+export interface TurnEnd extends InTurn {
+  type: 'turn:end'
+  turnIndex: number
+  status: RunStatus
+  reason?: string
+  usage: Usage
+}
+export interface StepStart extends InStep {
+  type: 'step:start'
+}
+export interface StepEnd extends InStep {
+  type: 'step:end'
+}
+/** What was shown of this model call no longer counts: another attempt follows. */
+export interface ModelReset extends InStep {
+  type: 'model:reset'
+}
+export interface ToolStart extends InStep {
+  type: 'tool:start'
+  callId: string
+  name: string
+  args: Readonly<Record<string, unknown>>
+}
+export interface ToolEnd extends InStep {
+  type: 'tool:end'
+  callId: string
+  name: string
+  status: ToolStatus
+  /** What the model is sent, as text. */
+  content: string
+  isError: boolean
+}
+/** What a layer sends with `ctx.emit()`. */
+export interface CustomEvent {
+  type: `${string}:${string}`
+  [field: string]: unknown
+}
+
+/** One event of a run's stream. */
+export type StreamEvent = ContentChunk | FinishChunk | ModelReset | ToolStart | ToolEnd | StepStart | StepEnd | TurnStart | TurnEnd
+
+export interface ModelStart extends InStep {
+  type: 'model:start'
+  model: string
+  callIndex: number
+}
+export interface ModelEnd extends InStep {
+  type: 'model:end'
+  model: string
+  callIndex: number
+  /** Absent where the call failed. */
+  finishReason?: FinishReason
+  usage?: Usage
+  error?: unknown
+}
+
+/** What observers may listen to, by name. Layers add their own by declaration merging. */
+export interface AgentEvents {
+  'agent:start': { type: 'agent:start'; agent: string }
+  'agent:end': { type: 'agent:end'; agent: string }
+  'session:start': { type: 'session:start'; sessionId: string }
+  'session:end': { type: 'session:end'; sessionId: string }
+  'turn:start': TurnStart
+  'turn:end': TurnEnd & { error?: unknown }
+  'step:start': StepStart
+  'step:end': StepEnd
+  'model:start': ModelStart
+  'model:chunk': InStep & { type: 'model:chunk'; chunk: ContentChunk | FinishChunk }
+  'model:reset': ModelReset
+  'model:end': ModelEnd
+  'tool:start': ToolStart
+  'tool:end': ToolEnd & { error?: unknown }
+  error: { type: 'error'; sessionId: string; turnId: string; error: unknown }
+  'observer:error': { type: 'observer:error'; event: string; error: unknown }
+}

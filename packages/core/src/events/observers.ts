@@ -1,0 +1,59 @@
+import { EventEmitter } from 'eventemitter3'
+import { isThenable } from '../compose/thenable.ts'
+
+type Listener = (event: never) => unknown
+
+/**
+ * Observers beside the path. What one throws, at once or later, goes to `observer:error` and nowhere else; nobody waits for it.
+ */
+export class Observers {
+  readonly #emitter = new EventEmitter()
+  readonly #wrapped = new Map<string, Map<Listener, Listener>>()
+
+  on(name: string, listener: Listener): void {
+    const wrapped = (event: never) => this.#call(name, listener, event)
+    let ofName = this.#wrapped.get(name)
+    if (ofName === undefined) this.#wrapped.set(name, (ofName = new Map()))
+    if (ofName.has(listener)) return
+    ofName.set(listener, wrapped)
+    this.#emitter.on(name, wrapped)
+  }
+
+  once(name: string, listener: Listener): void {
+    const first = (event: never) => {
+      this.off(name, first)
+      return listener(event)
+    }
+    this.on(name, first)
+  }
+
+  off(name: string, listener: Listener): void {
+    const wrapped = this.#wrapped.get(name)?.get(listener)
+    if (wrapped === undefined) return
+    this.#wrapped.get(name)?.delete(listener)
+    this.#emitter.off(name, wrapped)
+  }
+
+  /** Whether an event object is worth building. */
+  has(name: string): boolean {
+    return this.#emitter.listenerCount(name) > 0
+  }
+
+  /** The event goes to each observer as it is; senders give an object of its own. */
+  emit(name: string, event: object): void {
+    this.#emitter.emit(name, event)
+  }
+
+  #call(name: string, listener: Listener, event: never): void {
+    try {
+      const result = listener(event)
+      if (isThenable(result)) result.then(undefined, (error) => this.#failed(name, error))
+    } catch (error) {
+      this.#failed(name, error)
+    }
+  }
+
+  #failed(name: string, error: unknown): void {
+    if (name !== 'observer:error') this.emit('observer:error', { type: 'observer:error', event: name, error })
+  }
+}

@@ -1,0 +1,7 @@
+export { AbortError } from './errors/abort-error.ts'
+export { AlliumError, type AlliumErrorOptions, isAlliumError } from './errors/allium-error.ts'
+export { type ErrorCode, errorCodes } from './errors/codes.ts'
+export type * from './messages/message.ts'
+export type { Usage } from './messages/usage.ts'
+export type * from './model/chunk.ts'
+export type { Model, ModelRef, ModelRequest, ResolveModel, ResponseFormat, Settings, ToolChoice, ToolDef } from './model/model.ts'

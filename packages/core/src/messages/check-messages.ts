@@ -1,0 +1,66 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import type { ErrorCode } from '../errors/codes.ts'
+import { describe } from '../errors/describe.ts'
+import type { Message, Part } from './message.ts'
+
+const roles = new Set(['system', 'user', 'assistant', 'tool'])
+const parts = new Set(['text', 'reasoning', 'image', 'file', 'tool-call', 'tool-result'])
+
+/** Throws unless `value` is a message: a known role, and text or known parts as content. */
+export function checkMessage(
+  value: unknown,
+  where: string,
+  code: ErrorCode = 'message.invalid',
+): asserts value is Message {
+  const fail = (what: string) => {
+    throw new AlliumError(code, `${where} ${what}. A message is { role, content }, with text or parts as content.`)
+  }
+  if (typeof value !== 'object' || value === null) return fail(`is ${describe(value)}`)
+  const { role, content } = value as Partial<Message>
+  if (typeof role !== 'string' || !roles.has(role))
+    return fail(`has the role ${describe(role)}, which is not system, user, assistant or tool`)
+  if (typeof content === 'string') return
+  if (!Array.isArray(content)) return fail(`has ${describe(content)} as content`)
+  for (const part of content as Partial<Part>[])
+    if (typeof part !== 'object' || part === null || !parts.has(part.type as string))
+      return fail(`has a part of the type ${describe(part?.type)}`)
+}
+
+/**
+ * Throws unless the list is a conversation that a provider takes: each tool call has exactly one result, after it.
+ * Calls of the last assistant message may still wait for theirs.
+ */
+export function checkHistory(history: unknown): asserts history is Message[] {
+  if (!Array.isArray(history))
+    throw new AlliumError('history.invalid', `A history is an array of messages, but ${describe(history)} was given.`)
+  const open = new Map<string, string>()
+  const closed = new Set<string>()
+  let lastAssistant: Set<string> = new Set()
+  history.forEach((message: unknown, at) => {
+    checkMessage(message, `history[${at}]`, 'history.invalid')
+    if (message.role === 'assistant') lastAssistant = new Set()
+    if (typeof message.content === 'string') return
+    for (const part of message.content) {
+      if (part.type === 'tool-call') {
+        if (open.has(part.callId) || closed.has(part.callId))
+          throw broken(at, `has a second tool call with the id ${describe(part.callId)}`)
+        open.set(part.callId, part.name)
+        lastAssistant.add(part.callId)
+      } else if (part.type === 'tool-result') {
+        if (!open.delete(part.callId))
+          throw broken(at, `has a result for ${describe(part.callId)}, which no earlier call waits for`)
+        closed.add(part.callId)
+      }
+    }
+  })
+  for (const callId of open.keys())
+    if (!lastAssistant.has(callId))
+      throw broken(history.length - 1, `ends with the tool call ${describe(callId)} unanswered`)
+}
+
+function broken(at: number, what: string): AlliumError {
+  return new AlliumError(
+    'history.invalid',
+    `history[${at}] ${what}. Every tool call needs exactly one result after it.`,
+  )
+}

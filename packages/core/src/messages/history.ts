@@ -1,0 +1,79 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import { checkMessage } from './check-messages.ts'
+import { cloneJson, freezeJson } from './json.ts'
+import type { Message, ToolCallPart } from './message.ts'
+
+/** The canonical conversation as users see it: reading like an array, and `push`. Its messages are frozen. */
+export interface ReadonlyHistory extends ReadonlyArray<Readonly<Message>> {
+  /** Adds messages at the end; they are checked and copied. */
+  push(...messages: Message[]): number
+}
+
+/** The canonical conversation of a session. It only grows; the last answer alone may be replaced, by the core. */
+export class History {
+  readonly items: Message[] = []
+  #view: ReadonlyHistory | undefined
+
+  /** Adds a message that the core made itself. */
+  append(message: Message): void {
+    this.items.push(freezeJson(message))
+  }
+
+  replace(index: number, message: Message | undefined): void {
+    if (message === undefined) this.items.splice(index, 1)
+    else this.items[index] = freezeJson(message)
+  }
+
+  reset(messages: readonly Message[]): void {
+    this.items.length = 0
+    for (const message of messages) this.append(cloneJson(message))
+  }
+
+  /** Tool calls of the last assistant message that have no result yet. */
+  pending(): ToolCallPart[] {
+    const { items } = this
+    const answered = new Set<string>()
+    for (let i = items.length - 1; i >= 0; i--) {
+      const message = items[i] as Message
+      if (message.role === 'user') return []
+      const parts = typeof message.content === 'string' ? [] : message.content
+      for (const part of parts) if (part.type === 'tool-result') answered.add(part.callId)
+      if (message.role === 'assistant')
+        return parts.filter((part): part is ToolCallPart => part.type === 'tool-call' && !answered.has(part.callId))
+    }
+    return []
+  }
+
+  /** What layers and callers get. A proxy, made once, because a plain array could be rewritten. */
+  get view(): ReadonlyHistory {
+    this.#view ??= new Proxy(this.items, appendOnly) as unknown as ReadonlyHistory
+    return this.#view
+  }
+}
+
+const appendOnly: ProxyHandler<Message[]> = {
+  get(items, key) {
+    if (key === 'push') return (...messages: Message[]) => pushAll(items, messages)
+    const value: unknown = Reflect.get(items, key)
+    return typeof value === 'function' && writers.has(key) ? refuse : value
+  },
+  set: refuse,
+  deleteProperty: refuse,
+  defineProperty: refuse,
+  setPrototypeOf: refuse,
+}
+
+const writers = new Set<PropertyKey>(['pop', 'shift', 'unshift', 'splice', 'sort', 'reverse', 'fill', 'copyWithin'])
+
+function pushAll(items: Message[], messages: Message[]): number {
+  for (const message of messages) checkMessage(message, 'A message pushed to the history', 'history.invalid')
+  for (const message of messages) items.push(freezeJson(cloneJson(message)))
+  return items.length
+}
+
+function refuse(): never {
+  throw new AlliumError(
+    'history.invalid',
+    'The history is append-only: use push(), or change ctx.messages, which is what the model is sent.',
+  )
+}

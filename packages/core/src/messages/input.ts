@@ -1,0 +1,19 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import { describe } from '../errors/describe.ts'
+import { checkMessage } from './check-messages.ts'
+import { cloneJson } from './json.ts'
+import type { Input, Message } from './message.ts'
+
+/** The messages that an input stands for, as copies that the run owns. */
+export function toMessages(input: Input): Message[] {
+  if (typeof input === 'string') return [{ role: 'user', content: input }]
+  const list: unknown = Array.isArray(input) ? input : [input]
+  const messages = list as Message[]
+  if (messages.length === 0 || messages[0] === undefined)
+    throw new AlliumError(
+      'message.invalid',
+      `The input of a run is a text, a message or a list of messages, but ${describe(input)} was given.`,
+    )
+  messages.forEach((message, i) => checkMessage(message, `input[${i}]`))
+  return messages.map(cloneJson)
+}

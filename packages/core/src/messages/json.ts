@@ -1,0 +1,42 @@
+/** A copy of a JSON-like value: plain objects and arrays are new, everything else (bytes, URLs, dates) is shared. */
+export function cloneJson<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(cloneJson) as T
+  if (!isPlain(value)) return value
+  const copy: Record<string, unknown> = {}
+  for (const key of Object.keys(value))
+    if (key !== '__proto__') copy[key] = cloneJson((value as Record<string, unknown>)[key])
+  return copy as T
+}
+
+/** Freezes a JSON-like value all the way down and gives it back. */
+export function freezeJson<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  if (Array.isArray(value)) for (const item of value) freezeJson(item)
+  else if (isPlain(value)) for (const key in value) freezeJson(value[key])
+  else return value
+  return Object.freeze(value)
+}
+
+/** Whether two JSON-like values say the same; an absent field equals an undefined one. */
+export function equalJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => equalJson(item, b[i]))
+  if (Array.isArray(b)) return false
+  const left = a as Record<string, unknown>
+  const right = b as Record<string, unknown>
+  for (const key of Object.keys(left)) if (!equalJson(left[key], right[key])) return false
+  for (const key of Object.keys(right)) if (right[key] !== undefined && left[key] === undefined) return false
+  return true
+}
+
+/** Whether a key would reach a prototype instead of the object. */
+export function isReservedKey(key: PropertyKey): boolean {
+  return key === '__proto__' || key === 'constructor' || key === 'prototype'
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}

@@ -1,0 +1,64 @@
+/** What a provider adds to a part and wants back unchanged in the next step, by provider: thinking signatures and the like. */
+export type ProviderMetadata = Record<string, Record<string, unknown>>
+
+interface PartBase {
+  providerMetadata?: ProviderMetadata
+}
+export interface TextPart extends PartBase {
+  type: 'text'
+  text: string
+}
+export interface ReasoningPart extends PartBase {
+  type: 'reasoning'
+  text: string
+}
+/** An image. `data` is raw bytes, a URL, or base64 text. */
+export interface ImagePart extends PartBase {
+  type: 'image'
+  data: Uint8Array | URL | string
+  mediaType: string
+}
+/** Any other file, by its media type. `data` is raw bytes, a URL, or base64 text. */
+export interface FilePart extends PartBase {
+  type: 'file'
+  data: Uint8Array | URL | string
+  mediaType: string
+  filename?: string
+}
+export interface ToolCallPart extends PartBase {
+  type: 'tool-call'
+  callId: string
+  name: string
+  args: Record<string, unknown>
+  /** The provider ran it itself: its result follows in the same message. */
+  providerExecuted?: boolean
+}
+export interface ToolResultPart extends PartBase {
+  type: 'tool-result'
+  callId: string
+  name: string
+  content: string | Part[]
+  isError?: boolean
+}
+export type Part = TextPart | ReasoningPart | ImagePart | FilePart | ToolCallPart | ToolResultPart
+
+export type Role = 'system' | 'user' | 'assistant' | 'tool'
+
+export interface Message {
+  role: Role
+  content: string | Part[]
+  id?: string
+  /** The answer was cut by an abort, a stop or a disconnect. */
+  interrupted?: boolean
+}
+
+/** What `run()` takes as input: a text, a message, or several. */
+export type Input = string | Message | readonly Message[]
+
+/** The text of a message, its text parts joined. */
+export function textOf(message: Message): string {
+  if (typeof message.content === 'string') return message.content
+  let text = ''
+  for (const part of message.content) if (part.type === 'text') text += part.text
+  return text
+}

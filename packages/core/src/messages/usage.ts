@@ -1,0 +1,42 @@
+/** Tokens and calls. What a provider did not tell, or told as nonsense, counts as 0. */
+export interface Usage {
+  inputTokens: number
+  outputTokens: number
+  /** Part of `inputTokens` that was read from the provider's cache. */
+  cachedInputTokens?: number
+  /** Part of `inputTokens` that was written to the provider's cache. */
+  cacheWriteTokens?: number
+  /** Part of `outputTokens` that was spent on reasoning. */
+  reasoningTokens?: number
+  /** Physical calls of a provider, retries included; counted by the core. */
+  calls: number
+}
+
+export function noUsage(): Usage {
+  return { inputTokens: 0, outputTokens: 0, calls: 0 }
+}
+
+/** A provider's usage with every count a whole number that is not negative. */
+export function cleanUsage(given: Partial<Usage> | undefined, calls: number): Usage {
+  const usage: Usage = { inputTokens: count(given?.inputTokens), outputTokens: count(given?.outputTokens), calls }
+  if (given?.cachedInputTokens !== undefined) usage.cachedInputTokens = count(given.cachedInputTokens)
+  if (given?.cacheWriteTokens !== undefined) usage.cacheWriteTokens = count(given.cacheWriteTokens)
+  if (given?.reasoningTokens !== undefined) usage.reasoningTokens = count(given.reasoningTokens)
+  return usage
+}
+
+/** Adds `more` to `total` in place. */
+export function addUsage(total: Usage, more: Usage): void {
+  total.inputTokens += more.inputTokens
+  total.outputTokens += more.outputTokens
+  total.calls += more.calls
+  if (more.cachedInputTokens !== undefined)
+    total.cachedInputTokens = (total.cachedInputTokens ?? 0) + more.cachedInputTokens
+  if (more.cacheWriteTokens !== undefined)
+    total.cacheWriteTokens = (total.cacheWriteTokens ?? 0) + more.cacheWriteTokens
+  if (more.reasoningTokens !== undefined) total.reasoningTokens = (total.reasoningTokens ?? 0) + more.reasoningTokens
+}
+
+function count(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0
+}

@@ -1,0 +1,140 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import { describe } from '../errors/describe.ts'
+import type { Message, Part, ReasoningPart, TextPart } from '../messages/message.ts'
+import type { ContentChunk, ToolInputStart } from './chunk.ts'
+import type { ToolCall } from './response.ts'
+
+/** A tool call as its chunks tell it. */
+interface OpenCall {
+  start: ToolInputStart
+  json: string
+  ended: boolean
+}
+type Block = { part: Part; id: string | undefined } | { call: OpenCall }
+
+/** Puts an answer together from its chunks, and checks that each tool input starts, goes on and ends in this order. */
+export class Assembly {
+  text = ''
+  #reasoning: string | undefined
+  readonly #blocks: Block[] = []
+  #calls: Map<string, OpenCall> | undefined
+
+  /** @param who named when chunks come in a wrong order: a layer, or the model */
+  constructor(readonly who: string) {}
+
+  add(chunk: ContentChunk): void {
+    switch (chunk.type) {
+      case 'text-delta':
+        this.text += chunk.delta
+        return this.#extend('text', chunk)
+      case 'reasoning-delta':
+        this.#reasoning = (this.#reasoning ?? '') + chunk.delta
+        return this.#extend('reasoning', chunk)
+      case 'tool-input-start':
+        return this.#start(chunk)
+      case 'tool-input-delta':
+        this.#open(chunk.callId, 'a tool-input-delta').json += chunk.delta
+        return
+      case 'tool-input-end': {
+        const call = this.#open(chunk.callId, 'a tool-input-end')
+        call.ended = true
+        if (chunk.providerMetadata !== undefined) call.start = { ...call.start, providerMetadata: { ...call.start.providerMetadata, ...chunk.providerMetadata } }
+        return
+      }
+      case 'tool-result': {
+        const { id: _id, ...part } = chunk
+        this.#blocks.push({ part, id: undefined })
+        return
+      }
+      case 'file': {
+        const { id: _id, ...part } = chunk
+        this.#blocks.push({ part, id: undefined })
+        return
+      }
+      case 'source':
+        return
+    }
+  }
+
+  get reasoning(): string | undefined {
+    return this.#reasoning
+  }
+
+  /** The ids of calls that have begun. */
+  has(callId: string): boolean {
+    return this.#calls?.has(callId) ?? false
+  }
+
+  /** Throws if a tool input has not ended. */
+  close(): void {
+    if (this.#calls === undefined) return
+    for (const [callId, call] of this.#calls) if (!call.ended) throw this.#disorder(`left the tool input ${describe(callId)} without its tool-input-end`)
+  }
+
+  /** The calls, with their arguments parsed anew. */
+  toolCalls(): ToolCall[] {
+    return this.#calls === undefined ? [] : [...this.#calls.values()].map(toCall)
+  }
+
+  /** The answer as a message. `calls` are those of the response, so that their arguments are parsed once. */
+  message(calls: readonly ToolCall[]): Message {
+    const only = this.#blocks[0]
+    if (only === undefined) return { role: 'assistant', content: '' }
+    if (this.#blocks.length === 1 && 'part' in only && only.part.type === 'text' && only.part.providerMetadata === undefined) return { role: 'assistant', content: this.text }
+    let next = 0
+    const content = this.#blocks.map((block): Part => {
+      if ('part' in block) return block.part
+      const { callId, name, args } = calls[next++] as ToolCall
+      const { providerExecuted, providerMetadata } = block.call.start
+      return { type: 'tool-call', callId, name, args, ...(providerExecuted === true && { providerExecuted }), ...(providerMetadata !== undefined && { providerMetadata }) }
+    })
+    return { role: 'assistant', content }
+  }
+
+  #extend(type: 'text' | 'reasoning', chunk: { delta: string; id?: string; providerMetadata?: TextPart['providerMetadata'] }): void {
+    const last = this.#blocks.at(-1)
+    let part: TextPart | ReasoningPart
+    if (last !== undefined && 'part' in last && last.part.type === type && last.id === chunk.id) {
+      part = last.part
+      part.text += chunk.delta
+    } else {
+      part = { type, text: chunk.delta }
+      this.#blocks.push({ part, id: chunk.id })
+    }
+    if (chunk.providerMetadata !== undefined) part.providerMetadata = { ...part.providerMetadata, ...chunk.providerMetadata }
+  }
+
+  #start(start: ToolInputStart): void {
+    this.#calls ??= new Map()
+    if (this.#calls.has(start.callId)) throw this.#disorder(`sent a second tool-input-start for ${describe(start.callId)}`)
+    const call = { start, json: '', ended: false }
+    this.#calls.set(start.callId, call)
+    this.#blocks.push({ call })
+  }
+
+  #open(callId: string, what: string): OpenCall {
+    const call = this.#calls?.get(callId)
+    if (call === undefined) throw this.#disorder(`sent ${what} for ${describe(callId)} before its tool-input-start`)
+    if (call.ended) throw this.#disorder(`sent ${what} for ${describe(callId)} after its tool-input-end`)
+    return call
+  }
+
+  #disorder(what: string): AlliumError {
+    return new AlliumError('stream.tool_order', `${this.who} ${what}. Each tool input is one start, its deltas, one end.`)
+  }
+}
+
+function toCall({ start, json }: OpenCall): ToolCall {
+  const { callId, name, providerExecuted } = start
+  const call: ToolCall = { callId, name, args: {} }
+  if (providerExecuted === true) call.providerExecuted = true
+  if (json.trim() === '') return call
+  try {
+    const args: unknown = JSON.parse(json)
+    if (typeof args === 'object' && args !== null && !Array.isArray(args)) call.args = args as ToolCall['args']
+    else call.invalid = `The arguments are ${describe(args)}, not a JSON object.`
+  } catch {
+    call.invalid = 'The arguments are not valid JSON.'
+  }
+  return call
+}

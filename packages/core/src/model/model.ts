@@ -1,0 +1,62 @@
+import type { Message } from '../messages/message.ts'
+import type { JsonSchema } from '../seams/validate.ts'
+import type { ModelChunk } from './chunk.ts'
+
+export interface ToolDef {
+  name: string
+  description: string
+  jsonSchema: JsonSchema
+  /** For tools that the provider runs itself: its own id and arguments for it. */
+  providerExecuted?: { id: string; args: Record<string, unknown> }
+}
+
+export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
+export type ResponseFormat = { type: 'text' } | { type: 'json'; schema?: JsonSchema; name?: string; description?: string }
+
+export interface Settings {
+  temperature?: number
+  topP?: number
+  /** Tokens. */
+  maxOutputTokens?: number
+  /** Texts at which the model stops. */
+  stop?: string[]
+  seed?: number
+  /** How long a model that can think does so. */
+  reasoning?: 'low' | 'medium' | 'high'
+  /** Passed to the provider as they are, by provider. */
+  providerOptions?: Record<string, Record<string, unknown>>
+  /** HTTP headers of the provider call. */
+  headers?: Record<string, string>
+}
+
+/** What one model call sends. */
+export interface ModelRequest {
+  readonly messages: readonly Message[]
+  readonly tools: readonly ToolDef[]
+  readonly toolChoice: ToolChoice
+  readonly settings: Readonly<Settings>
+  readonly responseFormat: ResponseFormat
+  /** Aborts when the run does, or when the call is left. */
+  readonly signal: AbortSignal
+  readonly principal: unknown
+}
+
+/** A language model: anything that streams. The stream ends with a `finish` chunk, or it was cut; errors are thrown. */
+export interface Model {
+  /** As prices and logs name it, such as `anthropic/claude-sonnet-4-6`. */
+  readonly id: string
+  stream(request: ModelRequest): AsyncIterable<ModelChunk>
+}
+
+/** A model, or a string that a resolver knows, such as `anthropic/claude-sonnet-4-6`. */
+export type ModelRef = Model | (string & {})
+/** Finds the model for a string; `principal` allows keys per tenant. */
+export type ResolveModel = (ref: string, context: { principal: unknown }) => Model | Promise<Model>
+
+export function modelId(ref: ModelRef): string {
+  return typeof ref === 'string' ? ref : ref.id
+}
+
+export function isModel(value: unknown): value is Model {
+  return typeof value === 'object' && value !== null && typeof (value as Partial<Model>).stream === 'function'
+}

@@ -1,0 +1,97 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import { describe } from '../errors/describe.ts'
+import { equalJson } from '../messages/json.ts'
+import type { Message, Part, ToolCallPart } from '../messages/message.ts'
+import { textOf } from '../messages/message.ts'
+import { cleanUsage, type Usage } from '../messages/usage.ts'
+import type { FinishReason } from './chunk.ts'
+
+export interface ToolCall {
+  callId: string
+  name: string
+  args: Record<string, unknown>
+  /** The provider ran it itself. */
+  providerExecuted?: boolean
+  /** Why the argument text is no JSON object; `args` is then `{}`. */
+  invalid?: string
+}
+
+/** The answer of one model call. */
+export interface ModelResponse {
+  text: string
+  reasoning?: string
+  toolCalls: ToolCall[]
+  finishReason: FinishReason
+  usage: Usage
+  /** The id of the model that answered. */
+  model: string
+  /** The answer as it goes into the history. A layer's `text` and `toolCalls` win over it. */
+  message: Message
+}
+
+/** What a layer may give as a response: a text, or the fields that differ from an empty answer. */
+export type ResponseInput = string | (Partial<Omit<ModelResponse, 'usage' | 'toolCalls'>> & { usage?: Partial<Usage>; toolCalls?: readonly ToolCall[] })
+
+/** A whole response of what a layer gave; the same object if it is one already. */
+export function toResponse(given: unknown, layer: string, model: string): ModelResponse {
+  if (typeof given === 'string') return toResponse({ text: given }, layer, model)
+  if (typeof given !== 'object' || given === null) throw notResponse(layer, describe(given))
+  const { text = '', toolCalls = [], finishReason, usage, reasoning, message } = given as Partial<ModelResponse>
+  if (typeof text !== 'string') throw notResponse(layer, `an object whose text is ${describe(text)}`)
+  if (!Array.isArray(toolCalls) || !toolCalls.every(isToolCall)) throw notResponse(layer, 'an object whose toolCalls are not { callId, name, args }')
+  if (isWhole(given as Partial<ModelResponse>)) return given as ModelResponse
+  const response: ModelResponse = {
+    text,
+    toolCalls,
+    finishReason: finishReason ?? (toolCalls.length > 0 ? 'tool-calls' : 'stop'),
+    usage: cleanUsage(usage, usage?.calls ?? 0),
+    model: (given as Partial<ModelResponse>).model ?? model,
+    message: message ?? { role: 'assistant', content: text },
+  }
+  if (reasoning !== undefined) response.reasoning = reasoning
+  return response
+}
+
+/** The message for the history: the response's own where it says the same, else rebuilt from `text` and `toolCalls`. */
+export function responseMessage({ text, toolCalls, message }: ModelResponse): Message {
+  if (textOf(message) === text && equalJson(callsOf(message), toolCalls.map(plainCall))) return message
+  return rebuilt(message, text, toolCalls)
+}
+
+function rebuilt(message: Message, text: string, toolCalls: readonly ToolCall[]): Message {
+  const before = typeof message.content === 'string' ? [] : message.content
+  const sameText = textOf(message) === text
+  const content: Part[] = before.filter((part) => part.type === 'reasoning' || part.type === 'file' || (sameText && part.type === 'text'))
+  if (!sameText && text !== '') content.push({ type: 'text', text })
+  if (sameText && before.length === 0 && text !== '') content.push({ type: 'text', text })
+  for (const { callId, name, args, providerExecuted } of toolCalls) {
+    const old = before.find((part): part is ToolCallPart => part.type === 'tool-call' && part.callId === callId)
+    content.push({ ...old, type: 'tool-call', callId, name, args, ...(providerExecuted === true && { providerExecuted }) })
+    if (providerExecuted === true) content.push(...before.filter((part) => part.type === 'tool-result' && part.callId === callId))
+  }
+  const only = content.length === 1 ? content[0] : undefined
+  const plain = content.length === 0 || (only?.type === 'text' && only.providerMetadata === undefined)
+  return { ...message, role: 'assistant', content: plain ? text : content }
+}
+
+function callsOf(message: Message): object[] {
+  return typeof message.content === 'string' ? [] : message.content.filter((part) => part.type === 'tool-call').map(plainCall)
+}
+
+function plainCall({ callId, name, args }: Pick<ToolCall, 'callId' | 'name' | 'args'>): object {
+  return { callId, name, args }
+}
+
+function isToolCall(value: unknown): value is ToolCall {
+  if (typeof value !== 'object' || value === null) return false
+  const { callId, name, args } = value as Partial<ToolCall>
+  return typeof callId === 'string' && typeof name === 'string' && typeof args === 'object' && args !== null
+}
+
+function isWhole({ text, toolCalls, finishReason, usage, model, message }: Partial<ModelResponse>): boolean {
+  return text !== undefined && toolCalls !== undefined && finishReason !== undefined && typeof usage?.calls === 'number' && model !== undefined && message !== undefined
+}
+
+function notResponse(layer: string, what: string): AlliumError {
+  return new AlliumError('layer.result', `Layer "${layer}" (model) gave ${what} as its response. Return what next() gave, a text, or { text, toolCalls }.`, { details: { layer, scope: 'model' } })
+}

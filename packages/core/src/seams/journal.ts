@@ -1,0 +1,19 @@
+/** Takes one item of a step, such as a model chunk; a promise asks the step to wait. */
+export type Emit<C> = (item: C) => void | PromiseLike<void>
+
+/**
+ * Every physical model call and tool execution goes through `step`, below all layers. A durable engine records what a
+ * step emitted and gave, and on replay gives it again without running it.
+ */
+export interface Journal {
+  /**
+   * @param id unique in the run and equal on replay, such as `turn:model:0:1`
+   * @param work the step; what it emits goes to `emit` in order
+   */
+  step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): T | PromiseLike<T>
+}
+
+/** The default: runs each step, keeps nothing. */
+export const directJournal: Journal = {
+  step: (_id, work, emit) => work(emit),
+}

@@ -1,0 +1,25 @@
+/** An account's room and what is taken of it. Amounts are in the account's own unit: USD, tokens. */
+export interface Reservation {
+  readonly id: string
+  readonly account: string
+  readonly amount: number
+}
+
+export interface LedgerBalance {
+  /** Settled for good. */
+  spent: number
+  /** Held by reservations that are not settled yet. */
+  reserved: number
+}
+
+/**
+ * Where money is counted: reserve before a call, settle after it. Both are atomic, and both are idempotent by
+ * reservation id, so that a replayed step posts nothing twice.
+ */
+export interface Ledger {
+  /** Takes `amount` if `spent + reserved + amount <= limit`; otherwise gives `undefined` and takes nothing. */
+  reserve(request: { id: string; account: string; amount: number; limit: number }): Reservation | undefined | Promise<Reservation | undefined>
+  /** Turns a reservation into what was really spent, which may be more, less or 0. */
+  settle(reservation: Reservation, spent: number): void | Promise<void>
+  balance(account: string): LedgerBalance | Promise<LedgerBalance>
+}

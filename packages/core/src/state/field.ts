@@ -1,0 +1,62 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { AlliumError } from '../errors/allium-error.ts'
+import { messageOf } from '../errors/describe.ts'
+import { isReservedKey } from '../messages/json.ts'
+
+/** One key of the session's state, as a layer declares it. */
+export interface StateField<T> {
+  /** Where the key begins: a value, cloned for each session, or a function that makes one. */
+  default: T | (() => T)
+  /** Combines the value with what is written. It must be synchronous and leave `previous` as it is. Without one the last write wins. */
+  // biome-ignore lint/suspicious/noExplicitAny: a delta may be of another type than the value, and un-annotated reducers must infer
+  reducer?(previous: NoInfer<T>, delta: any): NoInfer<T>
+  /** `turn`: back to its default at the start of each turn. @default 'session' */
+  scope?: 'session' | 'turn'
+  /** Whether a SessionStore keeps it. @default true */
+  persist?: boolean
+  /** What the value must be after each write; synchronous. */
+  schema?: StandardSchemaV1
+}
+
+/** A field with its default made callable. */
+export interface CompiledField {
+  readonly make: () => unknown
+  readonly reducer: ((previous: unknown, delta: unknown) => unknown) | undefined
+  readonly turn: boolean
+  readonly persist: boolean
+  readonly schema: StandardSchemaV1 | undefined
+  readonly owner: string
+}
+
+export type Fields = Map<string, CompiledField>
+
+/** Adds a layer's fields, or throws: a key has one owner, and its default can be cloned. */
+export function declareFields(fields: Fields, owner: string, declared: Record<string, StateField<unknown>>): void {
+  const added: Fields = new Map()
+  for (const key of Object.keys(declared)) {
+    const other = fields.get(key)
+    if (other !== undefined)
+      throw new AlliumError('state.conflict', `The state key "${key}" is declared by the layers "${other.owner}" and "${owner}". Give one of them another key, or another name with { as }.`, { details: { key, layers: [other.owner, owner] } })
+    added.set(key, compileField(key, owner, declared[key]))
+  }
+  for (const [key, field] of added) fields.set(key, field)
+}
+
+function compileField(key: string, owner: string, field: StateField<unknown> | undefined): CompiledField {
+  if (isReservedKey(key)) throw new AlliumError('state.reserved_key', `Layer "${owner}" declares the state key "${key}", which would reach a prototype. Choose another key.`)
+  if (typeof field !== 'object' || field === null || !('default' in field))
+    throw new AlliumError('state.invalid', `The state key "${key}" of layer "${owner}" has no default. Declare { default: value }.`)
+  const { default: given, reducer, scope = 'session', persist = true, schema } = field
+  return { make: maker(key, owner, given), reducer, turn: scope === 'turn', persist: persist && scope !== 'turn', schema, owner }
+}
+
+function maker(key: string, owner: string, given: unknown): () => unknown {
+  if (typeof given === 'function') return given as () => unknown
+  if (typeof given !== 'object' || given === null) return () => given
+  try {
+    structuredClone(given)
+  } catch (cause) {
+    throw new AlliumError('state.invalid', `The default of the state key "${key}" of layer "${owner}" cannot be cloned (${messageOf(cause)}). Give a function that makes it.`, { cause })
+  }
+  return () => structuredClone(given)
+}

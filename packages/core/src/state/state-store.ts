@@ -1,0 +1,120 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import { messageOf } from '../errors/describe.ts'
+import { isReservedKey } from '../messages/json.ts'
+import { isThenable, silence } from '../compose/thenable.ts'
+import type { CompiledField, Fields } from './field.ts'
+
+export type State = Record<string, unknown>
+
+export interface StateHost {
+  /** A write failed: the turn that runs must fail, even if a layer swallows the error. */
+  failed(error: unknown): void
+  /** A key was written that no layer declares. */
+  undeclared(key: string): void
+}
+
+/** The state of one session: a write goes through the reducer of its key. */
+export class StateStore {
+  readonly #fields: Fields
+  readonly #host: StateHost
+  #values: State | undefined
+  #view: State | undefined
+
+  constructor(fields: Fields, host: StateHost) {
+    this.#fields = fields
+    this.#host = host
+  }
+
+  /** What layers read and write. A proxy, made once. */
+  get view(): State {
+    this.#view ??= new Proxy(this.#all(), {
+      set: (_, key, value) => this.#write(key, value),
+      defineProperty: (_, key) => refuse(key),
+      deleteProperty: (_, key) => refuse(key),
+      setPrototypeOf: () => refuse('__proto__'),
+    })
+    return this.#view
+  }
+
+  snapshot(): State {
+    return { ...this.#all() }
+  }
+
+  /** What a store keeps. */
+  persistent(): State {
+    const kept: State = {}
+    for (const [key, value] of Object.entries(this.#all())) if (this.#fields.get(key)?.persist === true) kept[key] = structuredClone(value)
+    return kept
+  }
+
+  /** Sets keys past their reducers, as copies. */
+  restore(state: State): void {
+    const values = this.#all()
+    for (const key of Object.keys(state)) if (!isReservedKey(key)) values[key] = structuredClone(state[key])
+  }
+
+  /** Fields of scope `turn` begin again. */
+  beginTurn(): void {
+    if (this.#values === undefined) return
+    for (const [key, field] of this.#fields) if (field.turn) this.#values[key] = field.make()
+  }
+
+  /** Keys that nobody declared last for one run. */
+  endTurn(): void {
+    if (this.#values === undefined || !this.#strays) return
+    for (const key of Object.keys(this.#values)) if (!this.#fields.has(key)) delete this.#values[key]
+    this.#strays = false
+  }
+  #strays = false
+
+  #all(): State {
+    if (this.#values === undefined) {
+      const values = (this.#values = Object.create(null) as State)
+      for (const [key, field] of this.#fields) values[key] = field.make()
+    }
+    return this.#values
+  }
+
+  #write(key: string | symbol, value: unknown): boolean {
+    const values = this.#all()
+    if (typeof key === 'symbol' || isReservedKey(key)) return refuse(key)
+    const field = this.#fields.get(key)
+    if (field === undefined) {
+      this.#strays = true
+      this.#host.undeclared(key)
+      values[key] = value
+      return true
+    }
+    try {
+      values[key] = checked(key, field, field.reducer === undefined ? value : reduced(key, field, field.reducer, values[key], value))
+    } catch (error) {
+      this.#host.failed(error)
+      throw error
+    }
+    return true
+  }
+}
+
+function reduced(key: string, field: CompiledField, reducer: NonNullable<CompiledField['reducer']>, previous: unknown, delta: unknown): unknown {
+  let next: unknown
+  try {
+    next = reducer(previous, delta)
+  } catch (cause) {
+    throw new AlliumError('state.reducer', `The reducer of the state key "${key}" (layer "${field.owner}") threw: ${messageOf(cause)}. The last good value is kept.`, { cause, details: { key, layer: field.owner } })
+  }
+  if (!isThenable(next)) return next
+  silence(next)
+  throw new AlliumError('state.reducer', `The reducer of the state key "${key}" (layer "${field.owner}") returned a promise. Reducers are synchronous: await first, then write.`, { details: { key, layer: field.owner } })
+}
+
+function checked(key: string, field: CompiledField, value: unknown): unknown {
+  if (field.schema === undefined) return value
+  const result = field.schema['~standard'].validate(value)
+  if (isThenable(result)) throw new AlliumError('state.invalid', `The schema of the state key "${key}" (layer "${field.owner}") is asynchronous. Use a synchronous one.`)
+  if (result.issues === undefined) return result.value
+  throw new AlliumError('state.invalid', `The value written to the state key "${key}" does not fit the schema of layer "${field.owner}": ${result.issues[0]?.message}.`, { details: { key, issues: result.issues } })
+}
+
+function refuse(key: string | symbol): never {
+  throw new AlliumError('state.reserved_key', `The state key ${String(key)} cannot be set or removed this way. Write ctx.state['your:key'] = value.`)
+}

@@ -1,0 +1,58 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { isThenable } from '../compose/thenable.ts'
+import { messageOf } from '../errors/describe.ts'
+import { isReservedKey } from '../messages/json.ts'
+import type { Validate } from '../seams/validate.ts'
+import type { AnyTool } from './tool.ts'
+
+/** The outcome of asking a tool's schema: what `execute` gets, or why the arguments are refused. */
+export type CheckedArgs = { value: unknown; issues?: undefined } | { issues: readonly StandardSchemaV1.Issue[] }
+
+/** Asks a tool's schema. A schema that throws refuses the arguments. */
+export function checkArgs(tool: AnyTool, args: Record<string, unknown>, validate: Validate | undefined): CheckedArgs | Promise<CheckedArgs> {
+  const reserved = reservedKey(args)
+  if (reserved !== undefined) return refused(`The key "${reserved}" is not allowed.`)
+  try {
+    if (tool.schema === undefined) return checkJsonSchema(tool, args, validate)
+    const result = tool.schema['~standard'].validate(args)
+    return isThenable(result) ? Promise.resolve(result).then(outcome, failed) : outcome(result)
+  } catch (error) {
+    return failed(error)
+  }
+}
+
+/** The issues as a line for the model. */
+export function tellIssues(issues: readonly StandardSchemaV1.Issue[]): string {
+  return issues.slice(0, 10).map(({ message, path }) => (path === undefined || path.length === 0 ? message : `${path.map(segment).join('.')}: ${message}`)).join('; ')
+}
+
+function checkJsonSchema(tool: AnyTool, args: Record<string, unknown>, validate: Validate | undefined): CheckedArgs {
+  const issues = validate === undefined || tool.jsonSchema === undefined ? [] : validate(tool.jsonSchema, args)
+  return issues.length === 0 ? { value: args } : { issues }
+}
+
+function outcome(result: StandardSchemaV1.Result<unknown>): CheckedArgs {
+  return result.issues === undefined ? { value: result.value } : { issues: result.issues }
+}
+
+function failed(error: unknown): CheckedArgs {
+  return refused(`The schema could not check the arguments: ${messageOf(error)}`)
+}
+
+function refused(message: string): CheckedArgs {
+  return { issues: [{ message }] }
+}
+
+function segment(part: PropertyKey | StandardSchemaV1.PathSegment): string {
+  return String(typeof part === 'object' ? part.key : part)
+}
+
+function reservedKey(value: unknown, depth = 0): string | undefined {
+  if (typeof value !== 'object' || value === null || depth > 1000) return undefined
+  for (const key of Object.keys(value)) {
+    if (isReservedKey(key) && !Array.isArray(value)) return key
+    const inner = reservedKey((value as Record<string, unknown>)[key], depth + 1)
+    if (inner !== undefined) return inner
+  }
+  return undefined
+}

@@ -1,0 +1,57 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import { describe } from '../errors/describe.ts'
+import { freezeJson } from '../messages/json.ts'
+import type { ToolDef } from '../model/model.ts'
+import { jsonSchemaOf } from './json-schema.ts'
+import type { AnyTool } from './tool.ts'
+
+/** A tool with its definition for the model, made once. */
+export interface RegisteredTool {
+  readonly tool: AnyTool
+  readonly def: ToolDef
+}
+
+/** The tools of an agent by name. */
+export class ToolRegistry {
+  readonly #tools = new Map<string, RegisteredTool>()
+  #defs: readonly ToolDef[] | undefined
+
+  add(tool: AnyTool): void {
+    const def = toolDef(tool)
+    if (this.#tools.has(tool.name)) throw new AlliumError('tool.duplicate', `The tool ${describe(tool.name)} is registered twice. Rename one of them.`, { details: { tool: tool.name } })
+    this.#tools.set(tool.name, { tool, def })
+    this.#defs = undefined
+  }
+
+  get(name: string): RegisteredTool | undefined {
+    return this.#tools.get(name)
+  }
+
+  /** Frozen: a layer that changes `ctx.toolDefs` gets its own list. */
+  get defs(): readonly ToolDef[] {
+    this.#defs ??= Object.freeze([...this.#tools.values()].map(({ def }) => def))
+    return this.#defs
+  }
+
+  mark(): number {
+    return this.#tools.size
+  }
+
+  /** Forgets the tools added since a mark, for an init that failed half-way. */
+  rewind(mark: number): void {
+    for (const name of [...this.#tools.keys()].slice(mark)) this.#tools.delete(name)
+    this.#defs = undefined
+  }
+}
+
+function toolDef(tool: AnyTool): ToolDef {
+  if (typeof tool !== 'object' || tool === null || typeof tool.name !== 'string' || tool.name === '')
+    throw new AlliumError('tool.invalid', `A tool is { name, description, schema, execute }, but ${describe(tool)} was given.`)
+  const { name, description, schema, providerExecuted, execute } = tool
+  const what = `The tool ${describe(name)}`
+  if (typeof description !== 'string') throw new AlliumError('tool.invalid', `${what} has no description. Say what it does: the model reads it.`)
+  if (typeof execute !== 'function' && providerExecuted === undefined) throw new AlliumError('tool.invalid', `${what} has no execute function.`)
+  if (schema === undefined && tool.jsonSchema === undefined && providerExecuted === undefined) throw new AlliumError('tool.invalid', `${what} has neither schema nor jsonSchema. For no arguments give jsonSchema: { type: 'object', properties: {} }.`)
+  const jsonSchema = tool.jsonSchema ?? (schema === undefined ? { type: 'object' } : jsonSchemaOf(schema, what))
+  return freezeJson({ name, description, jsonSchema: structuredClone(jsonSchema), ...(providerExecuted !== undefined && { providerExecuted: structuredClone(providerExecuted) }) })
+}

@@ -1,0 +1,37 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { JsonSchema } from '../seams/validate.ts'
+
+/** What a tool's `execute` may look at besides its arguments. The scopes fill it in as `ToolContext`. */
+// biome-ignore lint/suspicious/noEmptyInterface: merged by scopes/tool.ts, so that tools need not know the scopes
+export interface ToolExecution {}
+
+/** Something the model may call. Its arguments are checked and typed by `schema`, or checked by a raw `jsonSchema`. */
+export interface Tool<S extends StandardSchemaV1 | undefined = StandardSchemaV1 | undefined> {
+  name: string
+  description: string
+  /** Any Standard Schema. Its JSON Schema comes from `~standard.jsonSchema` (zod 4 has it), else give `jsonSchema` too. */
+  schema?: S
+  jsonSchema?: JsonSchema
+  /** Any value may be returned; what is not a string is written as JSON. Throwing gives the model an error result. */
+  execute?(args: ToolArgs<S>, ctx: ToolExecution): unknown
+  /** Whether a human must approve the call. @default false */
+  requireApproval?: boolean | ((args: ToolArgs<S>, ctx: ToolExecution) => boolean | Promise<boolean>)
+  /** Milliseconds for `execute`; then its signal aborts and the model gets an error. @default the agent's toolTimeout */
+  timeout?: number
+  /** A tool that the provider runs itself: its id there and its arguments. It has no `execute`. */
+  providerExecuted?: { id: string; args: Record<string, unknown> }
+}
+
+export type ToolArgs<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : Record<string, unknown>
+
+/** A tool whose argument type does not matter any more. */
+export type AnyTool = Omit<Tool<undefined>, 'schema' | 'execute' | 'requireApproval'> & {
+  schema?: StandardSchemaV1 | undefined
+  execute?(args: never, ctx: ToolExecution): unknown
+  requireApproval?: boolean | ((args: never, ctx: ToolExecution) => boolean | Promise<boolean>)
+}
+
+/** Types a tool's arguments from its schema, where no `.use()` or factory does. */
+export function defineTool<S extends StandardSchemaV1 | undefined = undefined>(tool: Tool<S>): Tool<S> {
+  return tool
+}

@@ -1,0 +1,18 @@
+import { defineConfig } from 'vitest/config'
+
+const tests = ['packages/*/test', 'examples/*/test', 'docs/test']
+
+export default defineConfig(
+  config(
+    'unit',
+    tests.map((dir) => `${dir}/**/*.test.ts`),
+  ),
+)
+
+/** Packages resolve to their source, so a test needs no build. The counts also go to `.cache`, for CI. */
+export function config(name: string, include: string[]) {
+  return {
+    ssr: { resolve: { conditions: ['@allium/source', 'module', 'node', 'development|production'] } },
+    test: { include, reporters: ['default', 'json'], outputFile: { json: `.cache/${name}.json` } },
+  }
+}
