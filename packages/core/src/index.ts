@@ -1,7 +1,78 @@
+// The agent
+export { Agent } from './agent/agent.ts'
+export type { InspectedLayer, Inspection } from './agent/inspect.ts'
+export type { AgentOptions } from './agent/options.ts'
+// Layers
+export { compose, type Layer as ComposeLayer } from './compose/compose.ts'
+export type { NextOptions, ScopeName } from './compose/passage.ts'
+// Errors
 export { AbortError } from './errors/abort-error.ts'
 export { AlliumError, type AlliumErrorOptions, isAlliumError } from './errors/allium-error.ts'
+export { BlockError, isBlockError } from './errors/block-error.ts'
 export { type ErrorCode, errorCodes } from './errors/codes.ts'
+export { messageOf } from './errors/describe.ts'
+// Events
+export type * from './events/events.ts'
+export type { Partial as PartialResult, RunResult } from './loop/run-result.ts'
+// Messages and usage
+export type { ReadonlyHistory } from './messages/history.ts'
 export type * from './messages/message.ts'
-export type { Usage } from './messages/usage.ts'
+export { textOf } from './messages/message.ts'
+export { addUsage, cleanUsage, noUsage, type Usage } from './messages/usage.ts'
+export {
+  type AnyMiddleware,
+  defineMiddleware,
+  type Hooks,
+  type LayerOrder,
+  type Middleware,
+  type NextFor,
+  type StateOf,
+  type ToMiddleware,
+  type TypedMiddleware,
+  type Usable,
+} from './middleware/middleware.ts'
+export type { Finding } from './middleware/order.ts'
+// Models
 export type * from './model/chunk.ts'
-export type { Model, ModelRef, ModelRequest, ResolveModel, ResponseFormat, Settings, ToolChoice, ToolDef } from './model/model.ts'
+export type {
+  Model,
+  ModelRef,
+  ModelRequest,
+  ResolveModel,
+  ResponseFormat,
+  Settings,
+  ToolChoice,
+  ToolDef,
+} from './model/model.ts'
+export type { ModelResponse, ResponseInput, ToolCall } from './model/response.ts'
+export type { OnChunk, Pipe } from './model/transforms.ts'
+// Contexts
+export type { AgentContext } from './scopes/agent-context.ts'
+export type { Instructions } from './scopes/agent-scope.ts'
+export type { ModelContext } from './scopes/model-context.ts'
+export type { SessionContext } from './scopes/session-context.ts'
+export type { StreamVerbs } from './scopes/stream-verbs.ts'
+export type { ToolContext } from './scopes/tool-context.ts'
+export type { TurnContext } from './scopes/turn-context.ts'
+export type { ToolCallRecord } from './scopes/turn-scope.ts'
+// Seams
+export { type Capability, capability } from './seams/capability.ts'
+export { type Clock, systemClock } from './seams/clock.ts'
+export type { Ids } from './seams/ids.ts'
+export type { Emit, Journal } from './seams/journal.ts'
+export type { Ledger, LedgerBalance, Reservation } from './seams/ledger.ts'
+export type { Logger } from './seams/logger.ts'
+export { memoryLedger } from './seams/memory-ledger.ts'
+export type { JsonSchema, Validate } from './seams/validate.ts'
+export type { AgentRun } from './session/agent-run.ts'
+export type { RunOptions, Session, SessionOptions, Snapshot } from './session/session.ts'
+export type { StateField } from './state/field.ts'
+// Tools
+export { type AnyTool, defineTool, type Tool, type ToolArgs, type ToolExecution } from './tool/tool.ts'
+export {
+  type ShapedToolResult,
+  type ToolResult,
+  type ToolResultInput,
+  type ToolStatus,
+  toolResult,
+} from './tool/tool-result.ts'

@@ -14,7 +14,6 @@ export class Frame {
   /** Grows when the layer leaves a running next() behind; what is inside belongs to one epoch. */
   epoch = 0
   readonly parentEpoch: number
-  readonly cancel: Cancel
   /** What next() last rejected with. */
   error: unknown
   /** The promise of the running next(). */
@@ -29,8 +28,9 @@ export class Frame {
     readonly hook: Hook,
     readonly index: number,
     readonly parent: Frame | undefined,
+    /** The place of cancellation that this layer stands in. */
+    readonly cancel: Cancel = passage.cancel,
   ) {
-    this.cancel = passage.cancel
     this.parentEpoch = parent === undefined ? 0 : parent.epoch
   }
 
@@ -41,6 +41,17 @@ export class Frame {
       if (frame.parent.epoch !== frame.parentEpoch) return false
     return true
   }
+}
+
+/** The place of the core itself, for what it needs a context for. */
+export function coreFrame(passage: Passage, name: string, cancel: Cancel = passage.cancel): Frame {
+  return new Frame(
+    passage,
+    { name, run: () => undefined, config: undefined, reenters: false },
+    passage.hooks.length,
+    undefined,
+    cancel,
+  )
 }
 
 /** Runs a passage from its outermost layer. Gives the result, or a promise of it; throws or rejects as the layers do. */
@@ -87,7 +98,7 @@ function advance(frame: Frame, options: NextOptions | undefined): Promise<unknow
   if (frame.exited || frame.phase === Phase.running) return rejected(misuse(frame))
   const ending = passage.ending()
   if (ending !== undefined) return rejected(ending.error)
-  const decided = passage.decided()
+  const decided = passage.decided(frame)
   if (decided !== undefined) return Promise.resolve(decided)
   if (frame.phase === Phase.idle) passage.entering(frame)
   else if (mayReenter(frame)) passage.reentering(frame)
@@ -212,16 +223,31 @@ function leave(frame: Frame): void {
   frame.epoch++
   frame.passage.left = true
   silence(frame.pending)
-  frame.passage.close()
+  frame.passage.close(frame)
 }
 
 function misuse(frame: Frame, floating = false): AlliumError {
   const { hook, passage } = frame
   const who = `Layer "${hook.name}" (${passage.scope})`
   const details = { layer: hook.name, scope: passage.scope }
-  if (floating) return new AlliumError('layer.floating_next', `${who} returned while its next() was still running. Write "await next()" or "return next()".`, { details })
-  if (frame.exited) return new AlliumError('layer.next_late', `${who} called next() after it had returned. Call it before, and await it.`, { details })
-  if (frame.phase === Phase.running) return new AlliumError('layer.next_running', `${who} called next() while its last next() was still running. Await the first one.`, { details })
+  if (floating)
+    return new AlliumError(
+      'layer.floating_next',
+      `${who} returned while its next() was still running. Write "await next()" or "return next()".`,
+      { details },
+    )
+  if (frame.exited)
+    return new AlliumError(
+      'layer.next_late',
+      `${who} called next() after it had returned. Call it before, and await it.`,
+      { details },
+    )
+  if (frame.phase === Phase.running)
+    return new AlliumError(
+      'layer.next_running',
+      `${who} called next() while its last next() was still running. Await the first one.`,
+      { details },
+    )
   const mend = passage.reentrant
     ? 'To run the inside again after a success, declare "reenters: true"; after a failure it is allowed.'
     : `The ${passage.scope} scope is entered once.`
@@ -230,7 +256,11 @@ function misuse(frame: Frame, floating = false): AlliumError {
 
 function leftBehind(frame: Frame): AlliumError {
   const { hook, passage } = frame
-  return new AlliumError('layer.left', `Layer "${hook.name}" (${passage.scope}) went on after a layer outside it had left the call. Stop when ctx.signal aborts.`, {
-    details: { layer: hook.name, scope: passage.scope },
-  })
+  return new AlliumError(
+    'layer.left',
+    `Layer "${hook.name}" (${passage.scope}) went on after a layer outside it had left the call. Stop when ctx.signal aborts.`,
+    {
+      details: { layer: hook.name, scope: passage.scope },
+    },
+  )
 }

@@ -1,6 +1,10 @@
 import type { Cancel } from './cancel.ts'
 import type { Frame } from './frame.ts'
 
+export type ScopeName = 'agent' | 'session' | 'turn' | 'model' | 'tool'
+/** The hooks of an agent's layers, by scope, outermost first. */
+export type Onion = Readonly<Record<ScopeName, readonly Hook[]>>
+
 /** One layer's hook in one scope, as compiled. */
 export interface Hook {
   /** The layer's name. */
@@ -33,7 +37,7 @@ export abstract class Passage {
   readonly reentrant: boolean = false
 
   constructor(
-    readonly scope: 'agent' | 'session' | 'turn' | 'model' | 'tool',
+    readonly scope: ScopeName,
     readonly hooks: readonly Hook[],
     /** The innermost place of cancellation now. */
     public cancel: Cancel,
@@ -51,7 +55,7 @@ export abstract class Passage {
     return undefined
   }
   /** The result that sticks (a deny, a skip), which next() gives at once. */
-  decided(): unknown {
+  decided(_frame: Frame): unknown {
     return undefined
   }
   /** Before a layer's first next(). */
@@ -65,5 +69,5 @@ export abstract class Passage {
   /** After a layer's next() rejected. */
   missed(_frame: Frame): void {}
   /** Closes what still runs inside a call that was left. */
-  close(): void {}
+  close(_frame: Frame): void {}
 }

@@ -32,5 +32,5 @@ export class AlliumError extends Error {
 /** Tells an AlliumError by its brand, so that two copies of the package in one program agree. */
 export function isAlliumError(value: unknown, code?: ErrorCode): value is AlliumError {
   if (typeof value !== 'object' || value === null || !(brand in value)) return false
-  return code === undefined || (value as AlliumError).code === code
+  return code === undefined || (value as { code?: unknown }).code === code
 }

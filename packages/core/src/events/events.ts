@@ -59,7 +59,16 @@ export interface CustomEvent {
 }
 
 /** One event of a run's stream. */
-export type StreamEvent = ContentChunk | FinishChunk | ModelReset | ToolStart | ToolEnd | StepStart | StepEnd | TurnStart | TurnEnd
+export type StreamEvent =
+  | ContentChunk
+  | FinishChunk
+  | ModelReset
+  | ToolStart
+  | ToolEnd
+  | StepStart
+  | StepEnd
+  | TurnStart
+  | TurnEnd
 
 export interface ModelStart extends InStep {
   type: 'model:start'

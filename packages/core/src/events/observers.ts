@@ -2,16 +2,17 @@ import { EventEmitter } from 'eventemitter3'
 import { isThenable } from '../compose/thenable.ts'
 
 type Listener = (event: never) => unknown
+type Wrapped = (event: unknown) => void
 
 /**
  * Observers beside the path. What one throws, at once or later, goes to `observer:error` and nowhere else; nobody waits for it.
  */
 export class Observers {
   readonly #emitter = new EventEmitter()
-  readonly #wrapped = new Map<string, Map<Listener, Listener>>()
+  readonly #wrapped = new Map<string, Map<Listener, Wrapped>>()
 
   on(name: string, listener: Listener): void {
-    const wrapped = (event: never) => this.#call(name, listener, event)
+    const wrapped = (event: unknown) => this.#call(name, listener, event)
     let ofName = this.#wrapped.get(name)
     if (ofName === undefined) this.#wrapped.set(name, (ofName = new Map()))
     if (ofName.has(listener)) return
@@ -44,9 +45,9 @@ export class Observers {
     this.#emitter.emit(name, event)
   }
 
-  #call(name: string, listener: Listener, event: never): void {
+  #call(name: string, listener: Listener, event: unknown): void {
     try {
-      const result = listener(event)
+      const result = listener(event as never)
       if (isThenable(result)) result.then(undefined, (error) => this.#failed(name, error))
     } catch (error) {
       this.#failed(name, error)

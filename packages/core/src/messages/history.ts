@@ -19,6 +19,12 @@ export class History {
     this.items.push(freezeJson(message))
   }
 
+  /** Adds messages as copies. */
+  push(messages: readonly Message[]): void {
+    for (const message of messages) this.append(cloneJson(message))
+  }
+
+  /** Replaces or removes the answer; only the core may. */
   replace(index: number, message: Message | undefined): void {
     if (message === undefined) this.items.splice(index, 1)
     else this.items[index] = freezeJson(message)
@@ -26,7 +32,7 @@ export class History {
 
   reset(messages: readonly Message[]): void {
     this.items.length = 0
-    for (const message of messages) this.append(cloneJson(message))
+    this.push(messages)
   }
 
   /** Tool calls of the last assistant message that have no result yet. */

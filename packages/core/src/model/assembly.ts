@@ -38,7 +38,11 @@ export class Assembly {
       case 'tool-input-end': {
         const call = this.#open(chunk.callId, 'a tool-input-end')
         call.ended = true
-        if (chunk.providerMetadata !== undefined) call.start = { ...call.start, providerMetadata: { ...call.start.providerMetadata, ...chunk.providerMetadata } }
+        if (chunk.providerMetadata !== undefined)
+          call.start = {
+            ...call.start,
+            providerMetadata: { ...call.start.providerMetadata, ...chunk.providerMetadata },
+          }
         return
       }
       case 'tool-result': {
@@ -68,7 +72,8 @@ export class Assembly {
   /** Throws if a tool input has not ended. */
   close(): void {
     if (this.#calls === undefined) return
-    for (const [callId, call] of this.#calls) if (!call.ended) throw this.#disorder(`left the tool input ${describe(callId)} without its tool-input-end`)
+    for (const [callId, call] of this.#calls)
+      if (!call.ended) throw this.#disorder(`left the tool input ${describe(callId)} without its tool-input-end`)
   }
 
   /** The calls, with their arguments parsed anew. */
@@ -80,18 +85,34 @@ export class Assembly {
   message(calls: readonly ToolCall[]): Message {
     const only = this.#blocks[0]
     if (only === undefined) return { role: 'assistant', content: '' }
-    if (this.#blocks.length === 1 && 'part' in only && only.part.type === 'text' && only.part.providerMetadata === undefined) return { role: 'assistant', content: this.text }
+    if (
+      this.#blocks.length === 1 &&
+      'part' in only &&
+      only.part.type === 'text' &&
+      only.part.providerMetadata === undefined
+    )
+      return { role: 'assistant', content: this.text }
     let next = 0
     const content = this.#blocks.map((block): Part => {
       if ('part' in block) return block.part
       const { callId, name, args } = calls[next++] as ToolCall
       const { providerExecuted, providerMetadata } = block.call.start
-      return { type: 'tool-call', callId, name, args, ...(providerExecuted === true && { providerExecuted }), ...(providerMetadata !== undefined && { providerMetadata }) }
+      return {
+        type: 'tool-call',
+        callId,
+        name,
+        args,
+        ...(providerExecuted === true && { providerExecuted }),
+        ...(providerMetadata !== undefined && { providerMetadata }),
+      }
     })
     return { role: 'assistant', content }
   }
 
-  #extend(type: 'text' | 'reasoning', chunk: { delta: string; id?: string; providerMetadata?: TextPart['providerMetadata'] }): void {
+  #extend(
+    type: 'text' | 'reasoning',
+    chunk: { delta: string; id?: string; providerMetadata?: TextPart['providerMetadata'] },
+  ): void {
     const last = this.#blocks.at(-1)
     let part: TextPart | ReasoningPart
     if (last !== undefined && 'part' in last && last.part.type === type && last.id === chunk.id) {
@@ -101,12 +122,14 @@ export class Assembly {
       part = { type, text: chunk.delta }
       this.#blocks.push({ part, id: chunk.id })
     }
-    if (chunk.providerMetadata !== undefined) part.providerMetadata = { ...part.providerMetadata, ...chunk.providerMetadata }
+    if (chunk.providerMetadata !== undefined)
+      part.providerMetadata = { ...part.providerMetadata, ...chunk.providerMetadata }
   }
 
   #start(start: ToolInputStart): void {
     this.#calls ??= new Map()
-    if (this.#calls.has(start.callId)) throw this.#disorder(`sent a second tool-input-start for ${describe(start.callId)}`)
+    if (this.#calls.has(start.callId))
+      throw this.#disorder(`sent a second tool-input-start for ${describe(start.callId)}`)
     const call = { start, json: '', ended: false }
     this.#calls.set(start.callId, call)
     this.#blocks.push({ call })
@@ -120,7 +143,10 @@ export class Assembly {
   }
 
   #disorder(what: string): AlliumError {
-    return new AlliumError('stream.tool_order', `${this.who} ${what}. Each tool input is one start, its deltas, one end.`)
+    return new AlliumError(
+      'stream.tool_order',
+      `${this.who} ${what}. Each tool input is one start, its deltas, one end.`,
+    )
   }
 }
 

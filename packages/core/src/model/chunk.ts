@@ -60,6 +60,14 @@ export interface FinishChunk extends ChunkBase {
 }
 
 /** What flows through the layers: everything but `finish`, which no layer sees or drops. */
-export type ContentChunk = TextDelta | ReasoningDelta | ToolInputStart | ToolInputDelta | ToolInputEnd | ProviderToolResult | FileChunk | SourceChunk
+export type ContentChunk =
+  | TextDelta
+  | ReasoningDelta
+  | ToolInputStart
+  | ToolInputDelta
+  | ToolInputEnd
+  | ProviderToolResult
+  | FileChunk
+  | SourceChunk
 /** One piece of a model's stream. */
 export type ModelChunk = ContentChunk | FinishChunk

@@ -11,7 +11,9 @@ export interface ToolDef {
 }
 
 export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
-export type ResponseFormat = { type: 'text' } | { type: 'json'; schema?: JsonSchema; name?: string; description?: string }
+export type ResponseFormat =
+  | { type: 'text' }
+  | { type: 'json'; schema?: JsonSchema; name?: string; description?: string }
 
 export interface Settings {
   temperature?: number

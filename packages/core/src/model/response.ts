@@ -30,7 +30,9 @@ export interface ModelResponse {
 }
 
 /** What a layer may give as a response: a text, or the fields that differ from an empty answer. */
-export type ResponseInput = string | (Partial<Omit<ModelResponse, 'usage' | 'toolCalls'>> & { usage?: Partial<Usage>; toolCalls?: readonly ToolCall[] })
+export type ResponseInput =
+  | string
+  | (Partial<Omit<ModelResponse, 'usage' | 'toolCalls'>> & { usage?: Partial<Usage>; toolCalls?: readonly ToolCall[] })
 
 /** A whole response of what a layer gave; the same object if it is one already. */
 export function toResponse(given: unknown, layer: string, model: string): ModelResponse {
@@ -38,7 +40,8 @@ export function toResponse(given: unknown, layer: string, model: string): ModelR
   if (typeof given !== 'object' || given === null) throw notResponse(layer, describe(given))
   const { text = '', toolCalls = [], finishReason, usage, reasoning, message } = given as Partial<ModelResponse>
   if (typeof text !== 'string') throw notResponse(layer, `an object whose text is ${describe(text)}`)
-  if (!Array.isArray(toolCalls) || !toolCalls.every(isToolCall)) throw notResponse(layer, 'an object whose toolCalls are not { callId, name, args }')
+  if (!Array.isArray(toolCalls) || !toolCalls.every(isToolCall))
+    throw notResponse(layer, 'an object whose toolCalls are not { callId, name, args }')
   if (isWhole(given as Partial<ModelResponse>)) return given as ModelResponse
   const response: ModelResponse = {
     text,
@@ -61,13 +64,23 @@ export function responseMessage({ text, toolCalls, message }: ModelResponse): Me
 function rebuilt(message: Message, text: string, toolCalls: readonly ToolCall[]): Message {
   const before = typeof message.content === 'string' ? [] : message.content
   const sameText = textOf(message) === text
-  const content: Part[] = before.filter((part) => part.type === 'reasoning' || part.type === 'file' || (sameText && part.type === 'text'))
+  const content: Part[] = before.filter(
+    (part) => part.type === 'reasoning' || part.type === 'file' || (sameText && part.type === 'text'),
+  )
   if (!sameText && text !== '') content.push({ type: 'text', text })
   if (sameText && before.length === 0 && text !== '') content.push({ type: 'text', text })
   for (const { callId, name, args, providerExecuted } of toolCalls) {
     const old = before.find((part): part is ToolCallPart => part.type === 'tool-call' && part.callId === callId)
-    content.push({ ...old, type: 'tool-call', callId, name, args, ...(providerExecuted === true && { providerExecuted }) })
-    if (providerExecuted === true) content.push(...before.filter((part) => part.type === 'tool-result' && part.callId === callId))
+    content.push({
+      ...old,
+      type: 'tool-call',
+      callId,
+      name,
+      args,
+      ...(providerExecuted === true && { providerExecuted }),
+    })
+    if (providerExecuted === true)
+      content.push(...before.filter((part) => part.type === 'tool-result' && part.callId === callId))
   }
   const only = content.length === 1 ? content[0] : undefined
   const plain = content.length === 0 || (only?.type === 'text' && only.providerMetadata === undefined)
@@ -75,7 +88,9 @@ function rebuilt(message: Message, text: string, toolCalls: readonly ToolCall[])
 }
 
 function callsOf(message: Message): object[] {
-  return typeof message.content === 'string' ? [] : message.content.filter((part) => part.type === 'tool-call').map(plainCall)
+  return typeof message.content === 'string'
+    ? []
+    : message.content.filter((part) => part.type === 'tool-call').map(plainCall)
 }
 
 function plainCall({ callId, name, args }: Pick<ToolCall, 'callId' | 'name' | 'args'>): object {
@@ -89,9 +104,20 @@ function isToolCall(value: unknown): value is ToolCall {
 }
 
 function isWhole({ text, toolCalls, finishReason, usage, model, message }: Partial<ModelResponse>): boolean {
-  return text !== undefined && toolCalls !== undefined && finishReason !== undefined && typeof usage?.calls === 'number' && model !== undefined && message !== undefined
+  return (
+    text !== undefined &&
+    toolCalls !== undefined &&
+    finishReason !== undefined &&
+    typeof usage?.calls === 'number' &&
+    model !== undefined &&
+    message !== undefined
+  )
 }
 
 function notResponse(layer: string, what: string): AlliumError {
-  return new AlliumError('layer.result', `Layer "${layer}" (model) gave ${what} as its response. Return what next() gave, a text, or { text, toolCalls }.`, { details: { layer, scope: 'model' } })
+  return new AlliumError(
+    'layer.result',
+    `Layer "${layer}" (model) gave ${what} as its response. Return what next() gave, a text, or { text, toolCalls }.`,
+    { details: { layer, scope: 'model' } },
+  )
 }

@@ -23,7 +23,11 @@ export function saidAs({ text, toolCalls }: ModelResponse): Said {
 
 /** By value: the text, and the id, name and arguments of each call. */
 export function saysSame(said: Said, response: ModelResponse): boolean {
-  return said.text === response.text && startsWithCalls(response.toolCalls, said.calls()) && said.calls().length === response.toolCalls.length
+  return (
+    said.text === response.text &&
+    startsWithCalls(response.toolCalls, said.calls()) &&
+    said.calls().length === response.toolCalls.length
+  )
 }
 
 /** The chunks that lead from what was said to the response, or undefined where it takes something back. */
@@ -32,7 +36,8 @@ export function continuation(said: Said, response: ModelResponse): ContentChunk[
   if (!response.text.startsWith(said.text) || !startsWithCalls(response.toolCalls, before)) return undefined
   if (said === nothingSaid) return wholeResponse(response)
   const chunks: ContentChunk[] = []
-  if (response.text.length > said.text.length) chunks.push({ type: 'text-delta', delta: response.text.slice(said.text.length) })
+  if (response.text.length > said.text.length)
+    chunks.push({ type: 'text-delta', delta: response.text.slice(said.text.length) })
   for (const call of response.toolCalls.slice(before.length)) chunks.push(...callChunks(call))
   return chunks
 }
@@ -42,7 +47,10 @@ export function wholeResponse(response: ModelResponse): ContentChunk[] {
   const { content } = responseMessage(response)
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text-delta', delta: content }]
   return content.flatMap((part, at): ContentChunk[] => {
-    const extra = { id: String(at), ...(part.providerMetadata !== undefined && { providerMetadata: part.providerMetadata }) }
+    const extra = {
+      id: String(at),
+      ...(part.providerMetadata !== undefined && { providerMetadata: part.providerMetadata }),
+    }
     if (part.type === 'text') return [{ type: 'text-delta', delta: part.text, ...extra }]
     if (part.type === 'reasoning') return [{ type: 'reasoning-delta', delta: part.text, ...extra }]
     if (part.type === 'tool-call') return callChunks(part, extra)
@@ -50,9 +58,18 @@ export function wholeResponse(response: ModelResponse): ContentChunk[] {
   })
 }
 
-function callChunks({ callId, name, args, providerExecuted }: ToolCall, { providerMetadata }: { providerMetadata?: ContentChunk['providerMetadata'] } = {}): ContentChunk[] {
+function callChunks(
+  { callId, name, args, providerExecuted }: ToolCall,
+  { providerMetadata }: { providerMetadata?: ContentChunk['providerMetadata'] } = {},
+): ContentChunk[] {
   return [
-    { type: 'tool-input-start', callId, name, ...(providerExecuted === true && { providerExecuted }), ...(providerMetadata !== undefined && { providerMetadata }) },
+    {
+      type: 'tool-input-start',
+      callId,
+      name,
+      ...(providerExecuted === true && { providerExecuted }),
+      ...(providerMetadata !== undefined && { providerMetadata }),
+    },
     { type: 'tool-input-delta', callId, delta: JSON.stringify(args) },
     { type: 'tool-input-end', callId },
   ]
@@ -61,6 +78,11 @@ function callChunks({ callId, name, args, providerExecuted }: ToolCall, { provid
 function startsWithCalls(calls: readonly ToolCall[], start: readonly ToolCall[]): boolean {
   return start.every((call, i) => {
     const other = calls[i]
-    return other !== undefined && other.callId === call.callId && other.name === call.name && equalJson(other.args, call.args)
+    return (
+      other !== undefined &&
+      other.callId === call.callId &&
+      other.name === call.name &&
+      equalJson(other.args, call.args)
+    )
   })
 }

@@ -8,6 +8,8 @@ export interface Sink {
   reset(): void
   /** Whether anything came since the last reset. */
   readonly used: boolean
+  /** Whether what came can still be taken back unseen, because a `hold` keeps it. */
+  readonly open: boolean
 }
 
 /** Sends several chunks in order, waiting where the sink asks to. */

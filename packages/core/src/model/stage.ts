@@ -10,7 +10,9 @@ export class Stage implements Sink {
   assembly: Assembly
   #entry: Pick<Sink, 'push'>
   #pipes: PipeLink[]
-  #held: ContentChunk[]
+  #held: ContentChunk[] = []
+  /** Where the present answer begins in what is held. */
+  #mark = 0
   #dead = false
 
   constructor(
@@ -19,10 +21,13 @@ export class Stage implements Sink {
     readonly out: Sink,
   ) {
     this.assembly = new Assembly(`Layer "${layer}"`)
-    this.#held = []
     const { entry, pipes } = this.#chain()
     this.#entry = entry
     this.#pipes = pipes
+  }
+
+  get open(): boolean {
+    return this.transforms.hold || !this.out.used || this.out.open
   }
 
   push(chunk: ContentChunk): void | Promise<void> {
@@ -30,22 +35,22 @@ export class Stage implements Sink {
     if (!this.#dead) return this.#entry.push(chunk)
   }
 
-  /** Fresh pipes and an empty assembly; what went outward is taken back there. */
+  /** Begins the answer again; what went outward is taken back there. */
   reset(): void {
-    this.kill()
-    this.#dead = false
-    this.used = false
+    for (const pipe of this.#pipes) pipe.kill()
+    this.#held.length = this.#mark
     this.begin()
-    const { entry, pipes } = this.#chain()
-    this.#entry = entry
-    this.#pipes = pipes
-    this.#held = []
     if (this.out.used) this.out.reset()
   }
 
-  /** A new answer, into the same stream. */
+  /** A new answer, into the same stream: fresh pipes and an empty assembly. */
   begin(): void {
+    this.used = false
+    this.#mark = this.#held.length
     this.assembly = new Assembly(`Layer "${this.layer}"`)
+    const { entry, pipes } = this.#chain()
+    this.#entry = entry
+    this.#pipes = pipes
   }
 
   /** The layer inside has returned: what the pipes hold back flows on. */
@@ -54,24 +59,17 @@ export class Stage implements Sink {
     return this.#endPipes()
   }
 
-  /** Fresh pipes for the next answer. */
-  reopen(): void {
-    if (this.#pipes.length === 0) return
-    const { entry, pipes } = this.#chain()
-    this.#entry = entry
-    this.#pipes = pipes
-  }
-
   /** Sends on what `hold` kept. */
   release(): void | Promise<void> {
     const held = this.#held
     this.#held = []
+    this.#mark = 0
     return pushAll(this.out, held)
   }
 
-  /** What `hold` keeps; the caller may cut it. */
-  get held(): ContentChunk[] {
-    return this.#held
+  /** Replaces what `hold` kept of the present answer. */
+  replace(chunks: readonly ContentChunk[]): void {
+    this.#held.splice(this.#mark, Number.POSITIVE_INFINITY, ...chunks)
   }
 
   /** Drops whatever still comes. */

@@ -17,7 +17,11 @@ export interface Transforms {
 }
 
 /** The transforms of a layer, chained in the order of their registration; `end` takes what leaves the last. */
-export function chainTransforms(layer: string, { steps }: Transforms, end: Pick<Sink, 'push'>): { entry: Pick<Sink, 'push'>; pipes: PipeLink[] } {
+export function chainTransforms(
+  layer: string,
+  { steps }: Transforms,
+  end: Pick<Sink, 'push'>,
+): { entry: Pick<Sink, 'push'>; pipes: PipeLink[] } {
   const pipes: PipeLink[] = []
   let entry = end
   for (const step of [...steps].reverse()) {
@@ -40,12 +44,25 @@ function mapLink(layer: string, map: OnChunk, out: Pick<Sink, 'push'>): Pick<Sin
   }
 }
 
-const kinds = new Set<unknown>(['text-delta', 'reasoning-delta', 'tool-input-start', 'tool-input-delta', 'tool-input-end', 'tool-result', 'file', 'source'])
+const kinds = new Set<unknown>([
+  'text-delta',
+  'reasoning-delta',
+  'tool-input-start',
+  'tool-input-delta',
+  'tool-input-end',
+  'tool-result',
+  'file',
+  'source',
+])
 
 /** Throws unless a layer sent a chunk that may flow between layers. */
 export function checkChunk(value: unknown, layer: string): ContentChunk {
   const type = typeof value === 'object' && value !== null ? (value as { type?: unknown }).type : undefined
   if (kinds.has(type)) return value as ContentChunk
   const what = type === undefined ? describe(value) : `a chunk of the type ${describe(type)}`
-  throw new AlliumError('layer.result', `Layer "${layer}" sent ${what} into the stream. Send text-delta, reasoning-delta, tool-input-*, file or source chunks; what waits for something belongs in ctx.pipe().`, { details: { layer } })
+  throw new AlliumError(
+    'layer.result',
+    `Layer "${layer}" sent ${what} into the stream. Send text-delta, reasoning-delta, tool-input-*, file or source chunks; what waits for something belongs in ctx.pipe().`,
+    { details: { layer } },
+  )
 }

@@ -29,6 +29,10 @@ export class Capabilities {
   inject<T>(capability: Capability<T>): T {
     if (this.#values?.has(capability.name) === true) return this.#values.get(capability.name) as T
     if (this.#outer !== undefined) return this.#outer.inject(capability)
-    throw new AlliumError('capability.missing', `Nothing provides the capability "${capability.name}" here. Register the layer that provides it before this one.`, { details: { capability: capability.name } })
+    throw new AlliumError(
+      'capability.missing',
+      `Nothing provides the capability "${capability.name}" here. Register the layer that provides it before this one.`,
+      { details: { capability: capability.name } },
+    )
   }
 }

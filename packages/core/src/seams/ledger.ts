@@ -18,7 +18,12 @@ export interface LedgerBalance {
  */
 export interface Ledger {
   /** Takes `amount` if `spent + reserved + amount <= limit`; otherwise gives `undefined` and takes nothing. */
-  reserve(request: { id: string; account: string; amount: number; limit: number }): Reservation | undefined | Promise<Reservation | undefined>
+  reserve(request: {
+    id: string
+    account: string
+    amount: number
+    limit: number
+  }): Reservation | undefined | Promise<Reservation | undefined>
   /** Turns a reservation into what was really spent, which may be more, less or 0. */
   settle(reservation: Reservation, spent: number): void | Promise<void>
   balance(account: string): LedgerBalance | Promise<LedgerBalance>

@@ -6,7 +6,8 @@ export function memoryLedger(): Ledger {
   const accounts = new Map<string, LedgerBalance & { open: Map<string, Reservation>; settled: Set<string> }>()
   const accountOf = (name: string) => {
     let account = accounts.get(name)
-    if (account === undefined) accounts.set(name, (account = { spent: 0, reserved: 0, open: new Map(), settled: new Set() }))
+    if (account === undefined)
+      accounts.set(name, (account = { spent: 0, reserved: 0, open: new Map(), settled: new Set() }))
     return account
   }
   return {
@@ -39,5 +40,9 @@ export function memoryLedger(): Ledger {
 }
 
 function checkAmount(amount: number): void {
-  if (!Number.isFinite(amount) || amount < 0) throw new AlliumError('ledger.invalid', `A ledger takes amounts of 0 or more, but ${amount} was given. Check the prices and the usage.`)
+  if (!Number.isFinite(amount) || amount < 0)
+    throw new AlliumError(
+      'ledger.invalid',
+      `A ledger takes amounts of 0 or more, but ${amount} was given. Check the prices and the usage.`,
+    )
 }

@@ -36,18 +36,36 @@ export function declareFields(fields: Fields, owner: string, declared: Record<st
   for (const key of Object.keys(declared)) {
     const other = fields.get(key)
     if (other !== undefined)
-      throw new AlliumError('state.conflict', `The state key "${key}" is declared by the layers "${other.owner}" and "${owner}". Give one of them another key, or another name with { as }.`, { details: { key, layers: [other.owner, owner] } })
+      throw new AlliumError(
+        'state.conflict',
+        `The state key "${key}" is declared by the layers "${other.owner}" and "${owner}". Give one of them another key, or another name with { as }.`,
+        { details: { key, layers: [other.owner, owner] } },
+      )
     added.set(key, compileField(key, owner, declared[key]))
   }
   for (const [key, field] of added) fields.set(key, field)
 }
 
 function compileField(key: string, owner: string, field: StateField<unknown> | undefined): CompiledField {
-  if (isReservedKey(key)) throw new AlliumError('state.reserved_key', `Layer "${owner}" declares the state key "${key}", which would reach a prototype. Choose another key.`)
+  if (isReservedKey(key))
+    throw new AlliumError(
+      'state.reserved_key',
+      `Layer "${owner}" declares the state key "${key}", which would reach a prototype. Choose another key.`,
+    )
   if (typeof field !== 'object' || field === null || !('default' in field))
-    throw new AlliumError('state.invalid', `The state key "${key}" of layer "${owner}" has no default. Declare { default: value }.`)
+    throw new AlliumError(
+      'state.invalid',
+      `The state key "${key}" of layer "${owner}" has no default. Declare { default: value }.`,
+    )
   const { default: given, reducer, scope = 'session', persist = true, schema } = field
-  return { make: maker(key, owner, given), reducer, turn: scope === 'turn', persist: persist && scope !== 'turn', schema, owner }
+  return {
+    make: maker(key, owner, given),
+    reducer,
+    turn: scope === 'turn',
+    persist: persist && scope !== 'turn',
+    schema,
+    owner,
+  }
 }
 
 function maker(key: string, owner: string, given: unknown): () => unknown {
@@ -56,7 +74,11 @@ function maker(key: string, owner: string, given: unknown): () => unknown {
   try {
     structuredClone(given)
   } catch (cause) {
-    throw new AlliumError('state.invalid', `The default of the state key "${key}" of layer "${owner}" cannot be cloned (${messageOf(cause)}). Give a function that makes it.`, { cause })
+    throw new AlliumError(
+      'state.invalid',
+      `The default of the state key "${key}" of layer "${owner}" cannot be cloned (${messageOf(cause)}). Give a function that makes it.`,
+      { cause },
+    )
   }
   return () => structuredClone(given)
 }

@@ -1,7 +1,7 @@
+import { isThenable, silence } from '../compose/thenable.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { messageOf } from '../errors/describe.ts'
 import { isReservedKey } from '../messages/json.ts'
-import { isThenable, silence } from '../compose/thenable.ts'
 import type { CompiledField, Fields } from './field.ts'
 
 export type State = Record<string, unknown>
@@ -43,7 +43,8 @@ export class StateStore {
   /** What a store keeps. */
   persistent(): State {
     const kept: State = {}
-    for (const [key, value] of Object.entries(this.#all())) if (this.#fields.get(key)?.persist === true) kept[key] = structuredClone(value)
+    for (const [key, value] of Object.entries(this.#all()))
+      if (this.#fields.get(key)?.persist === true) kept[key] = structuredClone(value)
     return kept
   }
 
@@ -86,7 +87,11 @@ export class StateStore {
       return true
     }
     try {
-      values[key] = checked(key, field, field.reducer === undefined ? value : reduced(key, field, field.reducer, values[key], value))
+      values[key] = checked(
+        key,
+        field,
+        field.reducer === undefined ? value : reduced(key, field, field.reducer, values[key], value),
+      )
     } catch (error) {
       this.#host.failed(error)
       throw error
@@ -95,26 +100,51 @@ export class StateStore {
   }
 }
 
-function reduced(key: string, field: CompiledField, reducer: NonNullable<CompiledField['reducer']>, previous: unknown, delta: unknown): unknown {
+function reduced(
+  key: string,
+  field: CompiledField,
+  reducer: NonNullable<CompiledField['reducer']>,
+  previous: unknown,
+  delta: unknown,
+): unknown {
   let next: unknown
   try {
     next = reducer(previous, delta)
   } catch (cause) {
-    throw new AlliumError('state.reducer', `The reducer of the state key "${key}" (layer "${field.owner}") threw: ${messageOf(cause)}. The last good value is kept.`, { cause, details: { key, layer: field.owner } })
+    throw new AlliumError(
+      'state.reducer',
+      `The reducer of the state key "${key}" (layer "${field.owner}") threw: ${messageOf(cause)}. The last good value is kept.`,
+      { cause, details: { key, layer: field.owner } },
+    )
   }
   if (!isThenable(next)) return next
   silence(next)
-  throw new AlliumError('state.reducer', `The reducer of the state key "${key}" (layer "${field.owner}") returned a promise. Reducers are synchronous: await first, then write.`, { details: { key, layer: field.owner } })
+  throw new AlliumError(
+    'state.reducer',
+    `The reducer of the state key "${key}" (layer "${field.owner}") returned a promise. Reducers are synchronous: await first, then write.`,
+    { details: { key, layer: field.owner } },
+  )
 }
 
 function checked(key: string, field: CompiledField, value: unknown): unknown {
   if (field.schema === undefined) return value
   const result = field.schema['~standard'].validate(value)
-  if (isThenable(result)) throw new AlliumError('state.invalid', `The schema of the state key "${key}" (layer "${field.owner}") is asynchronous. Use a synchronous one.`)
+  if (isThenable(result))
+    throw new AlliumError(
+      'state.invalid',
+      `The schema of the state key "${key}" (layer "${field.owner}") is asynchronous. Use a synchronous one.`,
+    )
   if (result.issues === undefined) return result.value
-  throw new AlliumError('state.invalid', `The value written to the state key "${key}" does not fit the schema of layer "${field.owner}": ${result.issues[0]?.message}.`, { details: { key, issues: result.issues } })
+  throw new AlliumError(
+    'state.invalid',
+    `The value written to the state key "${key}" does not fit the schema of layer "${field.owner}": ${result.issues[0]?.message}.`,
+    { details: { key, issues: result.issues } },
+  )
 }
 
 function refuse(key: string | symbol): never {
-  throw new AlliumError('state.reserved_key', `The state key ${String(key)} cannot be set or removed this way. Write ctx.state['your:key'] = value.`)
+  throw new AlliumError(
+    'state.reserved_key',
+    `The state key ${String(key)} cannot be set or removed this way. Write ctx.state['your:key'] = value.`,
+  )
 }

@@ -9,7 +9,11 @@ import type { AnyTool } from './tool.ts'
 export type CheckedArgs = { value: unknown; issues?: undefined } | { issues: readonly StandardSchemaV1.Issue[] }
 
 /** Asks a tool's schema. A schema that throws refuses the arguments. */
-export function checkArgs(tool: AnyTool, args: Record<string, unknown>, validate: Validate | undefined): CheckedArgs | Promise<CheckedArgs> {
+export function checkArgs(
+  tool: AnyTool,
+  args: Record<string, unknown>,
+  validate: Validate | undefined,
+): CheckedArgs | Promise<CheckedArgs> {
   const reserved = reservedKey(args)
   if (reserved !== undefined) return refused(`The key "${reserved}" is not allowed.`)
   try {
@@ -23,7 +27,12 @@ export function checkArgs(tool: AnyTool, args: Record<string, unknown>, validate
 
 /** The issues as a line for the model. */
 export function tellIssues(issues: readonly StandardSchemaV1.Issue[]): string {
-  return issues.slice(0, 10).map(({ message, path }) => (path === undefined || path.length === 0 ? message : `${path.map(segment).join('.')}: ${message}`)).join('; ')
+  return issues
+    .slice(0, 10)
+    .map(({ message, path }) =>
+      path === undefined || path.length === 0 ? message : `${path.map(segment).join('.')}: ${message}`,
+    )
+    .join('; ')
 }
 
 function checkJsonSchema(tool: AnyTool, args: Record<string, unknown>, validate: Validate | undefined): CheckedArgs {

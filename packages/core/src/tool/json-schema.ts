@@ -11,11 +11,18 @@ interface WithJsonSchema {
 export function jsonSchemaOf(schema: StandardSchemaV1, what: string): JsonSchema {
   const { jsonSchema, vendor } = schema['~standard'] as StandardSchemaV1.Props & WithJsonSchema
   if (typeof jsonSchema?.input !== 'function')
-    throw new AlliumError('tool.invalid', `${what} has a schema of "${vendor}", which cannot tell its JSON Schema. Give "jsonSchema" beside it.`)
+    throw new AlliumError(
+      'tool.invalid',
+      `${what} has a schema of "${vendor}", which cannot tell its JSON Schema. Give "jsonSchema" beside it.`,
+    )
   try {
     const { $schema: _, ...rest } = jsonSchema.input({ target: 'draft-07' }) as JsonSchema
     return rest
   } catch (cause) {
-    throw new AlliumError('tool.invalid', `${what} has a schema that cannot be written as JSON Schema: ${messageOf(cause)}. Give "jsonSchema" beside it.`, { cause })
+    throw new AlliumError(
+      'tool.invalid',
+      `${what} has a schema that cannot be written as JSON Schema: ${messageOf(cause)}. Give "jsonSchema" beside it.`,
+      { cause },
+    )
   }
 }

@@ -18,7 +18,12 @@ export class ToolRegistry {
 
   add(tool: AnyTool): void {
     const def = toolDef(tool)
-    if (this.#tools.has(tool.name)) throw new AlliumError('tool.duplicate', `The tool ${describe(tool.name)} is registered twice. Rename one of them.`, { details: { tool: tool.name } })
+    if (this.#tools.has(tool.name))
+      throw new AlliumError(
+        'tool.duplicate',
+        `The tool ${describe(tool.name)} is registered twice. Rename one of them.`,
+        { details: { tool: tool.name } },
+      )
     this.#tools.set(tool.name, { tool, def })
     this.#defs = undefined
   }
@@ -46,12 +51,26 @@ export class ToolRegistry {
 
 function toolDef(tool: AnyTool): ToolDef {
   if (typeof tool !== 'object' || tool === null || typeof tool.name !== 'string' || tool.name === '')
-    throw new AlliumError('tool.invalid', `A tool is { name, description, schema, execute }, but ${describe(tool)} was given.`)
+    throw new AlliumError(
+      'tool.invalid',
+      `A tool is { name, description, schema, execute }, but ${describe(tool)} was given.`,
+    )
   const { name, description, schema, providerExecuted, execute } = tool
   const what = `The tool ${describe(name)}`
-  if (typeof description !== 'string') throw new AlliumError('tool.invalid', `${what} has no description. Say what it does: the model reads it.`)
-  if (typeof execute !== 'function' && providerExecuted === undefined) throw new AlliumError('tool.invalid', `${what} has no execute function.`)
-  if (schema === undefined && tool.jsonSchema === undefined && providerExecuted === undefined) throw new AlliumError('tool.invalid', `${what} has neither schema nor jsonSchema. For no arguments give jsonSchema: { type: 'object', properties: {} }.`)
+  if (typeof description !== 'string')
+    throw new AlliumError('tool.invalid', `${what} has no description. Say what it does: the model reads it.`)
+  if (typeof execute !== 'function' && providerExecuted === undefined)
+    throw new AlliumError('tool.invalid', `${what} has no execute function.`)
+  if (schema === undefined && tool.jsonSchema === undefined && providerExecuted === undefined)
+    throw new AlliumError(
+      'tool.invalid',
+      `${what} has neither schema nor jsonSchema. For no arguments give jsonSchema: { type: 'object', properties: {} }.`,
+    )
   const jsonSchema = tool.jsonSchema ?? (schema === undefined ? { type: 'object' } : jsonSchemaOf(schema, what))
-  return freezeJson({ name, description, jsonSchema: structuredClone(jsonSchema), ...(providerExecuted !== undefined && { providerExecuted: structuredClone(providerExecuted) }) })
+  return freezeJson({
+    name,
+    description,
+    jsonSchema: structuredClone(jsonSchema),
+    ...(providerExecuted !== undefined && { providerExecuted: structuredClone(providerExecuted) }),
+  })
 }

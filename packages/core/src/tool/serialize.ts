@@ -32,7 +32,8 @@ function plain(value: unknown, depth: number, path: object[]): unknown {
 function plainObject(value: object, depth: number, path: object[]): unknown {
   if (path.includes(value)) return '[circular]'
   if (depth >= maxDepth) return '[too deep]'
-  if (typeof (value as { toJSON?: unknown }).toJSON === 'function' && !ArrayBuffer.isView(value)) return plain((value as { toJSON(): unknown }).toJSON(), depth + 1, [...path, value])
+  if (typeof (value as { toJSON?: unknown }).toJSON === 'function' && !ArrayBuffer.isView(value))
+    return plain((value as { toJSON(): unknown }).toJSON(), depth + 1, [...path, value])
   path.push(value)
   try {
     return members(value, depth + 1, path)
@@ -46,7 +47,8 @@ function members(value: object, depth: number, path: object[]): unknown {
   if (value instanceof Map) return [...value].map((entry) => plain(entry, depth, path))
   if (value instanceof Set) return [...value].map((item) => plain(item, depth, path))
   if (value instanceof Error) return { name: value.name, message: value.message }
-  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return `[${value.constructor.name} of ${value.byteLength} bytes]`
+  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value))
+    return `[${value.constructor.name} of ${value.byteLength} bytes]`
   const copy: Record<string, unknown> = Object.create(null)
   for (const key of Object.keys(value)) copy[key] = plain((value as Record<string, unknown>)[key], depth, path)
   return copy

@@ -29,14 +29,27 @@ export interface ShapedToolResult {
 }
 
 /** Shapes what the model gets from a tool: parts such as images, or an error that is told as it is. */
-export function toolResult({ content, isError = false }: { content: string | Part[]; isError?: boolean }): ShapedToolResult {
+export function toolResult({
+  content,
+  isError = false,
+}: {
+  content: string | Part[]
+  isError?: boolean
+}): ShapedToolResult {
   return { [shaped]: true, content, isError }
 }
 
 /** The result for what `execute` returned. A look-alike object is data: only `toolResult()` can set the flag. */
 export function resultOf(callId: string, value: unknown): ToolResult {
   if (typeof value === 'string') return { callId, content: value, value, status: 'ok' }
-  if (isShaped(value)) return { callId, content: value.content, value, status: value.isError ? 'error' : 'ok', ...(value.isError && { isError: true }) }
+  if (isShaped(value))
+    return {
+      callId,
+      content: value.content,
+      value,
+      status: value.isError ? 'error' : 'ok',
+      ...(value.isError && { isError: true }),
+    }
   return { callId, content: serialize(value), value, status: 'ok' }
 }
 

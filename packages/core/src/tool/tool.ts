@@ -1,9 +1,28 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { CustomEvent } from '../events/events.ts'
+import type { Capability } from '../seams/capability.ts'
 import type { JsonSchema } from '../seams/validate.ts'
 
-/** What a tool's `execute` may look at besides its arguments. The scopes fill it in as `ToolContext`. */
-// biome-ignore lint/suspicious/noEmptyInterface: merged by scopes/tool.ts, so that tools need not know the scopes
-export interface ToolExecution {}
+/** What a tool's `execute` gets besides its arguments: its place in the run, and the ways out. */
+export interface ToolExecution {
+  readonly callId: string
+  /** Counts the attempts of this call from 1. */
+  readonly attempt: number
+  /** Aborts on the tool's timeout, and when the run is cancelled. Pass it to everything that waits. */
+  readonly signal: AbortSignal
+  readonly sessionId: string
+  readonly turnId: string
+  readonly principal: unknown
+  readonly context: unknown
+  readonly state: Record<string, unknown>
+  readonly metadata: Record<string, unknown>
+  inject<T>(capability: Capability<T>): T
+  emit(event: CustomEvent): void
+  once<T>(key: string, fn: () => T | Promise<T>): Promise<T>
+  stop(reason?: string): void
+  abort(reason?: unknown): never
+  block(reason: string, options?: { reply?: string }): never
+}
 
 /** Something the model may call. Its arguments are checked and typed by `schema`, or checked by a raw `jsonSchema`. */
 export interface Tool<S extends StandardSchemaV1 | undefined = StandardSchemaV1 | undefined> {

@@ -1,0 +1,39 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { isThenable } from '../compose/thenable.ts'
+import { AlliumError } from '../errors/allium-error.ts'
+import type { ErrorCode } from '../errors/codes.ts'
+import { tellIssues } from '../tool/check-args.ts'
+
+/** A value as its schema, if there is one, makes it. */
+export function checkValue(
+  schema: StandardSchemaV1 | undefined,
+  value: unknown,
+  what: string,
+  code: ErrorCode,
+): unknown {
+  if (schema === undefined) return value
+  const result = schema['~standard'].validate(value)
+  if (isThenable(result))
+    throw new AlliumError(code, `The schema of the ${what} is asynchronous. Use a synchronous one.`)
+  if (result.issues === undefined) return result.value
+  throw new AlliumError(code, `The ${what} does not fit the agent's schema: ${tellIssues(result.issues)}.`, {
+    details: { issues: result.issues },
+  })
+}
+
+/** Session ids go into store keys and logs. */
+export function checkSessionId(id: unknown): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+  if (
+    typeof id === 'string' &&
+    id.length > 0 &&
+    id.length <= 256 &&
+    !/[\u0000-\u001f\u007f]/.test(id) &&
+    !/\p{Surrogate}/u.test(id)
+  )
+    return id
+  throw new AlliumError(
+    'session.invalid_id',
+    `A session id is a text of 1 to 256 characters without control characters, but ${typeof id === 'string' ? `one of ${id.length} characters` : String(id)} was given.`,
+  )
+}

@@ -1,0 +1,58 @@
+import type { ScopeName } from '../compose/passage.ts'
+import { type Layer, type LayerOrder, scopeNames } from '../middleware/middleware.ts'
+import { compileOnion } from '../middleware/onion.ts'
+
+/** A layer as `inspect()` tells it. */
+export interface InspectedLayer {
+  name: string
+  scopes: ScopeName[]
+  order: LayerOrder
+  innermost: boolean
+  reenters: boolean
+  inherit: boolean
+  state: string[]
+  tools: string[]
+  provides: string[]
+  requires: string[]
+}
+
+export interface Inspection {
+  agent: string
+  /** In the order of their registration. */
+  layers: InspectedLayer[]
+  /** The names of the layers in each scope, outermost first. */
+  scopes: Record<ScopeName, string[]>
+}
+
+export function inspectLayers(agent: string, layers: readonly Layer[]): Inspection {
+  const onion = compileOnion(layers)
+  const scopes = Object.fromEntries(
+    scopeNames.map((scope) => [scope, onion[scope].map(({ name }) => name)]),
+  ) as Inspection['scopes']
+  return { agent, layers: layers.map(inspectLayer), scopes }
+}
+
+function inspectLayer({ name, spec }: Layer): InspectedLayer {
+  const {
+    order = {},
+    innermost = false,
+    reenters = false,
+    inherit = false,
+    state = {},
+    tools = [],
+    provides = [],
+    requires = [],
+  } = spec
+  return {
+    name,
+    scopes: scopeNames.filter((scope) => spec[scope] !== undefined),
+    order,
+    innermost,
+    reenters,
+    inherit,
+    state: Object.keys(state),
+    tools: tools.map((tool) => tool.name),
+    provides: provides.map((capability) => capability.name),
+    requires: requires.map((capability) => capability.name),
+  }
+}

@@ -1,0 +1,104 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { AlliumError } from '../errors/allium-error.ts'
+import { describe } from '../errors/describe.ts'
+import { isModel, type ModelRef, type ResolveModel, type Settings } from '../model/model.ts'
+import type { AgentSetup, Instructions } from '../scopes/agent-scope.ts'
+import { type Clock, systemClock } from '../seams/clock.ts'
+import { type Ids, randomIds } from '../seams/ids.ts'
+import { directJournal, type Journal } from '../seams/journal.ts'
+import { consoleLogger, type Logger } from '../seams/logger.ts'
+import type { Validate } from '../seams/validate.ts'
+import type { AnyTool } from '../tool/tool.ts'
+
+export interface AgentOptions<
+  C extends StandardSchemaV1 | undefined = undefined,
+  P extends StandardSchemaV1 | undefined = undefined,
+> {
+  /** @default 'agent' */
+  name?: string
+  /** A model, or a string that `resolveModel` knows. */
+  model: ModelRef
+  /** The first system message of each model call. */
+  instructions?: Instructions
+  tools?: readonly AnyTool[]
+  /** What the runtime context must be; types `ctx.context` and the `context` of runs and sessions. */
+  context?: C
+  /** What the principal must be; types `ctx.principal` and the `principal` of sessions. */
+  principal?: P
+  settings?: Settings
+  /** Steps of one turn; then it is stopped with the reason `max_steps`. @default 25 */
+  maxSteps?: number
+  /** Tools of one step that run at once; 1 is one after the other. @default 8 */
+  toolConcurrency?: number
+  /** Milliseconds that one `execute` may take. @default 30_000 */
+  toolTimeout?: number
+  /** What a run does while the session runs another one. @default 'reject' */
+  busy?: 'reject' | 'queue'
+  /** What init() does about wrong orders of layers. @default 'error' */
+  orderCheck?: 'error' | 'warn' | 'off'
+  /** Kept with each turn by a store. */
+  version?: string
+  journal?: Journal
+  resolveModel?: ResolveModel
+  /** Checks arguments against a raw JSON Schema. The umbrella brings ajv. */
+  validate?: Validate
+  clock?: Clock
+  ids?: Ids
+  logger?: Logger
+}
+
+export function toSetup({
+  name = 'agent',
+  model,
+  instructions,
+  settings = {},
+  context,
+  principal,
+  maxSteps = 25,
+  toolConcurrency = 8,
+  toolTimeout = 30_000,
+  busy = 'reject',
+  version,
+  journal = directJournal,
+  resolveModel,
+  validate,
+  clock = systemClock,
+  ids = randomIds,
+  logger = consoleLogger,
+}: AgentOptions<StandardSchemaV1 | undefined, StandardSchemaV1 | undefined>): AgentSetup {
+  if (typeof model !== 'string' && !isModel(model))
+    throw new AlliumError(
+      'agent.options',
+      `An agent needs a model: { id, stream(request) } or a string such as "anthropic/claude-sonnet-4-6", but ${describe(model)} was given.`,
+    )
+  atLeastOne('maxSteps', maxSteps)
+  atLeastOne('toolConcurrency', toolConcurrency)
+  atLeastOne('toolTimeout', toolTimeout)
+  return {
+    name,
+    model,
+    instructions,
+    settings,
+    context,
+    principal,
+    maxSteps,
+    toolConcurrency,
+    toolTimeout,
+    busy,
+    version,
+    journal,
+    resolveModel,
+    validate,
+    clock,
+    ids,
+    logger,
+  }
+}
+
+function atLeastOne(option: string, value: number): void {
+  if (typeof value !== 'number' || !(value >= 1))
+    throw new AlliumError(
+      'agent.options',
+      `The option ${option} is a number of 1 or more, but ${describe(value)} was given.`,
+    )
+}

@@ -1,0 +1,156 @@
+import { silence } from '../compose/thenable.ts'
+import { AbortError } from '../errors/abort-error.ts'
+import { AlliumError } from '../errors/allium-error.ts'
+import { describe } from '../errors/describe.ts'
+import { cleanUsage } from '../messages/usage.ts'
+import { Assembly } from '../model/assembly.ts'
+import type { ContentChunk, FinishChunk } from '../model/chunk.ts'
+import { isModel, type Model, type ModelRequest } from '../model/model.ts'
+import type { ModelResponse } from '../model/response.ts'
+import { saidBy } from '../model/said.ts'
+import type { ModelCall } from '../scopes/model-call.ts'
+import type { Emit } from '../seams/journal.ts'
+import { buildRequest } from './request.ts'
+import { uniqueCallIds } from './unique-call-ids.ts'
+
+/** The core of the model scope: one physical call of a provider, through the journal, into the stream. */
+export function callProvider(call: ModelCall): Promise<ModelResponse> {
+  const { model } = call.fields
+  if (typeof model !== 'string') return streamAnswer(call, model)
+  return resolve(call, model).then((resolved) => streamAnswer(call, resolved))
+}
+
+async function resolve(call: ModelCall, ref: string): Promise<Model> {
+  const { agent, principal } = call.turn.session
+  const { resolveModel } = agent.setup
+  if (resolveModel === undefined)
+    throw new AlliumError(
+      'model.unresolved',
+      `The model "${ref}" is a string, but this agent has no resolveModel. Import Agent from "allium", which has one, or give a model object.`,
+    )
+  const model = await resolveModel(ref, { principal })
+  if (!isModel(model))
+    throw new AlliumError(
+      'model.invalid',
+      `resolveModel gave ${describe(model)} for "${ref}". A model has an id and a stream(request).`,
+    )
+  return model
+}
+
+async function streamAnswer(call: ModelCall, model: Model): Promise<ModelResponse> {
+  const { turn } = call
+  const { sink } = call.fields
+  const assembly = new Assembly(`The model "${model.id}"`)
+  const unique = uniqueCallIds(turn.session.callIds)
+  const emit = (chunk: ContentChunk) => {
+    const named = unique(chunk)
+    assembly.add(named)
+    return sink.push(named)
+  }
+  const id = `${turn.turnId}:model:${call.callIndex}:${call.attempt}`
+  const finish = await turn.session.agent.setup.journal.step(
+    id,
+    (emit: Emit<ContentChunk>) => physicalCall(call, model, emit),
+    emit,
+  )
+  assembly.close()
+  const usage = cleanUsage(finish.usage, 1)
+  turn.count({ ...usage, calls: 0 })
+  call.said = saidBy(assembly)
+  const toolCalls = assembly.toolCalls()
+  const response: ModelResponse = {
+    text: assembly.text,
+    toolCalls,
+    finishReason: finish.reason,
+    usage,
+    model: model.id,
+    message: assembly.message(toolCalls),
+  }
+  if (assembly.reasoning !== undefined) response.reasoning = assembly.reasoning
+  return response
+}
+
+/** Reads the provider's stream to its finish. Leaves at once, and closes it, when the call is cancelled or left. */
+function physicalCall(call: ModelCall, model: Model, emit: Emit<ContentChunk>): Promise<FinishChunk> {
+  call.turn.usage.calls++
+  const place = call.cancel
+  return new Promise((resolve, reject) => {
+    const { request, cancel } = buildRequest(call)
+    let iterator: AsyncIterator<unknown> | undefined
+    let open = true
+    const shut = () => {
+      open = false
+      place.off(leave)
+      call.live = undefined
+      silence(iterator?.return?.())
+    }
+    const leave = (reason: unknown = new AbortError('the call was left')) => {
+      if (!open) return
+      cancel.abort(reason)
+      shut()
+      reject(reason)
+    }
+    place.on(leave)
+    if (!open) return
+    call.live = leave
+    iterator = streamOf(model, request)
+    read(iterator, model, emit, () => open).then(
+      (finish) => (shut(), resolve(finish as FinishChunk)),
+      (error) => {
+        if (!open) return
+        shut()
+        cancel.abort(new AbortError('the call failed'))
+        reject(error)
+      },
+    )
+  })
+}
+
+function streamOf(model: Model, request: ModelRequest): AsyncIterator<unknown> {
+  return model.stream(request)[Symbol.asyncIterator]()
+}
+
+async function read(
+  iterator: AsyncIterator<unknown>,
+  model: Model,
+  emit: Emit<ContentChunk>,
+  isOpen: () => boolean,
+): Promise<FinishChunk | undefined> {
+  for (;;) {
+    const { done, value } = await iterator.next()
+    if (!isOpen()) return undefined
+    if (done === true)
+      throw new AlliumError(
+        'model.truncated',
+        `The stream of the model "${model.id}" ended without its finish: the answer was cut. Retry it (model.retry does).`,
+        { details: { model: model.id } },
+      )
+    const chunk = checked(value, model)
+    if (chunk === undefined) continue
+    if (chunk.type === 'finish') return chunk
+    const wait = emit(chunk)
+    if (wait !== undefined) await wait
+  }
+}
+
+/** A chunk that is known; others are passed over, as a newer provider may send them. */
+function checked(value: unknown, model: Model): ContentChunk | FinishChunk | undefined {
+  const chunk = value as ContentChunk | FinishChunk
+  switch (chunk?.type) {
+    case 'text-delta':
+    case 'reasoning-delta':
+    case 'tool-input-delta':
+      if (typeof chunk.delta === 'string') return chunk
+      throw new AlliumError(
+        'model.protocol',
+        `The model "${model.id}" sent a ${chunk.type} whose delta is ${describe(chunk.delta)}. It is a text.`,
+      )
+    case 'tool-input-start':
+    case 'tool-input-end':
+    case 'tool-result':
+    case 'file':
+    case 'source':
+    case 'finish':
+      return chunk
+  }
+}

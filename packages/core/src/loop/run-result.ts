@@ -1,0 +1,28 @@
+import type { RunStatus } from '../events/events.ts'
+import type { Message, ToolCallPart } from '../messages/message.ts'
+import type { Usage } from '../messages/usage.ts'
+import type { ToolCallRecord } from '../scopes/turn-scope.ts'
+import type { State } from '../state/state-store.ts'
+
+/** What a run came to. An aborted or failed run rejects instead. */
+export interface RunResult<S = State> {
+  /** The text of the last step. */
+  text: string
+  output: string | null
+  status: Exclude<RunStatus, 'aborted' | 'failed'>
+  /** Why it was stopped or blocked. */
+  reason?: string
+  /** A shallow snapshot of the session's state. */
+  state: S
+  usage: Usage
+  /** What this turn added to the history. */
+  messages: readonly Message[]
+  toolCalls: readonly ToolCallRecord[]
+  /** Calls that wait for a decision. */
+  pending: readonly ToolCallPart[]
+  turnId: string
+  sessionId: string
+}
+
+/** What there was when a run ended before its time; on its error as `partial`. */
+export type Partial = Pick<RunResult, 'text' | 'usage' | 'messages'>

@@ -1,0 +1,112 @@
+import { pass } from '../compose/frame.ts'
+import { AlliumError } from '../errors/allium-error.ts'
+import type { BlockError } from '../errors/block-error.ts'
+import { messageOf } from '../errors/describe.ts'
+import type { RunStatus } from '../events/events.ts'
+import type { TurnScope } from '../scopes/turn-scope.ts'
+import type { Partial, RunResult } from './run-result.ts'
+
+/** Runs a turn from its outermost layer to its one terminal event. Rejects where it was aborted or failed. */
+export async function runTurn(turn: TurnScope): Promise<RunResult> {
+  const { session, turnIndex } = turn
+  session.turn = turn
+  session.state.beginTurn()
+  turn.send({ type: 'turn:start', sessionId: session.id, turnId: turn.turnId, turnIndex, input: turn.input })
+  try {
+    if (turn.end === undefined) await pass(turn)
+  } catch (error) {
+    turn.fail(layersTooDeep(error, turn))
+  }
+  const { end } = turn
+  closeHistory(turn)
+  turn.answer.seal()
+  session.turn = undefined
+  session.turnCount++
+  const status = statusOf(turn)
+  tellEnd(turn, status)
+  session.state.endTurn()
+  if (end === undefined || end.kind === 'blocked') return result(turn, status as RunResult['status'])
+  throw withPartial(end.error, partialOf(turn))
+}
+
+/** What there is of a turn now. */
+export function partialOf(turn: TurnScope): Partial {
+  const { answer, session } = turn
+  return {
+    text: answer.unfinished || (answer.output ?? answer.outlet.shown),
+    usage: { ...turn.usage },
+    messages: session.history.items.slice(turn.from),
+  }
+}
+
+/** A cut answer stays, marked; a blocked one goes, and its reply stands in its place. */
+function closeHistory({ end, answer, session }: TurnScope): void {
+  if (end === undefined) return
+  if (end.kind === 'blocked') answer.retract((end.error as BlockError).reply)
+  else if (answer.unfinished !== '')
+    session.history.append({ role: 'assistant', content: answer.unfinished, interrupted: true })
+}
+
+function statusOf({ end, stopReason }: TurnScope): RunStatus {
+  if (end !== undefined) return end.kind
+  return stopReason === undefined ? 'completed' : 'stopped'
+}
+
+function reasonOf({ end, stopReason }: TurnScope): string | undefined {
+  if (end === undefined) return stopReason
+  return end.kind === 'blocked' ? (end.error as BlockError).reason : messageOf(end.error)
+}
+
+function tellEnd(turn: TurnScope, status: RunStatus): void {
+  const { session, turnId, turnIndex, end } = turn
+  const { observers } = session.agent
+  const place = { sessionId: session.id, turnId }
+  const reason = status === 'failed' ? undefined : reasonOf(turn)
+  const event = {
+    type: 'turn:end' as const,
+    ...place,
+    turnIndex,
+    status,
+    ...(reason !== undefined && { reason }),
+    usage: { ...turn.usage },
+  }
+  if (status === 'failed' && observers.has('error'))
+    observers.emit('error', { type: 'error', ...place, error: end?.error })
+  if (observers.has('turn:end'))
+    observers.emit('turn:end', { ...event, ...(end !== undefined && { error: end.error }) })
+  void turn.events.push(event)
+}
+
+function result(turn: TurnScope, status: RunResult['status']): RunResult {
+  const { session, answer } = turn
+  const reason = reasonOf(turn)
+  return {
+    text: answer.output ?? '',
+    output: answer.output,
+    status,
+    ...(reason !== undefined && { reason }),
+    state: session.state.snapshot(),
+    usage: { ...turn.usage },
+    messages: session.history.items.slice(turn.from),
+    toolCalls: turn.toolCalls,
+    pending: session.history.pending(),
+    turnId: turn.turnId,
+    sessionId: session.id,
+  }
+}
+
+function withPartial(error: unknown, partial: Partial): unknown {
+  if (typeof error === 'object' && error !== null && Object.isExtensible(error))
+    Object.defineProperty(error, 'partial', { value: partial, writable: true, configurable: true })
+  return error
+}
+
+function layersTooDeep(error: unknown, { options: { onion } }: TurnScope): unknown {
+  const depth = Math.max(onion.turn.length, onion.model.length, onion.tool.length)
+  if (!(error instanceof RangeError) || !error.message.includes('call stack') || depth < 1000) return error
+  return new AlliumError(
+    'layer.too_deep',
+    `${depth} layers in one scope are more than the call stack holds. Join some of them, or start Node with a larger --stack-size.`,
+    { cause: error },
+  )
+}

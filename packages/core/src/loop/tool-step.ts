@@ -1,0 +1,111 @@
+import { pass } from '../compose/frame.ts'
+import { cloneJson, freezeJson } from '../messages/json.ts'
+import type { ToolResultPart } from '../messages/message.ts'
+import type { ToolCall as CallOfModel, ModelResponse } from '../model/response.ts'
+import { ToolCall } from '../scopes/tool-call.ts'
+import type { TurnScope } from '../scopes/turn-scope.ts'
+import { checkArgs } from '../tool/check-args.ts'
+import { errorResult, type ToolResult } from '../tool/tool-result.ts'
+import { executeTool } from './execute-tool.ts'
+
+/** Runs the tool calls of an answer, some at once, and puts their results into the history in the order of the calls. */
+export async function toolStep(turn: TurnScope, response: ModelResponse): Promise<void> {
+  const calls = response.toolCalls.filter(({ providerExecuted }) => providerExecuted !== true)
+  if (calls.length === 0) return
+  const results: ToolResult[] = new Array(calls.length)
+  let next = 0
+  const work = async () => {
+    while (next < calls.length && turn.end === undefined) {
+      const index = next++
+      results[index] = await runCall(turn, response, calls[index] as CallOfModel, index)
+    }
+  }
+  const workers = Math.min(turn.session.agent.setup.toolConcurrency, calls.length)
+  if (workers === 1) await work()
+  else await Promise.all(Array.from({ length: workers }, work))
+  turn.commit({ role: 'tool', content: calls.map((call, i) => resultPart(call, results[i] ?? cancelled(call.callId))) })
+}
+
+async function runCall(
+  turn: TurnScope,
+  response: ModelResponse,
+  given: CallOfModel,
+  index: number,
+): Promise<ToolResult> {
+  const { callId, name } = given
+  const { observers } = turn.session.agent
+  turn.send({ type: 'tool:start', ...turn.place, callId, name, args: freezeJson(cloneJson(given.args)) })
+  let result: ToolResult
+  try {
+    const call = await prepare(turn, response, given, index)
+    result = (await pass(call)) as ToolResult
+  } catch (error) {
+    turn.fail(error)
+    result = cancelled(callId)
+  }
+  turn.toolCalls.push({ callId, name, args: given.args, result })
+  const event = {
+    type: 'tool:end' as const,
+    ...turn.place,
+    callId,
+    name,
+    status: result.status,
+    content: contentText(result),
+    isError: result.isError === true,
+  }
+  void turn.events.push(event)
+  if (observers.has('tool:end'))
+    observers.emit('tool:end', { ...event, ...(result.error !== undefined && { error: result.error }) })
+  return result
+}
+
+/** A call with its arguments asked of the schema, before any layer sees it. */
+function prepare(
+  turn: TurnScope,
+  response: ModelResponse,
+  given: CallOfModel,
+  index: number,
+): ToolCall | Promise<ToolCall> {
+  const { agent } = turn.session
+  const registered = agent.tools.get(given.name)
+  const make = (issues: ToolCall['invalid'], parsed?: unknown) =>
+    new ToolCall(turn, given.callId, given.name, index, given.args, issues, registered, parsed, executeTool)
+  if (registered === undefined) return make([{ message: noSuchTool(turn, given.name) }])
+  if (given.invalid !== undefined) return make([{ message: invalidJson(given.invalid, response) }])
+  if (cutShort(given, response)) return make([{ message: truncated }])
+  const checked = checkArgs(registered.tool, given.args, agent.setup.validate)
+  return checked instanceof Promise
+    ? checked.then(({ issues, ...rest }) => make(issues, (rest as { value?: unknown }).value))
+    : make(checked.issues, (checked as { value?: unknown }).value)
+}
+
+const truncated = 'The arguments were truncated, because the answer reached its length limit. Send a shorter call.'
+
+function invalidJson(problem: string, response: ModelResponse): string {
+  return response.finishReason === 'length'
+    ? truncated
+    : `${problem} They may have been truncated. Send the call again, as one JSON object.`
+}
+
+/** The last call of an answer that reached its length limit, before any argument came. */
+function cutShort(call: CallOfModel, { finishReason, toolCalls }: ModelResponse): boolean {
+  return finishReason === 'length' && toolCalls.at(-1) === call && Object.keys(call.args).length === 0
+}
+
+function noSuchTool(turn: TurnScope, name: string): string {
+  const names = turn.session.agent.tools.defs.map((def) => def.name)
+  return `There is no tool "${name.slice(0, 100)}". ${names.length === 0 ? 'There are no tools.' : `The tools are: ${names.join(', ')}.`}`
+}
+
+function cancelled(callId: string): ToolResult {
+  return errorResult(callId, 'Cancelled.')
+}
+
+function resultPart({ name }: CallOfModel, { callId, content, isError }: ToolResult): ToolResultPart {
+  return { type: 'tool-result', callId, name, content, ...(isError === true && { isError }) }
+}
+
+function contentText({ content }: ToolResult): string {
+  if (typeof content === 'string') return content
+  return content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('')
+}

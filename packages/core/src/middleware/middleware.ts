@@ -1,0 +1,109 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { NextOptions, ScopeName } from '../compose/passage.ts'
+import type { ModelResponse, ResponseInput } from '../model/response.ts'
+import type { AgentContext } from '../scopes/agent-context.ts'
+import type { ModelContext } from '../scopes/model-context.ts'
+import type { SessionContext } from '../scopes/session-context.ts'
+import type { ToolContext } from '../scopes/tool-context.ts'
+import type { TurnContext } from '../scopes/turn-context.ts'
+import type { Capability } from '../seams/capability.ts'
+import type { StateField } from '../state/field.ts'
+import type { AnyTool } from '../tool/tool.ts'
+import type { ToolResult, ToolResultInput } from '../tool/tool-result.ts'
+
+type Awaitable<T> = T | Promise<T>
+// biome-ignore lint/suspicious/noConfusingVoidType: a hook of these scopes returns nothing
+type Nothing = void | undefined
+
+/** Goes one layer inward. Await it, or return it. */
+export type NextFor<R> = (options?: NextOptions) => Promise<R>
+
+/** The hooks of a layer by scope; C and P are the agent's context and principal. */
+export interface Hooks<S, Config, C, P, Args = Record<string, unknown>> {
+  agent(ctx: AgentContext<Config>, next: NextFor<void>): Awaitable<Nothing>
+  session(ctx: SessionContext<S, Config, C, P>, next: NextFor<void>): Awaitable<Nothing>
+  turn(ctx: TurnContext<S, Config, C, P>, next: NextFor<void>): Awaitable<Nothing>
+  model(ctx: ModelContext<S, Config, C, P>, next: NextFor<ModelResponse>): Awaitable<ResponseInput>
+  tool(ctx: ToolContext<S, Config, C, P, Args>, next: NextFor<ToolResult>): Awaitable<ToolResultInput>
+}
+
+/** What a layer is and where it belongs, for the order check. `inside` and `outside` take names or categories. */
+export interface LayerOrder {
+  /** Such as `retries`, `meters`, `caches`, `redacts`, `authorizes`. */
+  is?: readonly string[]
+  inside?: readonly string[]
+  outside?: readonly string[]
+}
+
+interface LayerFields {
+  /** Unique in an agent; state keys and events begin with it. */
+  name: string
+  /** Tools that come with the layer. */
+  tools?: readonly AnyTool[]
+  provides?: readonly Capability<unknown>[]
+  requires?: readonly Capability<unknown>[]
+  order?: LayerOrder
+  /** Its model and tool hooks sit right around the core, below all other layers. @default false */
+  innermost?: boolean
+  /** Its model and tool hooks may call next() again after next() succeeded. @default false */
+  reenters?: boolean
+  /** Sub-agents run it too. @default false */
+  inherit?: boolean
+}
+
+export type ConfigOf<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : unknown
+
+/** A layer with its state and config inferred; `defineMiddleware` and `agent.use` take it. */
+export interface TypedMiddleware<F, Schema extends StandardSchemaV1 | undefined = undefined, C = unknown, P = unknown>
+  extends LayerFields,
+    Partial<Hooks<F, ConfigOf<Schema>, C, P>> {
+  state?: { [K in keyof F]: StateField<F[K]> }
+  /** Any Standard Schema: `.use(layer, config)` is typed and checked by it. */
+  config?: Schema
+  readonly loose?: never
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the one loose type, for layers that are written without inference
+type Loose = any
+
+/** A layer without inference: state, config, arguments, context are loose inside its own hooks, and it adds nothing to the agent's state type. */
+export interface Middleware extends LayerFields, Partial<Hooks<Loose, Loose, Loose, Loose, Loose>> {
+  state?: Record<string, StateField<Loose>>
+  config?: StandardSchemaV1
+  /** Only for the type: tells a loose layer from an inferred one. */
+  readonly loose?: true
+}
+
+/** Anything that turns into layers. */
+export interface ToMiddleware {
+  toMiddleware(): AnyMiddleware | readonly AnyMiddleware[]
+}
+
+/** A layer of either kind. */
+export type AnyMiddleware = Middleware | TypedMiddleware<Loose, Loose, Loose, Loose>
+export type TurnHook = Hooks<Loose, Loose, Loose, Loose>['turn']
+/** What `.use()` takes as one layer. */
+export type Usable = AnyMiddleware | ToMiddleware | TurnHook | readonly Usable[]
+
+/** The state that a layer adds. */
+export type StateOf<M> = M extends { loose?: true }
+  ? {}
+  : M extends { state?: infer D }
+    ? { [K in keyof D]: D[K] extends StateField<infer T> ? T : never }
+    : {}
+
+/** One registered layer. */
+export interface Layer {
+  readonly name: string
+  readonly spec: AnyMiddleware
+  readonly config: unknown
+}
+
+export const scopeNames: readonly ScopeName[] = ['agent', 'session', 'turn', 'model', 'tool']
+
+/** Types a layer from its own fields: its state in `ctx.state`, its config in `ctx.config`. Adds nothing at run time. */
+export function defineMiddleware<F = {}, Schema extends StandardSchemaV1 | undefined = undefined>(
+  layer: TypedMiddleware<F, Schema>,
+): TypedMiddleware<F, Schema> {
+  return layer
+}

@@ -1,0 +1,84 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { ScopeName } from '../compose/passage.ts'
+import { isThenable } from '../compose/thenable.ts'
+import { AlliumError } from '../errors/allium-error.ts'
+import { describe } from '../errors/describe.ts'
+import { type AnyMiddleware, type Layer, scopeNames, type ToMiddleware } from './middleware.ts'
+
+/** The layers that one call of `.use()` stands for. `place` names plain functions: `turn#2`. */
+export function toLayers(first: unknown, second: unknown, place: number): Layer[] {
+  if (typeof first === 'string') return [scoped(first, second, place)]
+  if (typeof first === 'function') return [scoped('turn', first, place)]
+  if (Array.isArray(first))
+    return first.reduce((layers: Layer[], one) => layers.concat(toLayers(one, undefined, place + layers.length)), [])
+  if (canConvert(first)) return toLayers(first.toMiddleware(), second, place)
+  return [layer(first, second)]
+}
+
+function scoped(scope: string, given: unknown, place: number): Layer {
+  if (!scopeNames.includes(scope as ScopeName))
+    throw new AlliumError(
+      'layer.invalid',
+      `There is no scope ${describe(scope)}. The scopes are ${scopeNames.join(', ')}.`,
+    )
+  const process = typeof given === 'object' && given !== null ? (given as { process?: unknown }).process : undefined
+  const hook = typeof process === 'function' ? process.bind(given) : given
+  if (typeof hook !== 'function')
+    throw new AlliumError(
+      'layer.invalid',
+      `use('${scope}', …) takes a function (ctx, next) or an object with process(ctx, next), but ${describe(given)} was given.`,
+    )
+  const own = (given as { name?: unknown }).name
+  const name = typeof process === 'function' && typeof own === 'string' && own !== '' ? own : `${scope}#${place}`
+  return { name, spec: { name, [scope]: hook } as AnyMiddleware, config: undefined }
+}
+
+function layer(given: unknown, config: unknown): Layer {
+  if (typeof given !== 'object' || given === null)
+    throw new AlliumError(
+      'layer.invalid',
+      `use() takes a layer such as { name, turn(ctx, next) {…} }, a function, or an array of them, but ${describe(given)} was given.`,
+    )
+  const spec = given as AnyMiddleware
+  const { name } = spec
+  if (typeof name !== 'string' || name === '')
+    throw new AlliumError(
+      'layer.invalid',
+      `A layer given to use() has no name. Add one: it stands in errors, traces and state keys. (Its fields: ${Object.keys(given).join(', ')}.)`,
+    )
+  for (const scope of scopeNames) {
+    const hook: unknown = spec[scope]
+    if (hook !== undefined && typeof hook !== 'function')
+      throw new AlliumError(
+        'layer.invalid',
+        `The ${scope} hook of the layer "${name}" is ${describe(hook)}. It is a function (ctx, next).`,
+        { details: { layer: name } },
+      )
+  }
+  return { name, spec, config: checkConfig(name, spec.config as StandardSchemaV1 | undefined, config) }
+}
+
+function checkConfig(name: string, schema: StandardSchemaV1 | undefined, config: unknown): unknown {
+  if (schema === undefined) return config
+  const result = schema['~standard'].validate(config)
+  if (isThenable(result))
+    throw new AlliumError(
+      'layer.config',
+      `The config schema of the layer "${name}" is asynchronous. Use a synchronous one.`,
+      { details: { layer: name } },
+    )
+  if (result.issues === undefined) return result.value
+  const { message, path } = result.issues[0] as StandardSchemaV1.Issue
+  const where = path === undefined || path.length === 0 ? '' : ` at ${path.map(String).join('.')}`
+  throw new AlliumError(
+    'layer.config',
+    `The config of the layer "${name}" does not fit its schema${where}: ${message}. Pass it as .use(layer, config).`,
+    { details: { layer: name, issues: result.issues } },
+  )
+}
+
+function canConvert(value: unknown): value is ToMiddleware {
+  return (
+    typeof value === 'object' && value !== null && typeof (value as Partial<ToMiddleware>).toMiddleware === 'function'
+  )
+}

@@ -1,0 +1,67 @@
+import type { Hook, Onion, ScopeName } from '../compose/passage.ts'
+import { AlliumError } from '../errors/allium-error.ts'
+import type { Layer } from './middleware.ts'
+
+/** The hooks of all layers by scope, outermost first: the agent's, then the run's, then the innermost ones. */
+export function compileOnion(layers: readonly Layer[], ofRun: readonly Layer[] = []): Onion {
+  const all = [...layers, ...ofRun]
+  return {
+    agent: hooksOf('agent', layers),
+    session: hooksOf('session', layers),
+    turn: hooksOf('turn', all),
+    model: inOrder('model', all),
+    tool: inOrder('tool', all),
+  }
+}
+
+/** Throws unless the layers of a run keep to what a run may have. */
+export function checkRunLayers(layers: readonly Layer[], agents: readonly Layer[]): void {
+  checkNames([...agents, ...layers])
+  for (const { name, spec } of layers) {
+    const what = runMayNot.find((field) => spec[field] !== undefined)
+    if (what !== undefined)
+      throw new AlliumError(
+        'layer.invalid',
+        `The layer "${name}", given to one run, has "${what}"${what === 'state' ? ` (${Object.keys(spec.state ?? {}).join(', ')})` : ''}. Layers of a run hook turn, model and tool only; register it with agent.use().`,
+        { details: { layer: name } },
+      )
+  }
+}
+
+/** Throws where two layers share a name. */
+export function checkNames(layers: readonly Layer[]): void {
+  const seen = new Set<string>()
+  for (const { name } of layers) {
+    if (seen.has(name))
+      throw new AlliumError(
+        'layer.duplicate',
+        `Two layers are named "${name}". Give one of them another name; layers of a pack take { as: 'another-name' }.`,
+        { details: { layer: name } },
+      )
+    seen.add(name)
+  }
+}
+
+const runMayNot = ['agent', 'session', 'state', 'tools', 'provides'] as const
+
+function inOrder(scope: 'model' | 'tool', layers: readonly Layer[]): Hook[] {
+  const innermost = layers.filter(({ spec }) => spec.innermost === true)
+  return innermost.length === 0
+    ? hooksOf(scope, layers)
+    : [
+        ...hooksOf(
+          scope,
+          layers.filter((layer) => !innermost.includes(layer)),
+        ),
+        ...hooksOf(scope, innermost),
+      ]
+}
+
+function hooksOf(scope: ScopeName, layers: readonly Layer[]): Hook[] {
+  return layers.flatMap(({ name, spec, config }): Hook[] => {
+    const hook = spec[scope]
+    return hook === undefined
+      ? []
+      : [{ name, run: hook.bind(spec) as Hook['run'], config, reenters: spec.reenters === true }]
+  })
+}

@@ -1,0 +1,57 @@
+import type { Frame } from '../compose/frame.ts'
+import { AlliumError } from '../errors/allium-error.ts'
+import { modelId } from '../model/model.ts'
+import type { Capabilities, Capability } from '../seams/capability.ts'
+import type { AnyTool } from '../tool/tool.ts'
+import type { AgentScope } from './agent-scope.ts'
+
+/** Agent scope: from init() to dispose(). */
+export interface AgentContext<Config = unknown> {
+  readonly agent: { readonly name: string; readonly model: string; readonly instructions: string | undefined }
+  /** This layer's own configuration, as `.use(layer, config)` gave it. */
+  readonly config: Config
+  /** A scratch record of this scope: one per turn, shared by its model and tool calls; session and agent have their own. */
+  readonly metadata: Record<string, unknown>
+  /** Adds a tool to the agent. In agent hooks only, before next(). */
+  registerTool(tool: AnyTool): void
+  /** Provides a capability to this scope and all inside it. */
+  provide<T>(capability: Capability<T>, value: T): void
+  /** @throws AlliumError `capability.missing` */
+  inject<T>(capability: Capability<T>): T
+}
+
+/** A layer's context: every field is an accessor on the record of its scope. */
+export class AgentView implements AgentContext {
+  constructor(
+    protected readonly $frame: Frame,
+    protected readonly $agent: AgentScope,
+  ) {}
+
+  get agent(): AgentContext['agent'] {
+    const { name, model, instructions } = this.$agent.setup
+    return { name, model: modelId(model), instructions: typeof instructions === 'string' ? instructions : undefined }
+  }
+  get config(): unknown {
+    return this.$frame.hook.config
+  }
+  get metadata(): Record<string, unknown> {
+    return this.$agent.metadata
+  }
+  registerTool(tool: AnyTool): void {
+    if (!this.$agent.opening)
+      throw new AlliumError(
+        'tool.invalid',
+        `Layer "${this.$frame.hook.name}" registered the tool "${tool.name}" in the ${this.$frame.passage.scope} scope. Register tools in an agent hook before next(): they belong to all sessions.`,
+      )
+    this.$agent.tools.add(tool)
+  }
+  provide<T>(capability: Capability<T>, value: T): void {
+    this.capabilities().provide(capability, value)
+  }
+  inject<T>(capability: Capability<T>): T {
+    return this.capabilities().inject(capability)
+  }
+  protected capabilities(): Capabilities {
+    return this.$agent.capabilities
+  }
+}

@@ -1,0 +1,142 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { type Frame, Phase } from '../compose/frame.ts'
+import { type Ending, Passage } from '../compose/passage.ts'
+import { AlliumError } from '../errors/allium-error.ts'
+import { describe } from '../errors/describe.ts'
+import { cloneJson } from '../messages/json.ts'
+import type { RegisteredTool } from '../tool/registry.ts'
+import { deniedResult, type ToolResult, type ToolResultInput, type ToolStatus } from '../tool/tool-result.ts'
+import { ToolView } from './tool-context.ts'
+import type { TurnScope } from './turn-scope.ts'
+
+type Args = Record<string, unknown>
+
+interface ToolFields {
+  readonly args: Args
+  /** The result of a layer that skips the call; it is that layer's own. */
+  readonly skip: { readonly frame: Frame; readonly result: ToolResult } | undefined
+}
+
+/** One execution of one tool. */
+export class ToolCall extends Passage {
+  override readonly reentrant = true
+  attempt = 1
+  fields: ToolFields
+  approved = false
+  /** Sticks: nothing undoes it. */
+  denied: ToolResult | undefined
+  /** A layer changed the arguments since they were checked. */
+  changed = false
+  live: ((reason: unknown) => void) | undefined
+  #owner: Frame | undefined
+  readonly #execute: (call: ToolCall) => unknown
+
+  constructor(
+    readonly turn: TurnScope,
+    readonly callId: string,
+    readonly name: string,
+    readonly callIndex: number,
+    args: Args,
+    /** Why the arguments are refused, if they are. */
+    public invalid: readonly StandardSchemaV1.Issue[] | undefined,
+    readonly registered: RegisteredTool | undefined,
+    /** What the schema made of the arguments. */
+    readonly parsed: unknown,
+    execute: (call: ToolCall) => unknown,
+  ) {
+    super('tool', turn.options.onion.tool, turn.cancel)
+    this.fields = { args, skip: undefined }
+    this.#execute = execute
+  }
+
+  /** The arguments as a layer sees them: its own copy, so that a re-entry finds them as they were. */
+  argsOf(frame: Frame): Args {
+    if (this.#owner !== frame) this.change(frame, { args: cloneJson(this.fields.args) })
+    return this.fields.args
+  }
+  setArgs(frame: Frame, args: Args): void {
+    if (typeof args !== 'object' || args === null || Array.isArray(args))
+      throw new AlliumError(
+        'layer.result',
+        `Layer "${frame.hook.name}" gave ${describe(args)} as arguments. They are an object.`,
+      )
+    this.change(frame, { args })
+    this.#owner = frame
+  }
+  change(frame: Frame, change: Partial<ToolFields>): void {
+    if (!frame.alive) return
+    this.changed = true
+    this.#owner = change.args === undefined ? this.#owner : frame
+    this.fields = { ...this.fields, ...change }
+  }
+  deny(reason: string): ToolResult {
+    this.denied ??= deniedResult(this.callId, reason)
+    return this.denied
+  }
+  skip(frame: Frame, given: ToolResultInput): ToolResult {
+    const result = this.toResult(frame, given, 'skipped')
+    this.change(frame, { skip: { frame, result } })
+    return result
+  }
+
+  override ending(): Ending | undefined {
+    return this.turn.end
+  }
+  override decided(frame: Frame): ToolResult | undefined {
+    return this.denied ?? (this.fields.skip?.frame === frame ? this.fields.skip.result : undefined)
+  }
+  view(frame: Frame): object {
+    return new ToolView(frame, this)
+  }
+  core(): unknown {
+    return this.#execute(this)
+  }
+  override entering(frame: Frame): void {
+    frame.saved = this.fields
+    this.#owner = undefined
+  }
+  override reentering(frame: Frame): void {
+    this.attempt++
+    frame.saved = this.fields = { args: this.fields.args, skip: undefined }
+    this.#owner = undefined
+  }
+  override arrived(frame: Frame, value: unknown): unknown {
+    if (frame.hook.reenters) this.missed(frame)
+    return value
+  }
+  override missed(frame: Frame): void {
+    this.fields = frame.saved as ToolFields
+    this.#owner = undefined
+  }
+  override close(): void {
+    this.live?.(undefined)
+  }
+  leaving(frame: Frame, value: unknown): ToolResult {
+    if (this.denied !== undefined) return this.denied
+    if (value !== undefined) return this.toResult(frame, value, frame.phase === Phase.done ? 'ok' : 'skipped')
+    const { name } = frame.hook
+    const skipped = this.decided(frame)
+    if (skipped !== undefined) return skipped
+    throw new AlliumError(
+      'layer.no_result',
+      `Layer "${name}" (tool) returned nothing. Return what next() gave, "ctx.skipCall(result)" or "ctx.deny(reason)".`,
+      { details: { layer: name, scope: 'tool' } },
+    )
+  }
+
+  /** A whole result of what a layer gave: a text, content, or what next() gave. */
+  toResult(frame: Frame, given: unknown, status: ToolStatus): ToolResult {
+    if (typeof given === 'string') return { callId: this.callId, content: given, status }
+    const { content, isError, callId, status: own } = (given ?? {}) as Partial<ToolResult>
+    if (typeof content !== 'string' && !Array.isArray(content)) {
+      const { name } = frame.hook
+      throw new AlliumError(
+        'layer.result',
+        `Layer "${name}" (tool) gave ${describe(given)} without content as its result. Give a text or { content, isError? }.`,
+        { details: { layer: name, scope: 'tool' } },
+      )
+    }
+    if (callId === this.callId && own !== undefined) return given as ToolResult
+    return { ...(given as ToolResult), callId: this.callId, status: isError === true ? 'error' : status }
+  }
+}

@@ -1,0 +1,120 @@
+import type { Frame } from '../compose/frame.ts'
+import type { Message } from '../messages/message.ts'
+import type { Usage } from '../messages/usage.ts'
+import type { OnChunk, Pipe } from '../model/transforms.ts'
+import type { State } from '../state/state-store.ts'
+import { type SessionContext, SessionView } from './session-context.ts'
+import { type StreamVerbs, transformsOf } from './stream-verbs.ts'
+import type { TurnScope } from './turn-scope.ts'
+
+/** Turn scope: one input to one answer. */
+export interface TurnContext<S = State, Config = unknown, C = unknown, P = unknown>
+  extends SessionContext<S, Config, C, P>,
+    StreamVerbs {
+  /** The input of this turn; a guard may replace it before next(). */
+  input: Message[]
+  /** The answer's text; null until the turn has one. Setting it before next() and not calling next() answers the turn. */
+  output: string | null
+  /** The working view that each model call starts from; replaceable, for compaction. The history stays whole. */
+  messages: Message[]
+  readonly turnId: string
+  /** Counts the turns of the session from 0. */
+  readonly turnIndex: number
+  /** Counts the steps of this turn from 0. */
+  readonly stepIndex: number
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  /** Aborts when the run does, or when a layer outside narrowed it. */
+  readonly signal: AbortSignal
+  /** What the turn has used so far. */
+  readonly usage: Readonly<Usage>
+  /** Ends the run with an AbortError: everything is cancelled, every layer unwinds. */
+  abort(reason?: unknown): never
+  /** Trips a guardrail: unwinds, and is the status of the result. `reply` becomes its text. */
+  block(reason: string, options?: { reply?: string }): never
+  /** Ends the loop after this step. */
+  stop(reason?: string): void
+  /** Work that the run's completion awaits, but not its stream. A rejection goes to observers and the logger. */
+  defer(promise: PromiseLike<unknown>): void
+  /** Runs a side effect once per key, also when a suspended turn is resumed. */
+  once<T>(key: string, fn: () => T | Promise<T>): Promise<T>
+}
+
+export class TurnView extends SessionView implements TurnContext {
+  constructor(
+    frame: Frame,
+    protected readonly $turn: TurnScope,
+  ) {
+    super(frame, $turn.session)
+  }
+
+  override get context(): unknown {
+    return this.$turn.options.context
+  }
+  override get metadata(): Record<string, unknown> {
+    return this.$turn.metadata
+  }
+  get input(): Message[] {
+    return this.$turn.input
+  }
+  set input(input: Message[]) {
+    this.$turn.setInput(input)
+  }
+  get output(): string | null {
+    return this.$turn.answer.output
+  }
+  set output(text: string | null) {
+    this.$turn.answer.set(this.$frame, text)
+  }
+  get messages(): Message[] {
+    return this.$turn.messages
+  }
+  set messages(messages: Message[]) {
+    this.$turn.messages = messages
+  }
+  get turnId(): string {
+    return this.$turn.turnId
+  }
+  get turnIndex(): number {
+    return this.$turn.turnIndex
+  }
+  get stepIndex(): number {
+    return this.$turn.stepIndex
+  }
+  get startedAt(): number {
+    return this.$turn.startedAt
+  }
+  get signal(): AbortSignal {
+    return this.$frame.cancel.signal
+  }
+  get usage(): Usage {
+    return { ...this.$turn.usage }
+  }
+  abort(reason?: unknown): never {
+    return this.$turn.abort(reason)
+  }
+  block(reason: string, { reply }: { reply?: string } = {}): never {
+    return this.$turn.block(reason, reply)
+  }
+  stop(reason = 'stopped'): void {
+    this.$turn.stopReason ??= reason
+  }
+  defer(promise: PromiseLike<unknown>): void {
+    this.$turn.defer(promise, this.$frame.hook.name)
+  }
+  once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
+    return this.$turn.once(this.onceKey(key), fn)
+  }
+  onChunk(fn: OnChunk): void {
+    transformsOf(this.$frame, 'onChunk').steps.push({ map: fn })
+  }
+  pipe(fn: Pipe): void {
+    transformsOf(this.$frame, 'pipe').steps.push({ pipe: fn })
+  }
+  hold(): void {
+    transformsOf(this.$frame, 'hold').hold = true
+  }
+  protected onceKey(key: string): string {
+    return key
+  }
+}

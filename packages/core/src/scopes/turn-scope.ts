@@ -1,0 +1,207 @@
+import { Cancel } from '../compose/cancel.ts'
+import { type Frame, Phase } from '../compose/frame.ts'
+import { type Ending, type Onion, Passage } from '../compose/passage.ts'
+import { AbortError, toAbortError } from '../errors/abort-error.ts'
+import { AlliumError } from '../errors/allium-error.ts'
+import { BlockError } from '../errors/block-error.ts'
+import { messageOf } from '../errors/describe.ts'
+import type { CustomEvent, StreamEvent } from '../events/events.ts'
+import type { Message } from '../messages/message.ts'
+import { addUsage, noUsage, type Usage } from '../messages/usage.ts'
+import { workingCopy } from '../messages/working-copy.ts'
+import type { ModelRef, Settings } from '../model/model.ts'
+import type { ToolCall } from '../model/response.ts'
+import type { ToolResult } from '../tool/tool-result.ts'
+import { Answer } from './answer.ts'
+import type { SessionScope } from './session-scope.ts'
+import { openStage, streamOf } from './stream-verbs.ts'
+import { TurnView } from './turn-context.ts'
+
+/** A tool call of the turn and what it came to. */
+export interface ToolCallRecord extends Pick<ToolCall, 'callId' | 'name' | 'args'> {
+  result: ToolResult
+}
+
+export type EndKind = 'aborted' | 'blocked' | 'failed'
+
+/** Where the events of a run go. A promise asks the provider to wait for the reader. */
+export interface RunEvents {
+  push(event: StreamEvent | CustomEvent): void | Promise<void>
+}
+
+export interface TurnOptions {
+  input: Message[]
+  context: unknown
+  model: ModelRef
+  settings: Readonly<Settings>
+  maxSteps: number
+  onion: Onion
+  events: RunEvents
+  /** The loop: what the innermost turn layer's next() runs. */
+  loop(turn: TurnScope): Promise<void>
+}
+
+/** One input to one answer: what the turn's layers, calls and tools share. */
+export class TurnScope extends Passage {
+  readonly turnId: string
+  readonly turnIndex: number
+  readonly startedAt: number
+  readonly metadata: Record<string, unknown> = {}
+  readonly usage: Usage = noUsage()
+  readonly events: RunEvents
+  readonly answer: Answer
+  /** Where this turn's messages begin in the history. */
+  readonly from: number
+  input: Message[]
+  readonly toolCalls: ToolCallRecord[] = []
+  stepIndex = 0
+  callIndex = 0
+  stopReason: string | undefined
+  deferred: Promise<unknown>[] | undefined
+  /** How the run ends before its time, if it does; the first abort or block stays. */
+  end: (Ending & { kind: EndKind }) | undefined
+  #messages: Message[] | undefined
+  #once: Map<string, Promise<unknown>> | undefined
+
+  constructor(
+    readonly session: SessionScope,
+    readonly options: TurnOptions,
+  ) {
+    super('turn', options.onion.turn, new Cancel())
+    this.turnIndex = session.turnCount
+    this.turnId = session.nextTurnId()
+    this.startedAt = session.agent.setup.clock.now()
+    this.input = options.input
+    this.events = options.events
+    this.from = session.history.items.length
+    this.answer = new Answer(this)
+  }
+
+  /** Where in the run an event happened. */
+  get place(): { sessionId: string; turnId: string; stepIndex: number } {
+    return { sessionId: this.session.id, turnId: this.turnId, stepIndex: this.stepIndex }
+  }
+
+  /** Into the run's stream, and a copy to observers. */
+  send(event: StreamEvent | CustomEvent): void {
+    void this.events.push(event)
+    const { observers } = this.session.agent
+    if (observers.has(event.type)) observers.emit(event.type, { ...event })
+  }
+
+  /** What each model call starts from. It is a copy once somebody looks at it. */
+  get messages(): Message[] {
+    this.#messages ??= workingCopy(this.session.history.items).concat(this.answer.begun ? [] : this.input)
+    return this.#messages
+  }
+  set messages(messages: Message[]) {
+    this.#messages = messages
+  }
+  /** The same to read: the history itself where nobody has looked. */
+  get working(): readonly Message[] {
+    return this.#messages ?? this.session.history.items
+  }
+  setInput(input: Message[]): void {
+    if (this.#messages !== undefined && !this.answer.begun)
+      this.#messages = [...this.#messages.filter((message) => !this.input.includes(message)), ...input]
+    this.input = input
+  }
+
+  /** Adds a message to the history and to what the next model call starts from. */
+  commit(message: Message): void {
+    this.session.history.append(message)
+    this.#messages?.push(...workingCopy([message]))
+  }
+
+  count(usage: Usage): void {
+    addUsage(this.usage, usage)
+  }
+
+  /** Work to await before the run settles; its rejection is told, not thrown. */
+  defer(promise: PromiseLike<unknown>, layer: string): void {
+    const { observers, setup } = this.session.agent
+    const failed = (error: unknown) => {
+      observers.emit('observer:error', { type: 'observer:error', event: 'defer', error })
+      setup.logger.error(`Work deferred by the layer "${layer}" failed: ${messageOf(error)}`, { error })
+    }
+    this.deferred ??= []
+    this.deferred.push(Promise.resolve(promise).catch(failed))
+  }
+
+  /** One run of `fn` for each key, however often it is asked for; a failure may be tried again. */
+  once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
+    this.#once ??= new Map()
+    const known = this.#once.get(key)
+    if (known !== undefined) return known as Promise<T>
+    const made = Promise.resolve().then(fn)
+    this.#once.set(key, made)
+    made.catch(() => this.#once?.delete(key))
+    return made
+  }
+
+  abort(reason: unknown): never {
+    this.cut('aborted', toAbortError(reason))
+    throw this.end?.error
+  }
+  block(reason: string, reply: string | undefined): never {
+    this.cut('blocked', new BlockError(reason, reply))
+    throw this.end?.error
+  }
+  fail(error: unknown): void {
+    this.cut('failed', error)
+  }
+  /** Ends the run: everything inside is cancelled, every layer unwinds. */
+  cut(kind: EndKind, error: unknown): void {
+    if (this.end !== undefined && (this.end.kind !== 'failed' || kind === 'failed')) return
+    this.end = { kind, error }
+    this.cancel.abort(
+      kind === 'aborted'
+        ? error
+        : new AbortError(kind === 'blocked' ? (error as BlockError).message : 'the run failed'),
+    )
+  }
+
+  override ending(): Ending | undefined {
+    return this.end
+  }
+  view(frame: Frame): object {
+    return new TurnView(frame, this)
+  }
+  async core(): Promise<void> {
+    this.answer.begin()
+    await this.options.loop(this)
+    this.answer.complete()
+  }
+  override entering(frame: Frame): void {
+    this.answer.sink = openStage(frame, this.answer.sink)
+  }
+  override arrived(frame: Frame, value: unknown): unknown {
+    const stage = streamOf(frame)?.stage
+    return stage === undefined ? value : this.answer.leave(stage)
+  }
+  override missed(frame: Frame): void {
+    const stage = streamOf(frame)?.stage
+    stage?.kill()
+    if (stage !== undefined) this.answer.sink = stage.out
+  }
+  override close(): void {
+    this.cancel.abort(new AbortError('a layer left the turn'))
+  }
+  leaving(frame: Frame): unknown {
+    if (frame.phase === Phase.done) return this.answer.release(frame)
+    if (this.answer.pending) return this.answer.give(frame)
+    const { name } = frame.hook
+    const details = { layer: name, scope: 'turn' }
+    if (frame.phase === Phase.idle)
+      throw new AlliumError(
+        'layer.no_next',
+        `Layer "${name}" (turn) returned without next() and without an answer. Write "await next()", or set ctx.output to answer the turn itself.`,
+        { details },
+      )
+    throw new AlliumError(
+      'layer.no_result',
+      `Layer "${name}" (turn) swallowed the error of next() without an answer. Throw it again, or set ctx.output.`,
+      { details, cause: frame.error },
+    )
+  }
+}

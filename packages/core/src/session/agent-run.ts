@@ -1,0 +1,96 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import type { CustomEvent, StreamEvent } from '../events/events.ts'
+import type { Partial, RunResult } from '../loop/run-result.ts'
+import { noUsage } from '../messages/usage.ts'
+import type { State } from '../state/state-store.ts'
+import type { EventQueue } from './event-queue.ts'
+
+/** What a run needs from the session that started it. */
+export interface RunHandle {
+  readonly events: EventQueue
+  readonly result: Promise<RunResult>
+  abort(reason?: unknown): void
+  partial(): Partial | undefined
+}
+
+/**
+ * A run that has started: await it for its result, or iterate it for its events, or both.
+ * Leaving the iteration aborts the run. A run that fails and that nobody awaits never ends the process.
+ */
+export class AgentRun<S = State> implements PromiseLike<RunResult<S>>, AsyncIterable<StreamEvent | CustomEvent> {
+  readonly #handle: RunHandle
+  #read = false
+
+  constructor(handle: RunHandle) {
+    this.#handle = handle
+  }
+
+  /** Text, usage and messages so far. */
+  get partial(): Partial {
+    return this.#handle.partial() ?? { text: '', usage: noUsage(), messages: [] }
+  }
+
+  /** Cancels the provider call and the running tools; the run rejects with an AbortError, the partial answer is kept. */
+  abort(reason?: unknown): void {
+    this.#handle.abort(reason)
+  }
+
+  /** Resolves when the run has ended, whichever way; unlike awaiting the run it does not hurry a slow reader. */
+  async settled(): Promise<void> {
+    await this.#handle.result.catch(() => {})
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: awaiting the run is its plain use
+  then<A = RunResult<S>, B = never>(
+    onResult?: ((result: RunResult<S>) => A | PromiseLike<A>) | null,
+    onError?: ((error: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    this.#handle.events.flow()
+    return (this.#handle.result as Promise<RunResult<S>>).then(onResult, onError)
+  }
+  catch<B = never>(onError?: ((error: unknown) => B | PromiseLike<B>) | null): Promise<RunResult<S> | B> {
+    return this.then(undefined, onError)
+  }
+  finally(onSettled?: (() => void) | null): Promise<RunResult<S>> {
+    return this.then().finally(onSettled)
+  }
+
+  /** Every event, once. @throws AlliumError `stream.second_reader` for a second iterator */
+  [Symbol.asyncIterator](): AsyncIterator<StreamEvent | CustomEvent, undefined> {
+    if (this.#read)
+      throw new AlliumError(
+        'stream.second_reader',
+        'This run is being read already, and its events come once. Collect them in one loop, or listen with agent.on().',
+      )
+    this.#read = true
+    const { events, abort } = this.#handle
+    return {
+      next: () => events.next(),
+      return: async () => {
+        abort('the reader left the stream')
+        events.close()
+        return { value: undefined, done: true }
+      },
+    }
+  }
+
+  /** The text alone, as it comes. Ends with AlliumError `stream.reset` where a new attempt takes text back: read events there. */
+  get textStream(): AsyncIterable<string> {
+    return textOf(this)
+  }
+}
+
+async function* textOf(run: AsyncIterable<StreamEvent | CustomEvent>): AsyncGenerator<string> {
+  let shown = false
+  for await (const event of run) {
+    if (event.type === 'text-delta') {
+      shown = true
+      yield event.delta as string
+    } else if (event.type === 'step:start') shown = false
+    else if (event.type === 'model:reset' && shown)
+      throw new AlliumError(
+        'stream.reset',
+        "A new attempt of the model call takes back text that was streamed. Read the run's events, which tell with \"model:reset\", or set model.retry({ midStream: 'fail' }).",
+      )
+  }
+}

@@ -1,0 +1,17 @@
+import type { Onion } from '../compose/passage.ts'
+import type { Usable } from '../middleware/middleware.ts'
+import type { AgentScope } from '../scopes/agent-scope.ts'
+
+/** What a session asks of its agent. */
+export interface SessionHost {
+  readonly scope: AgentScope
+  init(): Promise<void>
+  /** The agent's onion with a run's own layers inside it. */
+  onionWith(use: readonly Usable[]): Onion
+  checkContext(context: unknown): unknown
+  /** A session with layers of its own has opened, and must be closed. */
+  opened(session: { close(): Promise<void> }): void
+  closed(session: { close(): Promise<void> }): void
+  started(run: { done: Promise<void> }): void
+  settled(run: { done: Promise<void> }): void
+}

@@ -1,0 +1,265 @@
+import { toAbortError } from '../errors/abort-error.ts'
+import { AlliumError } from '../errors/allium-error.ts'
+import { loop } from '../loop/loop.ts'
+import type { RunResult } from '../loop/run-result.ts'
+import { partialOf, runTurn } from '../loop/run-turn.ts'
+import type { ReadonlyHistory } from '../messages/history.ts'
+import { toMessages } from '../messages/input.ts'
+import type { Input, Message, ToolCallPart } from '../messages/message.ts'
+import type { Usable } from '../middleware/middleware.ts'
+import type { ModelRef, Settings } from '../model/model.ts'
+import { Gate } from '../scopes/gate.ts'
+import { SessionView } from '../scopes/session-context.ts'
+import { SessionScope } from '../scopes/session-scope.ts'
+import { TurnScope } from '../scopes/turn-scope.ts'
+import type { State } from '../state/state-store.ts'
+import { AgentRun } from './agent-run.ts'
+import { EventQueue } from './event-queue.ts'
+import type { SessionHost } from './session-host.ts'
+
+export interface SessionOptions<C = unknown, P = unknown> {
+  /** @default a new random id */
+  id?: string
+  /** Who acts: tenant, user, roles. Checked by the agent's `principal` schema. */
+  principal?: P
+  /** The application's runtime context. Checked by the agent's `context` schema. */
+  context?: C
+  /** The session's scratch record. */
+  metadata?: Record<string, unknown>
+  /** What a run does while another one is under way: fail with `session.busy`, or wait. @default the agent's */
+  busy?: 'reject' | 'queue'
+}
+
+export interface RunOptions<C = unknown> {
+  /** Aborts the run. */
+  signal?: AbortSignal
+  /** The runtime context of this run. @default the session's */
+  context?: C
+  model?: ModelRef
+  /** Merged over the agent's. */
+  settings?: Settings
+  /** Layers for this run, inside the agent's own: turn, model and tool hooks, no state. */
+  use?: readonly Usable[]
+  maxSteps?: number
+  /** A repeated run with the same key gives the run that it first started. */
+  idempotencyKey?: string
+  /** Gets a promise of the run's whole completion, deferred work included, for hosts that stop early. */
+  waitUntil?(completion: Promise<unknown>): void
+}
+
+/** A conversation at rest. */
+export interface Snapshot {
+  history: Message[]
+  state: Record<string, unknown>
+}
+
+/** One conversation with an agent: its history and state, and one turn at a time. */
+export class Session<S = State, C = unknown, P = unknown> {
+  readonly id: string
+  readonly #scope: SessionScope
+  readonly #host: SessionHost
+  readonly #busy: 'reject' | 'queue'
+  #gate: Gate | undefined
+  #opening: Promise<void> | undefined
+  #ready = false
+  #closed = false
+  /** The last run that was accepted, settled or not. */
+  #last: { settled: boolean; done: Promise<void> } | undefined
+  #keyed: Map<string, AgentRun<S>> | undefined
+
+  /** Made by `agent.session()`. */
+  constructor(
+    host: SessionHost,
+    { id, principal, context, metadata, busy }: Required<Pick<SessionOptions, 'id'>> & SessionOptions,
+  ) {
+    this.id = id
+    this.#host = host
+    this.#busy = busy ?? host.scope.setup.busy
+    this.#scope = new SessionScope(host.scope, id, principal, context, metadata)
+  }
+
+  get history(): ReadonlyHistory {
+    return this.#scope.history.view
+  }
+  get state(): S {
+    return this.#scope.state.view as S
+  }
+  /** Tool calls that wait for a decision. */
+  get pending(): readonly ToolCallPart[] {
+    return this.#scope.history.pending()
+  }
+
+  /** Starts a turn at once. Failures reject the run; nothing is thrown here. */
+  run(input: Input, options: RunOptions<C> = {}): AgentRun<S> {
+    const { idempotencyKey } = options
+    const known = idempotencyKey === undefined ? undefined : this.#keyed?.get(idempotencyKey)
+    if (known !== undefined) return known
+    const run = this.#start(input, options)
+    if (idempotencyKey !== undefined) this.#remember(idempotencyKey, run)
+    return run
+  }
+
+  /** Opens the session's onion; the first run does it by itself. */
+  open(): Promise<void> {
+    this.#opening ??= this.#open().catch((error) => {
+      this.#opening = undefined
+      throw error
+    })
+    return this.#opening
+  }
+
+  /** What outlives the process: history and persistent state, as copies. */
+  snapshot(): Snapshot {
+    return { history: structuredClone([...this.#scope.history.items]), state: this.#scope.state.persistent() }
+  }
+
+  /** Goes on from a snapshot. @throws AlliumError `history.invalid`; `session.busy` while a turn runs */
+  restore(snapshot: Snapshot): void {
+    if (this.#last !== undefined && !this.#last.settled) throw this.#refusal(true)
+    this.#scope.restore(snapshot)
+  }
+
+  /** Aborts the turn that runs now. */
+  abort(reason?: unknown): void {
+    this.#scope.turn?.cut('aborted', toAbortError(reason))
+  }
+
+  /** Waits for the running turn, then runs the rest of every session layer. A second call does nothing. */
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    await this.#last?.done
+    this.#host.closed(this)
+    await this.#gate?.shut()
+    if (this.#ready) this.#tell('session:end')
+  }
+
+  #start(input: Input, options: RunOptions<C>): AgentRun<S> {
+    const events = new EventQueue()
+    const before = this.#last
+    const waits = before !== undefined && !before.settled
+    let turn: TurnScope | undefined
+    let aborted: { reason: unknown } | undefined
+    const begin = () => {
+      turn = this.#turn(input, options, events)
+      if (aborted !== undefined) turn.cut('aborted', toAbortError(aborted.reason))
+      return this.#watch(turn, options.signal)
+    }
+    const abort = (reason?: unknown) => {
+      if (turn === undefined) aborted ??= { reason }
+      else turn.cut('aborted', toAbortError(reason))
+    }
+    const refusal = this.#refusal(waits)
+    const result =
+      refusal === undefined
+        ? this.#settle(events, waits ? before.done.then(() => this.#opened(begin)) : this.#opened(begin))
+        : Promise.reject(refusal)
+    if (refusal !== undefined) events.finish({ error: refusal })
+    const completion = this.#complete(result, () => turn)
+    completion.catch(() => {})
+    options.waitUntil?.(completion.catch(() => {}))
+    if (refusal === undefined) this.#follow(result)
+    return new AgentRun<S>({ events, result: completion, abort, partial: () => turn && partialOf(turn) })
+  }
+
+  #refusal(waits: boolean): AlliumError | undefined {
+    if (this.#closed)
+      return new AlliumError(
+        'session.closed',
+        `The session "${this.id}" is closed. Open another one with agent.session({ id }).`,
+        { details: { sessionId: this.id } },
+      )
+    if (!waits || this.#busy === 'queue') return undefined
+    return new AlliumError(
+      'session.busy',
+      `The session "${this.id}" runs a turn already. Await it, or make the session with { busy: 'queue' }.`,
+      { details: { sessionId: this.id } },
+    )
+  }
+
+  #opened(begin: () => Promise<RunResult>): Promise<RunResult> {
+    return this.#ready ? Promise.resolve().then(begin) : this.open().then(begin)
+  }
+
+  #turn(input: Input, options: RunOptions<C>, events: EventQueue): TurnScope {
+    const scope = this.#scope
+    const { setup } = scope.agent
+    return new TurnScope(scope, {
+      input: toMessages(input),
+      context: options.context === undefined ? scope.context : this.#host.checkContext(options.context),
+      model: options.model ?? setup.model,
+      settings: options.settings === undefined ? setup.settings : { ...setup.settings, ...options.settings },
+      maxSteps: options.maxSteps ?? setup.maxSteps,
+      onion: options.use === undefined ? scope.agent.onion : this.#host.onionWith(options.use),
+      events,
+      loop,
+    })
+  }
+
+  /** Runs the turn, tied to the caller's signal for as long as it lasts. */
+  #watch(turn: TurnScope, signal: AbortSignal | undefined): Promise<RunResult> {
+    if (signal === undefined) return runTurn(turn)
+    const abort = () => turn.cut('aborted', toAbortError(signal.reason))
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+    return runTurn(turn).finally(() => signal.removeEventListener('abort', abort))
+  }
+
+  #settle(events: EventQueue, result: Promise<RunResult>): Promise<RunResult> {
+    return result.then(
+      (value) => {
+        events.finish({})
+        return value
+      },
+      (error) => {
+        events.finish({ error })
+        throw error
+      },
+    )
+  }
+
+  async #complete(result: Promise<RunResult>, turn: () => TurnScope | undefined): Promise<RunResult> {
+    try {
+      return await result
+    } finally {
+      const deferred = turn()?.deferred
+      if (deferred !== undefined) await Promise.all(deferred)
+    }
+  }
+
+  /** The session stays busy until this run has settled. */
+  #follow(result: Promise<RunResult>): void {
+    const last = { settled: false, done: Promise.resolve() }
+    const settled = () => {
+      last.settled = true
+      this.#host.settled(last)
+    }
+    last.done = result.then(settled, settled)
+    this.#last = last
+    this.#host.started(last)
+  }
+
+  #remember(key: string, run: AgentRun<S>): void {
+    this.#keyed ??= new Map()
+    this.#keyed.set(key, run)
+    if (this.#keyed.size > 100) this.#keyed.delete(this.#keyed.keys().next().value as string)
+  }
+
+  async #open(): Promise<void> {
+    await this.#host.init()
+    const hooks = this.#scope.agent.onion.session
+    if (hooks.length > 0) {
+      const gate = new Gate('session', hooks, (frame) => new SessionView(frame, this.#scope))
+      await gate.open()
+      this.#gate = gate
+      this.#host.opened(this)
+    }
+    this.#ready = true
+    this.#tell('session:start')
+  }
+
+  #tell(type: 'session:start' | 'session:end'): void {
+    const { observers } = this.#scope.agent
+    if (observers.has(type)) observers.emit(type, { type, sessionId: this.id })
+  }
+}

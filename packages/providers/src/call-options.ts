@@ -1,0 +1,54 @@
+import type { ModelRequest, Settings, ToolChoice, ToolDef } from '@allium/core'
+import type { AiSdkModel } from './ai-sdk-model.ts'
+import { type Dialect, dialectOf } from './dialect.ts'
+import { toPrompt } from './prompt.ts'
+import { reasoningOptions } from './reasoning.ts'
+
+/** A request as the options of `doStream`. What is not set is left out. */
+export async function callOptions(model: AiSdkModel, request: ModelRequest): Promise<Record<string, unknown>> {
+  const dialect = dialectOf(model)
+  const options: Record<string, unknown> = {
+    prompt: toPrompt(request.messages, { model, dialect, urls: await model.supportedUrls }),
+    abortSignal: request.signal,
+    ...settingsOptions(model, request.settings, dialect),
+  }
+  if (request.tools.length > 0) {
+    options.tools = request.tools.map((tool) => toTool(tool, dialect))
+    options.toolChoice = toToolChoice(request.toolChoice)
+  }
+  if (request.responseFormat.type === 'json') options.responseFormat = request.responseFormat
+  return options
+}
+
+function settingsOptions(model: AiSdkModel, settings: Settings, dialect: Dialect): Record<string, unknown> {
+  const { stop, reasoning, providerOptions, ...same } = settings
+  const options: Record<string, unknown> = { ...same }
+  if (stop !== undefined) options.stopSequences = stop
+  if (reasoning !== undefined && dialect.reasoning) options.reasoning = reasoning
+  const derived = reasoning !== undefined && !dialect.reasoning ? reasoningOptions(model, reasoning) : {}
+  const merged = mergeOptions(derived, providerOptions)
+  if (Object.keys(merged).length > 0) options.providerOptions = merged
+  return options
+}
+
+/** The caller's own options win, key by key. */
+function mergeOptions(
+  derived: NonNullable<Settings['providerOptions']>,
+  own: Settings['providerOptions'] = {},
+): NonNullable<Settings['providerOptions']> {
+  const merged = { ...own }
+  for (const [provider, options] of Object.entries(derived)) merged[provider] = { ...options, ...own[provider] }
+  return merged
+}
+
+function toTool(
+  { name, description, jsonSchema, providerExecuted }: ToolDef,
+  dialect: Dialect,
+): Record<string, unknown> {
+  if (providerExecuted !== undefined) return { type: dialect.providerTool, name, ...providerExecuted }
+  return { type: 'function', name, description, inputSchema: jsonSchema }
+}
+
+function toToolChoice(choice: ToolChoice): Record<string, unknown> {
+  return typeof choice === 'string' ? { type: choice } : { type: 'tool', toolName: choice.name }
+}

@@ -1,0 +1,43 @@
+import { credentialsOf, type Env } from './api-keys.ts'
+import { type AiSdkProvider, type Import, importPackage } from './provider-package.ts'
+
+/** Providers that have no package of their own in `@ai-sdk/`, but speak OpenAI's chat format. */
+const settingsOf: Record<string, (env: Env) => Settings> = {
+  ollama: (env) => ({ baseURL: ollamaUrl(env.OLLAMA_HOST) }),
+  openrouter: (env) => ({ baseURL: 'https://openrouter.ai/api/v1', ...credentialsOf('openrouter', env) }),
+}
+
+interface Settings {
+  baseURL: string
+  apiKey?: string
+}
+
+export function isCompatible(provider: string): boolean {
+  return Object.hasOwn(settingsOf, provider)
+}
+
+/**
+ * A provider through `@ai-sdk/openai-compatible`, which is asked to count tokens in streams too.
+ *
+ * @throws AlliumError `provider.key_missing`, `provider.not_installed`
+ */
+export async function compatibleProvider(name: string, env: Env, load: Import): Promise<AiSdkProvider> {
+  const settings = settingsOf[name]?.(env)
+  const { createOpenAICompatible } = await importPackage('@ai-sdk/openai-compatible', load)
+  return (createOpenAICompatible as (options: object) => AiSdkProvider)({
+    name,
+    includeUsage: true,
+    supportsStructuredOutputs: true,
+    ...settings,
+  })
+}
+
+/** Reads OLLAMA_HOST as Ollama does: scheme and port may be missing, and a server's "all addresses" is this machine. */
+export function ollamaUrl(host = ''): string {
+  const text = host.trim() === '' ? '127.0.0.1' : host.trim()
+  const withScheme = /^https?:\/\//.test(text) ? text : `http://${text.startsWith(':') ? `127.0.0.1${text}` : text}`
+  const url = new URL(withScheme)
+  if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1'
+  if (url.port === '' && !/:\d+(\/|$)/.test(withScheme) && url.protocol === 'http:') url.port = '11434'
+  return `${url.href.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`
+}

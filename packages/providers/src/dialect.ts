@@ -1,0 +1,61 @@
+import { type AiSdkModel, unsupported } from './ai-sdk-model.ts'
+import type { FileContent } from './file-content.ts'
+
+/** How one version of the AI SDK's specification wants to be spoken to, where the versions differ. */
+export interface Dialect {
+  /** The type of a tool that the provider runs. */
+  providerTool: 'provider-defined' | 'provider'
+  /** The `data` of a file in a message. */
+  fileData(file: FileContent): unknown
+  /** A file in a tool result; undefined where there is no way to say it. */
+  resultFile(file: FileContent): Record<string, unknown> | undefined
+  /** Whether the call options have a `reasoning` effort of their own. */
+  reasoning: boolean
+}
+
+const v2: Dialect = {
+  providerTool: 'provider-defined',
+  fileData: rawData,
+  resultFile: (file) => ('url' in file ? undefined : { type: 'media', data: file.base64(), mediaType: file.mediaType }),
+  reasoning: false,
+}
+
+const v3: Dialect = {
+  providerTool: 'provider',
+  fileData: rawData,
+  resultFile(file) {
+    const kind = file.mediaType.startsWith('image/') ? 'image' : 'file'
+    if (!('url' in file))
+      return { type: `${kind}-data`, data: file.base64(), mediaType: file.mediaType, ...named(file) }
+    return { type: `${kind}-url`, url: file.url.href, ...(kind === 'file' && { mediaType: file.mediaType }) }
+  },
+  reasoning: false,
+}
+
+const v4: Dialect = {
+  providerTool: 'provider',
+  fileData: taggedData,
+  resultFile: (file) => ({ type: 'file', data: taggedData(file), mediaType: file.mediaType, ...named(file) }),
+  reasoning: true,
+}
+
+/** The dialect of a model. Later versions than the known ones are spoken to as the newest. */
+export function dialectOf(model: AiSdkModel): Dialect {
+  const { specificationVersion = 'v3' } = model
+  if (specificationVersion === 'v1')
+    throw unsupported(model, 'is of specification v1. Update its package: v2 and later work.')
+  if (specificationVersion === 'v2') return v2
+  return specificationVersion === 'v3' ? v3 : v4
+}
+
+function rawData(file: FileContent): unknown {
+  return 'url' in file ? file.url : file.data
+}
+
+function taggedData(file: FileContent): unknown {
+  return 'url' in file ? { type: 'url', url: file.url } : { type: 'data', data: file.data }
+}
+
+function named({ filename }: FileContent): { filename?: string } {
+  return filename === undefined ? {} : { filename }
+}

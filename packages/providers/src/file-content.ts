@@ -1,0 +1,56 @@
+import type { FilePart, ImagePart } from '@allium/core'
+import type { UrlPatterns } from './ai-sdk-model.ts'
+
+/** A file as providers take it: a URL that they fetch, or bytes (raw or base64). */
+export type FileContent = { mediaType: string; filename?: string } & (
+  | { url: URL }
+  | { data: Uint8Array | string; base64(): string }
+)
+
+/** Reads the three forms of a part's `data`. A `data:` URL becomes bytes; text that begins as a URL is one. */
+export function fileContent(part: ImagePart | FilePart): FileContent {
+  const { data, mediaType } = part
+  const filename = part.type === 'file' && part.filename !== undefined ? { filename: part.filename } : {}
+  const url = toUrl(data)
+  if (url === undefined) return { ...bytes(data as Uint8Array | string), mediaType, ...filename }
+  if (url.protocol !== 'data:') return { url, mediaType, ...filename }
+  return { ...bytes(inlineData(url)), mediaType, ...filename }
+}
+
+/** Whether a model that declares `patterns` fetches this URL itself. */
+export function takesUrl(patterns: UrlPatterns | undefined, url: URL, mediaType: string): boolean {
+  if (patterns === undefined) return true
+  const address = url.href.toLowerCase()
+  return Object.entries(patterns).some(
+    ([type, allowed]) =>
+      coversType(type.toLowerCase(), mediaType.toLowerCase()) && allowed.some((p) => p.test(address)),
+  )
+}
+
+function toUrl(data: Uint8Array | URL | string): URL | undefined {
+  if (data instanceof URL) return data
+  return typeof data === 'string' && /^[a-z][a-z0-9+.-]*:/i.test(data) ? new URL(data) : undefined
+}
+
+function inlineData({ pathname, search }: URL): Uint8Array | string {
+  const text = pathname + search
+  const comma = text.indexOf(',')
+  const payload = decodeURIComponent(text.slice(comma + 1))
+  return /;base64$/i.test(text.slice(0, comma)) ? payload : new TextEncoder().encode(payload)
+}
+
+function bytes(data: Uint8Array | string) {
+  return { data, base64: () => (typeof data === 'string' ? data : toBase64(data)) }
+}
+
+function toBase64(data: Uint8Array): string {
+  let text = ''
+  // In slices: the arguments of one call are limited.
+  for (let at = 0; at < data.length; at += 0x8000) text += String.fromCharCode(...data.subarray(at, at + 0x8000))
+  return btoa(text)
+}
+
+function coversType(pattern: string, mediaType: string): boolean {
+  if (pattern === '*' || pattern === '*/*') return true
+  return pattern.endsWith('/*') ? mediaType.startsWith(pattern.slice(0, -1)) : pattern === mediaType
+}

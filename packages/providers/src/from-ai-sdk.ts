@@ -1,0 +1,44 @@
+import type { Model, ModelChunk, ModelRequest } from '@allium/core'
+import { type AiSdkModel, type PartReader, providerName } from './ai-sdk-model.ts'
+import { callOptions } from './call-options.ts'
+import { failure } from './failure.ts'
+import { StreamParts } from './stream-parts.ts'
+
+export interface FromAiSdkOptions {
+  /** As prices and logs name the model. @default provider and model, such as `openai/gpt-5` */
+  id?: string
+}
+
+/**
+ * A language model of the AI SDK (specification v2, v3, v4 or later, told by shape) as a model for an agent.
+ * One call is one request: the AI SDK repeats nothing at this level, so `model.retry` sees each failure.
+ *
+ * Errors keep object and class, and get their `statusCode` as `status` too. A stream that ends without its finish
+ * throws `model.truncated`; one that tells of an error fails, whatever follows. Leaving the iterator closes the socket.
+ *
+ * @example
+ * new Agent({ model: fromAiSdk(createOpenAI({ apiKey })('gpt-5')) })
+ */
+export function fromAiSdk(
+  model: AiSdkModel,
+  { id = `${providerName(model)}/${model.modelId}` }: FromAiSdkOptions = {},
+): Model {
+  return { id, stream: (request) => stream(model, request) }
+}
+
+async function* stream(model: AiSdkModel, request: ModelRequest): AsyncGenerator<ModelChunk, void, undefined> {
+  let reader: PartReader | undefined
+  try {
+    request.signal.throwIfAborted()
+    const options = await callOptions(model, request)
+    reader = (await model.doStream(options as never)).stream.getReader()
+    const parts = new StreamParts(model)
+    for (let read = await reader.read(); !read.done; read = await reader.read())
+      for (const chunk of parts.chunks(read.value)) yield chunk
+    for (const chunk of parts.end()) yield chunk
+  } catch (error) {
+    throw failure(error, request.signal)
+  } finally {
+    reader?.cancel().catch(() => {})
+  }
+}

@@ -1,0 +1,104 @@
+import { AlliumError, type FilePart, type ImagePart, type Message, type Part } from '@allium/core'
+import { type AiSdkModel, type UrlPatterns, unsupported } from './ai-sdk-model.ts'
+import type { Dialect } from './dialect.ts'
+import { fileContent, takesUrl } from './file-content.ts'
+import { executedOutput, toolOutput } from './tool-output.ts'
+
+/** A message or a part in the words of the AI SDK. */
+export type Piece = { [key: string]: unknown }
+
+/** What the conversion looks at besides the messages. */
+export interface PromptContext {
+  model: AiSdkModel
+  dialect: Dialect
+  urls: UrlPatterns | undefined
+}
+
+/**
+ * The messages in the words of the AI SDK. Consecutive tool messages become one, since Gemini counts the results of a
+ * step; texts that are empty are left out, since Anthropic refuses them.
+ *
+ * @throws AlliumError `provider.unsupported` for a URL that the model does not fetch, `message.invalid` for a part in a wrong role
+ */
+export function toPrompt(messages: readonly Message[], context: PromptContext): Piece[] {
+  const prompt: Piece[] = []
+  for (const message of messages) {
+    const last = prompt.at(-1)
+    const content = toContent(message, context)
+    if (message.role === 'system') prompt.push(...toSystem(message))
+    else if (message.role === 'tool' && last?.role === 'tool') last.content = [...(last.content as Piece[]), ...content]
+    else if (content.length > 0) prompt.push({ role: message.role, content })
+  }
+  return prompt
+}
+
+/** One system message; or one for each part, where a part carries options such as cache control. */
+function toSystem({ content }: Message): Piece[] {
+  if (typeof content === 'string') return [{ role: 'system', content }]
+  const texts = content.filter((part) => part.type === 'text')
+  if (texts.some((part) => part.providerMetadata !== undefined))
+    return texts.map((part) => ({ role: 'system', content: part.text, ...options(part) }))
+  return [{ role: 'system', content: texts.map((part) => part.text).join('') }]
+}
+
+function toContent({ role, content }: Message, context: PromptContext): Piece[] {
+  if (role === 'system') return []
+  const parts: Part[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content
+  return parts.filter(says).map((part) => ({ ...toPart(part, role, context), ...options(part) }))
+}
+
+function toPart(part: Part, role: Message['role'], context: PromptContext): Piece {
+  const place = `${role}:${part.type}`
+  switch (part.type) {
+    case 'text':
+      if (role !== 'tool') return { type: 'text', text: part.text }
+      break
+    case 'image':
+    case 'file':
+      if (role !== 'tool') return toFile(part, context)
+      break
+    case 'reasoning':
+      if (role === 'assistant') return { type: 'reasoning', text: part.text }
+      break
+    case 'tool-call':
+      if (role === 'assistant') return toToolCall(part)
+      break
+    case 'tool-result': {
+      const named = { type: 'tool-result', toolCallId: part.callId, toolName: part.name }
+      if (role === 'tool') return { ...named, output: toolOutput(part, context) }
+      if (role === 'assistant') return { ...named, output: executedOutput(part) }
+    }
+  }
+  throw new AlliumError(
+    'message.invalid',
+    `A message of the role "${role}" cannot hold a part of the type "${part.type}".`,
+    { details: { place } },
+  )
+}
+
+function toFile(part: ImagePart | FilePart, { model, dialect, urls }: PromptContext): Piece {
+  const file = fileContent(part)
+  if ('url' in file && !takesUrl(urls, file.url, file.mediaType))
+    throw unsupported(
+      model,
+      `does not fetch ${file.url.protocol}//${file.url.host} for ${file.mediaType}. Give the bytes instead of the URL.`,
+    )
+  const piece: Piece = { type: 'file', mediaType: file.mediaType, data: dialect.fileData(file) }
+  if (file.filename !== undefined) piece.filename = file.filename
+  return piece
+}
+
+function toToolCall({ callId, name, args, providerExecuted }: Extract<Part, { type: 'tool-call' }>): Piece {
+  const call: Piece = { type: 'tool-call', toolCallId: callId, toolName: name, input: args }
+  if (providerExecuted === true) call.providerExecuted = true
+  return call
+}
+
+/** What a provider added to a part goes back to it as its options. */
+function options({ providerMetadata }: Part): Piece {
+  return providerMetadata === undefined ? {} : { providerOptions: providerMetadata }
+}
+
+function says(part: Part): boolean {
+  return part.type !== 'text' || part.text !== '' || part.providerMetadata !== undefined
+}

@@ -1,0 +1,89 @@
+import { AlliumError } from '@allium/core'
+import type { AiSdkModel } from './ai-sdk-model.ts'
+import { credentialsOf, type Env } from './api-keys.ts'
+
+/** A provider of the AI SDK, such as `createOpenAI()` gives. */
+export interface AiSdkProvider {
+  languageModel(modelId: string): AiSdkModel
+}
+
+/** Imports a package by its name. */
+export type Import = (name: string) => Promise<Record<string, unknown>>
+
+export function isAiSdkProvider(value: unknown): value is AiSdkProvider {
+  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
+  return isObject && typeof (value as Partial<AiSdkProvider>).languageModel === 'function'
+}
+
+/**
+ * The provider of `@ai-sdk/<provider>`, made with the key of the environment; or the package's own instance, if the
+ * variable of its key is not known here.
+ *
+ * @throws AlliumError `provider.key_missing`, `provider.not_installed`, `provider.unsupported`
+ */
+export async function loadProvider(provider: string, env: Env, load: Import): Promise<AiSdkProvider> {
+  const credentials = credentialsOf(provider, env)
+  const name = `@ai-sdk/${provider}`
+  const exported = await importPackage(name, load)
+  const found = credentials === undefined ? instance(provider, exported) : factory(provider, exported)?.(credentials)
+  if (isAiSdkProvider(found)) return found
+  throw new AlliumError(
+    'provider.unsupported',
+    `The package ${name} exports no provider. Give one to createResolver({ providers: { "${provider}": … } }).`,
+  )
+}
+
+/** @throws AlliumError `provider.not_installed` */
+export async function importPackage(name: string, load: Import): Promise<Record<string, unknown>> {
+  try {
+    return await load(name)
+  } catch (error) {
+    if (!isMissing(error, name)) throw error
+    throw new AlliumError(
+      'provider.not_installed',
+      `The package ${name} is not installed: run "npm install ${name}".`,
+      { cause: error, details: { package: name } },
+    )
+  }
+}
+
+/** Imports from this package's place, then from the program's folder: strict package managers show a package only its own dependencies. */
+export const importInstalled: Import = async (name) => {
+  try {
+    return await import(/* @vite-ignore */ /* webpackIgnore: true */ name)
+  } catch (error) {
+    const found = isMissing(error, name) ? await fromProgram(name) : undefined
+    if (found === undefined) throw error
+    return import(/* @vite-ignore */ /* webpackIgnore: true */ found)
+  }
+}
+
+async function fromProgram(name: string): Promise<string | undefined> {
+  try {
+    const [{ createRequire }, { pathToFileURL }] = await Promise.all([import('node:module'), import('node:url')])
+    return pathToFileURL(createRequire(`${process.cwd()}/`).resolve(name)).href
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether this very package was not found, and not one that it imports. The message has the name in quotes everywhere. */
+function isMissing(error: unknown, name: string): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  const notFound =
+    code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND' || String(message).startsWith('Cannot find')
+  return notFound && new RegExp(`['"]${name}['"]`).test(String(message))
+}
+
+/** `createOpenAI` for `openai`, `createGoogleGenerativeAI` for `google`. */
+function factory(provider: string, exported: Record<string, unknown>): ((options: object) => unknown) | undefined {
+  const prefix = `create${provider.replaceAll('-', '')}`
+  const found = Object.entries(exported).find(
+    ([key, value]) => key.toLowerCase().startsWith(prefix) && typeof value === 'function',
+  )
+  return found?.[1] as ((options: object) => unknown) | undefined
+}
+
+function instance(provider: string, exported: Record<string, unknown>): unknown {
+  return isAiSdkProvider(exported[provider]) ? exported[provider] : Object.values(exported).find(isAiSdkProvider)
+}

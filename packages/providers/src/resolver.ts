@@ -1,0 +1,93 @@
+import { AlliumError, type Model, type ResolveModel } from '@allium/core'
+import { type AiSdkModel, isAiSdkModel } from './ai-sdk-model.ts'
+import type { Env } from './api-keys.ts'
+import { compatibleProvider, isCompatible } from './compatible.ts'
+import { fromAiSdk } from './from-ai-sdk.ts'
+import { type ModelRefParts, parseModelRef } from './model-ref.ts'
+import { type AiSdkProvider, type Import, importInstalled, isAiSdkProvider, loadProvider } from './provider-package.ts'
+
+/** Makes the model for a string; `principal` is who asks, so that each tenant may bring its own key. */
+export type ModelFactory = (
+  modelId: string,
+  context: { principal: unknown },
+) => Model | AiSdkModel | Promise<Model | AiSdkModel>
+
+/** What may stand for a provider: one of the AI SDK, one model for all names, or a function. */
+export type ProviderEntry = AiSdkProvider | Model | AiSdkModel | ModelFactory
+
+export interface ResolverOptions {
+  /** Asked first, by the part of the string before the slash. With a bundler, list here what you use. */
+  providers?: Readonly<Record<string, ProviderEntry>>
+  /** Where keys, `<PROVIDER>_BASE_URL` and `OLLAMA_HOST` are looked up. @default process.env */
+  env?: Env
+  /** Imports a provider's package. @default import(), from this package and then from the program's folder */
+  import?: Import
+}
+
+/** Models kept per resolver; strings may come from tenants, so the oldest give way. */
+const maxKept = 500
+
+/**
+ * Finds models for strings such as `anthropic/claude-sonnet-4-6`: in `providers`, else in the package
+ * `@ai-sdk/<provider>`, imported when it is first named. `ollama/<model>` asks OLLAMA_HOST and needs no key. Models are
+ * kept by their string, but for those that a function of `providers` makes.
+ *
+ * @throws AlliumError (from the resolver) `model.invalid`, `provider.not_installed`, `provider.key_missing`, `provider.unsupported`
+ * @example
+ * new Agent({ model: 'openai/gpt-5', resolveModel: createResolver() })
+ */
+export function createResolver({
+  providers = {},
+  env = processEnv(),
+  import: load = importInstalled,
+}: ResolverOptions = {}): ResolveModel {
+  const kept = new Map<string, Promise<Model>>()
+
+  return async (ref, context) => {
+    const parts = parseModelRef(ref)
+    const entry = Object.hasOwn(providers, parts.provider) ? providers[parts.provider] : undefined
+    if (isFactory(entry)) return toModel(await entry(parts.modelId, context), ref)
+    const found = kept.get(ref) ?? keep(ref, find(parts, entry, ref))
+    return found
+  }
+
+  async function find(
+    parts: ModelRefParts,
+    entry: Exclude<ProviderEntry, ModelFactory> | undefined,
+    ref: string,
+  ): Promise<Model> {
+    if (entry !== undefined && !isAiSdkProvider(entry)) return toModel(entry, ref)
+    return toModel((entry ?? (await imported(parts.provider))).languageModel(parts.modelId), ref)
+  }
+
+  function imported(provider: string): Promise<AiSdkProvider> {
+    return isCompatible(provider) ? compatibleProvider(provider, env, load) : loadProvider(provider, env, load)
+  }
+
+  function keep(ref: string, model: Promise<Model>): Promise<Model> {
+    if (kept.size >= maxKept) kept.delete(kept.keys().next().value as string)
+    kept.set(ref, model)
+    // A failure is not kept: the key may be set, or the package installed, before the next try.
+    model.catch(() => kept.delete(ref))
+    return model
+  }
+}
+
+/** Providers of the AI SDK are callable too. */
+function isFactory(entry: ProviderEntry | undefined): entry is ModelFactory {
+  return typeof entry === 'function' && !isAiSdkProvider(entry)
+}
+
+function toModel(value: unknown, ref: string): Model {
+  if (isAiSdkModel(value)) return fromAiSdk(value)
+  if (typeof value === 'object' && value !== null && typeof (value as Partial<Model>).stream === 'function')
+    return value as Model
+  throw new AlliumError(
+    'model.invalid',
+    `The provider of ${JSON.stringify(ref)} gave no language model: neither doStream nor stream is a function.`,
+  )
+}
+
+function processEnv(): Env {
+  return typeof process === 'undefined' ? {} : process.env
+}

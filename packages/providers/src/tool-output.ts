@@ -1,0 +1,51 @@
+import type { FilePart, ImagePart, Part, ToolResultPart } from '@allium/core'
+import { providerName } from './ai-sdk-model.ts'
+import { fileContent, takesUrl } from './file-content.ts'
+import type { Piece, PromptContext } from './prompt.ts'
+
+/** What a tool of the agent gave. An error whose content is more than text loses its flag: the AI SDK has no word for it. */
+export function toolOutput({ content, isError }: ToolResultPart, context: PromptContext): Piece {
+  const type = isError === true ? 'error-text' : 'text'
+  if (typeof content === 'string') return { type, value: content }
+  if (content.every((part) => part.type === 'text')) return { type, value: textOf(content) }
+  return { type: 'content', value: content.flatMap((part) => toResultPart(part, context)) }
+}
+
+/** What a tool of the provider gave, as the JSON that it came as. */
+export function executedOutput({ content, isError }: ToolResultPart): Piece {
+  return {
+    type: isError === true ? 'error-json' : 'json',
+    value: fromJson(typeof content === 'string' ? content : textOf(content)),
+  }
+}
+
+function toResultPart(part: Part, context: PromptContext): Piece[] {
+  if (part.type === 'text') return [{ type: 'text', text: part.text }]
+  if (part.type !== 'image' && part.type !== 'file') return []
+  return [toResultFile(part, context)]
+}
+
+/** A URL that cannot be passed on is told as text: failing would leave a session that can never go on. */
+function toResultFile(part: ImagePart | FilePart, context: PromptContext): Piece {
+  const file = fileContent(part)
+  if (!('url' in file)) return context.dialect.resultFile(file) as Piece
+  const piece = fetches(file.url, file.mediaType, context) ? context.dialect.resultFile(file) : undefined
+  return piece ?? { type: 'text', text: `[${file.mediaType}: ${file.url.href}]` }
+}
+
+/** Google's packages download the URLs of tool results from inside this process, whatever a tool put there: never. */
+function fetches(url: URL, mediaType: string, { model, urls }: PromptContext): boolean {
+  return providerName(model) !== 'google' && takesUrl(urls, url, mediaType)
+}
+
+function textOf(parts: Part[]): string {
+  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+}
+
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
