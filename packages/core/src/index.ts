@@ -13,7 +13,8 @@ export { type ErrorCode, errorCodes } from './errors/codes.ts'
 export { messageOf } from './errors/describe.ts'
 // Events
 export type * from './events/events.ts'
-export type { Partial as PartialResult, RunResult } from './loop/run-result.ts'
+export type { Partial as PartialResult } from './loop/partial.ts'
+export type { RunResult } from './loop/run-result.ts'
 // Messages and usage
 export type { ReadonlyHistory } from './messages/history.ts'
 export type * from './messages/message.ts'

@@ -48,12 +48,13 @@ export class Agent<
   P extends StandardSchemaV1 | undefined = undefined,
 > {
   readonly #scope: AgentScope
-  readonly #host: SessionHost
+  readonly #host: SessionHost & { ready: boolean }
   readonly #layers: Layer[] = []
   readonly #orderCheck: 'error' | 'warn' | 'off'
   readonly #runOnions = new WeakMap<readonly Usable[], Onion>()
   readonly #open = new Set<{ close(): Promise<void> }>()
-  readonly #running = new Set<{ done: Promise<void> }>()
+  #running = 0
+  #idle: (() => void) | undefined
   #opening: Promise<void> | undefined
   #gate: Gate | undefined
   #disposing: Promise<void> | undefined
@@ -69,8 +70,12 @@ export class Agent<
       checkContext: (context: unknown) => this.#checkContext(context),
       opened: (session: { close(): Promise<void> }) => void this.#open.add(session),
       closed: (session: { close(): Promise<void> }) => void this.#open.delete(session),
-      started: (run: { done: Promise<void> }) => void this.#running.add(run),
-      settled: (run: { done: Promise<void> }) => void this.#running.delete(run),
+      ready: false,
+      started: () => void this.#running++,
+      settled: () => {
+        this.#running--
+        if (this.#running === 0) this.#idle?.()
+      },
     }
   }
 
@@ -137,7 +142,7 @@ export class Agent<
         ? undefined
         : checkValue(setup.principal, options.principal, 'principal', 'session.principal')
     const context = options.context === undefined ? undefined : this.#checkContext(options.context)
-    return new Session(this.#host, { ...options, id, principal, context })
+    return new Session(this.#host, { ...options, id, principal, context }, options.id === undefined)
   }
 
   /** One turn in a session of its own, which is closed after it. */
@@ -229,6 +234,7 @@ export class Agent<
       scope.opening = false
     }
     this.#gate = gate
+    this.#host.ready = true
     this.#tell('agent:start')
   }
 
@@ -249,7 +255,7 @@ export class Agent<
       () => true,
       () => false,
     )
-    await Promise.all([...this.#running].map(({ done }) => done))
+    if (this.#running > 0) await new Promise<void>((resolve) => (this.#idle = resolve))
     const failures: unknown[] = []
     for (const session of [...this.#open].reverse())
       await session.close().catch((error: unknown) => failures.push(error))

@@ -37,7 +37,8 @@ export class Observers {
 
   /** Whether an event object is worth building. */
   has(name: string): boolean {
-    return this.#emitter.listenerCount(name) > 0
+    const listeners = this.#wrapped.get(name)
+    return listeners !== undefined && listeners.size > 0
   }
 
   /** The event goes to each observer as it is; senders give an object of its own. */

@@ -1,54 +1,53 @@
-import { pass } from '../compose/frame.ts'
 import { modelId } from '../model/model.ts'
 import { type ModelResponse, responseMessage } from '../model/response.ts'
 import { ModelCall } from '../scopes/model-call.ts'
 import type { TurnScope } from '../scopes/turn-scope.ts'
 import { callProvider } from './provider-call.ts'
 
-/** One call of the model through its onion; the answer enters the history as it left the outermost layer. */
-export async function modelStep(turn: TurnScope): Promise<ModelResponse> {
+/** A model call at its start: the stream begins a new answer. */
+export function beginCall(turn: TurnScope): ModelCall {
   turn.answer.beginCall()
   const call = new ModelCall(turn, callProvider)
-  started(call)
-  let response: ModelResponse
-  try {
-    response = await turn.answer.settle((await pass(call)) as ModelResponse)
-  } catch (error) {
-    ended(call, undefined, error)
-    throw error
-  }
-  turn.answer.finish(
-    { type: 'finish', reason: response.finishReason, usage: response.usage },
-    response.toolCalls.length > 0,
-  )
-  ended(call, response)
+  const { observers } = turn.session.agent
+  if (observers.has('model:start')) observers.emit('model:start', { type: 'model:start', ...place(call) })
+  return call
+}
+
+/** The answer of a call: told, and put into the history. */
+export function callEnded(call: ModelCall, response: ModelResponse): void {
+  const { turn } = call
+  const { observers } = turn.session.agent
+  const { finishReason, usage, model } = response
+  turn.answer.finish({ type: 'finish', reason: finishReason, usage }, response.toolCalls.length > 0)
+  if (observers.has('model:end'))
+    observers.emit('model:end', { type: 'model:end', ...place(call), model, finishReason, usage: { ...usage } })
   commit(turn, response)
-  return response
+}
+
+export function callFailed(call: ModelCall, error: unknown): void {
+  const { observers } = call.turn.session.agent
+  if (observers.has('model:end')) observers.emit('model:end', { type: 'model:end', ...place(call), error })
 }
 
 function commit(turn: TurnScope, response: ModelResponse): void {
   const message = responseMessage(response)
-  const { history, callIds } = turn.session
-  if (response.toolCalls.length > 0) for (const { callId } of response.toolCalls) callIds.add(callId)
+  const { session } = turn
+  if (response.toolCalls.length > 0) for (const { callId } of response.toolCalls) session.callIds.add(callId)
   const empty = message.content.length === 0
   if (!empty) turn.commit(message)
-  turn.answer.committed(response.text, empty ? undefined : history.items.length - 1, response.toolCalls.length > 0)
-}
-
-function started({ turn, fields, callIndex }: ModelCall): void {
-  const { observers } = turn.session.agent
-  if (observers.has('model:start'))
-    observers.emit('model:start', { type: 'model:start', ...turn.place, model: modelId(fields.model), callIndex })
-}
-
-function ended({ turn, fields, callIndex }: ModelCall, response: ModelResponse | undefined, error?: unknown): void {
-  const { observers } = turn.session.agent
-  if (!observers.has('model:end')) return
-  const event = { type: 'model:end', ...turn.place, model: response?.model ?? modelId(fields.model), callIndex }
-  observers.emit(
-    'model:end',
-    response === undefined
-      ? { ...event, error }
-      : { ...event, finishReason: response.finishReason, usage: { ...response.usage } },
+  turn.answer.committed(
+    response.text,
+    empty ? undefined : session.history.items.length - 1,
+    response.toolCalls.length > 0,
   )
+}
+
+function place({ turn, fields, callIndex }: ModelCall) {
+  return {
+    sessionId: turn.session.id,
+    turnId: turn.turnId,
+    stepIndex: turn.stepIndex,
+    model: modelId(fields.model),
+    callIndex,
+  }
 }

@@ -14,7 +14,7 @@ import { buildRequest } from './request.ts'
 import { uniqueCallIds } from './unique-call-ids.ts'
 
 /** The core of the model scope: one physical call of a provider, through the journal, into the stream. */
-export function callProvider(call: ModelCall): Promise<ModelResponse> {
+export function callProvider(call: ModelCall): PromiseLike<ModelResponse> {
   const { model } = call.fields
   if (typeof model !== 'string') return streamAnswer(call, model)
   return resolve(call, model).then((resolved) => streamAnswer(call, resolved))
@@ -37,73 +37,78 @@ async function resolve(call: ModelCall, ref: string): Promise<Model> {
   return model
 }
 
-async function streamAnswer(call: ModelCall, model: Model): Promise<ModelResponse> {
+function streamAnswer(call: ModelCall, model: Model): PromiseLike<ModelResponse> {
   const { turn } = call
   const { sink } = call.fields
-  const assembly = new Assembly(`The model "${model.id}"`)
-  const unique = uniqueCallIds(turn.session.callIds)
-  const emit = (chunk: ContentChunk) => {
-    const named = unique(chunk)
+  const assembly = new Assembly(model.id)
+  const unique = uniqueCallIds(turn.session)
+  const take = (chunk: ContentChunk) => {
+    const named = 'callId' in chunk ? unique(chunk) : chunk
     assembly.add(named)
     return sink.push(named)
   }
   const id = `${turn.turnId}:model:${call.callIndex}:${call.attempt}`
-  const finish = await turn.session.agent.setup.journal.step(
-    id,
-    (emit: Emit<ContentChunk>) => physicalCall(call, model, emit),
-    emit,
-  )
+  const work = (emit: Emit<ContentChunk>) => physicalCall(call, model, emit)
+  const finish = turn.session.agent.setup.journal.step(id, work, take) as PromiseLike<FinishChunk>
+  return finish.then((finish) => respond(call, model, assembly, finish))
+}
+
+function respond(call: ModelCall, model: Model, assembly: Assembly, finish: FinishChunk): ModelResponse {
   assembly.close()
   const usage = cleanUsage(finish.usage, 1)
-  turn.count({ ...usage, calls: 0 })
+  call.turn.count(usage)
   call.said = saidBy(assembly)
   const toolCalls = assembly.toolCalls()
-  const response: ModelResponse = {
-    text: assembly.text,
-    toolCalls,
-    finishReason: finish.reason,
-    usage,
-    model: model.id,
-    message: assembly.message(toolCalls),
-  }
-  if (assembly.reasoning !== undefined) response.reasoning = assembly.reasoning
+  const { text, reasoning } = assembly
+  const message = assembly.message(toolCalls)
+  const response: ModelResponse = { text, toolCalls, finishReason: finish.reason, usage, model: model.id, message }
+  if (reasoning !== undefined) response.reasoning = reasoning
   return response
 }
 
 /** Reads the provider's stream to its finish. Leaves at once, and closes it, when the call is cancelled or left. */
 function physicalCall(call: ModelCall, model: Model, emit: Emit<ContentChunk>): Promise<FinishChunk> {
   call.turn.usage.calls++
-  const place = call.cancel
   return new Promise((resolve, reject) => {
+    const place = call.cancel
     const { request, cancel } = buildRequest(call)
     let iterator: AsyncIterator<unknown> | undefined
-    let open = true
+    const stream: OpenStream = { open: true }
     const shut = () => {
-      open = false
+      stream.open = false
       place.off(leave)
       call.live = undefined
       silence(iterator?.return?.())
     }
     const leave = (reason: unknown = new AbortError('the call was left')) => {
-      if (!open) return
+      if (!stream.open) return
       cancel.abort(reason)
       shut()
       reject(reason)
     }
     place.on(leave)
-    if (!open) return
+    if (!stream.open) return
     call.live = leave
-    iterator = streamOf(model, request)
-    read(iterator, model, emit, () => open).then(
-      (finish) => (shut(), resolve(finish as FinishChunk)),
-      (error) => {
-        if (!open) return
-        shut()
-        cancel.abort(new AbortError('the call failed'))
-        reject(error)
-      },
-    )
+    const fail = (error: unknown) => {
+      if (!stream.open) return
+      shut()
+      cancel.abort(new AbortError('the call failed'))
+      reject(error)
+    }
+    try {
+      iterator = streamOf(model, request)
+    } catch (error) {
+      return fail(error)
+    }
+    void read(iterator, model, emit, stream, (finish) => {
+      shut()
+      resolve(finish)
+    }, fail)
   })
+}
+
+interface OpenStream {
+  open: boolean
 }
 
 function streamOf(model: Model, request: ModelRequest): AsyncIterator<unknown> {
@@ -114,23 +119,32 @@ async function read(
   iterator: AsyncIterator<unknown>,
   model: Model,
   emit: Emit<ContentChunk>,
-  isOpen: () => boolean,
-): Promise<FinishChunk | undefined> {
-  for (;;) {
-    const { done, value } = await iterator.next()
-    if (!isOpen()) return undefined
-    if (done === true)
-      throw new AlliumError(
-        'model.truncated',
-        `The stream of the model "${model.id}" ended without its finish: the answer was cut. Retry it (model.retry does).`,
-        { details: { model: model.id } },
-      )
-    const chunk = checked(value, model)
-    if (chunk === undefined) continue
-    if (chunk.type === 'finish') return chunk
-    const wait = emit(chunk)
-    if (wait !== undefined) await wait
+  stream: OpenStream,
+  finished: (finish: FinishChunk) => void,
+  failed: (error: unknown) => void,
+): Promise<void> {
+  try {
+    for (;;) {
+      const { done, value } = await iterator.next()
+      if (!stream.open) return
+      if (done === true) throw truncated(model)
+      const chunk = checked(value, model)
+      if (chunk === undefined) continue
+      if (chunk.type === 'finish') return finished(chunk)
+      const wait = emit(chunk)
+      if (wait !== undefined) await wait
+    }
+  } catch (error) {
+    failed(error)
   }
+}
+
+function truncated({ id }: Model): AlliumError {
+  return new AlliumError(
+    'model.truncated',
+    `The stream of the model "${id}" ended without its finish: the answer was cut. Retry it (model.retry does).`,
+    { details: { model: id } },
+  )
 }
 
 /** A chunk that is known; others are passed over, as a newer provider may send them. */

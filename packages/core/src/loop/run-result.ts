@@ -23,6 +23,3 @@ export interface RunResult<S = State> {
   turnId: string
   sessionId: string
 }
-
-/** What there was when a run ended before its time; on its error as `partial`. */
-export type Partial = Pick<RunResult, 'text' | 'usage' | 'messages'>

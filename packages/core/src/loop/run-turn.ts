@@ -4,14 +4,24 @@ import type { BlockError } from '../errors/block-error.ts'
 import { messageOf } from '../errors/describe.ts'
 import type { RunStatus } from '../events/events.ts'
 import type { TurnScope } from '../scopes/turn-scope.ts'
-import type { Partial, RunResult } from './run-result.ts'
+import { withPartial } from './partial.ts'
+import type { RunResult } from './run-result.ts'
 
-/** Runs a turn from its outermost layer to its one terminal event. Rejects where it was aborted or failed. */
-export async function runTurn(turn: TurnScope): Promise<RunResult> {
-  const { session, turnIndex } = turn
+/**
+ * Runs a turn from its outermost layer to its one terminal event; then `settled` is told, then deferred work awaited.
+ * Rejects where the turn was aborted or failed.
+ */
+export async function runTurn(turn: TurnScope, settled: (end: { error?: unknown }) => void): Promise<RunResult> {
+  const { session } = turn
   session.turn = turn
   session.state.beginTurn()
-  turn.send({ type: 'turn:start', sessionId: session.id, turnId: turn.turnId, turnIndex, input: turn.input })
+  turn.send({
+    type: 'turn:start',
+    sessionId: session.id,
+    turnId: turn.turnId,
+    turnIndex: turn.turnIndex,
+    input: turn.input,
+  })
   try {
     if (turn.end === undefined) await pass(turn)
   } catch (error) {
@@ -24,19 +34,18 @@ export async function runTurn(turn: TurnScope): Promise<RunResult> {
   session.turnCount++
   const status = statusOf(turn)
   tellEnd(turn, status)
-  session.state.endTurn()
-  if (end === undefined || end.kind === 'blocked') return result(turn, status as RunResult['status'])
-  throw withPartial(end.error, partialOf(turn))
-}
-
-/** What there is of a turn now. */
-export function partialOf(turn: TurnScope): Partial {
-  const { answer, session } = turn
-  return {
-    text: answer.unfinished || (answer.output ?? answer.outlet.shown),
-    usage: { ...turn.usage },
-    messages: session.history.items.slice(turn.from),
+  if (end === undefined || end.kind === 'blocked') {
+    const ended = result(turn, status as RunResult['status'])
+    session.state.endTurn()
+    settled({})
+    if (turn.deferred !== undefined) await Promise.all(turn.deferred)
+    return ended
   }
+  session.state.endTurn()
+  const error = withPartial(end.error, turn)
+  settled({ error })
+  if (turn.deferred !== undefined) await Promise.all(turn.deferred)
+  throw error
 }
 
 /** A cut answer stays, marked; a blocked one goes, and its reply stands in its place. */
@@ -93,12 +102,6 @@ function result(turn: TurnScope, status: RunResult['status']): RunResult {
     turnId: turn.turnId,
     sessionId: session.id,
   }
-}
-
-function withPartial(error: unknown, partial: Partial): unknown {
-  if (typeof error === 'object' && error !== null && Object.isExtensible(error))
-    Object.defineProperty(error, 'partial', { value: partial, writable: true, configurable: true })
-  return error
 }
 
 function layersTooDeep(error: unknown, { options: { onion } }: TurnScope): unknown {

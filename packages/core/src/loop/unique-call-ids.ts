@@ -1,7 +1,7 @@
 import type { ContentChunk } from '../model/chunk.ts'
 
 /** Gives a tool call another id where the provider repeats one: ids are unique in a history. */
-export function uniqueCallIds(taken: ReadonlySet<string>): (chunk: ContentChunk) => ContentChunk {
+export function uniqueCallIds(session: { readonly callIds: ReadonlySet<string> }): (chunk: ContentChunk) => ContentChunk {
   let begun: Set<string> | undefined
   let renamed: Map<string, string> | undefined
   return (chunk) => {
@@ -11,7 +11,7 @@ export function uniqueCallIds(taken: ReadonlySet<string>): (chunk: ContentChunk)
       return callId === undefined ? chunk : { ...chunk, callId }
     }
     begun ??= new Set()
-    const free = (id: string) => id !== '' && !taken.has(id) && !begun?.has(id)
+    const free = (id: string) => id !== '' && !session.callIds.has(id) && !begun?.has(id)
     let callId = chunk.callId
     for (let n = 2; !free(callId); n++) callId = `${chunk.callId || 'call'}~${n}`
     begun.add(callId)

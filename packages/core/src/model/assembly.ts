@@ -19,7 +19,7 @@ export class Assembly {
   readonly #blocks: Block[] = []
   #calls: Map<string, OpenCall> | undefined
 
-  /** @param who named when chunks come in a wrong order: a layer, or the model */
+  /** @param who named when chunks come in a wrong order: a layer, or the id of a model */
   constructor(readonly who: string) {}
 
   add(chunk: ContentChunk): void {

@@ -60,10 +60,21 @@ export class Answer {
     this.#flushed = ''
   }
 
-  /** What a model call gave, as it left the turn's layers where tools follow; otherwise the layers end it as they return. */
-  settle(response: ModelResponse): ModelResponse | Promise<ModelResponse> {
-    if (response.toolCalls.length === 0 || this.sink === this.outlet) return response
-    return this.#flush(response)
+  /** Whether the layers of the turn must let go of an answer before its tools run. The last answer they end as they return. */
+  flushes(response: ModelResponse): boolean {
+    return this.sink !== this.outlet && response.toolCalls.length > 0
+  }
+
+  /** The answer as it left the outermost layer of the turn. */
+  async flush(response: ModelResponse): Promise<ModelResponse> {
+    let stage = this.sink as Stage
+    for (; ; stage = stage.out as Stage) {
+      await stage.end()
+      if (stage.out === this.outlet) break
+    }
+    const { assembly } = stage
+    const toolCalls = assembly.toolCalls()
+    return { ...response, text: assembly.text, toolCalls, message: assembly.message(toolCalls) }
   }
 
   /** The finish of a call goes round the layers, behind all they still hold back. */
@@ -176,17 +187,6 @@ export class Answer {
     const wait = this.sink.push({ type: 'text-delta', delta: rest })
     if (wait !== undefined)
       this.#wait = this.#wait === undefined ? wait : Promise.all([this.#wait, wait]).then(() => {})
-  }
-
-  async #flush(response: ModelResponse): Promise<ModelResponse> {
-    let stage = this.sink as Stage
-    for (; ; stage = stage.out as Stage) {
-      await stage.end()
-      if (stage.out === this.outlet) break
-    }
-    const { assembly } = stage
-    const toolCalls = assembly.toolCalls()
-    return { ...response, text: assembly.text, toolCalls, message: assembly.message(toolCalls) }
   }
 
   #takeInput(): void {

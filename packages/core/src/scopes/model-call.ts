@@ -47,13 +47,13 @@ export class ModelCall extends Passage {
   live: ((reason: unknown) => void) | undefined
   /** The layer that may change `fields` and what they hold. */
   #owner: Frame | undefined
-  #copied = new Set<keyof CallFields>()
+  #copied: Set<keyof CallFields> | undefined
   #stages: { frame: Frame; stage: Stage }[] | undefined
-  readonly #physical: (call: ModelCall) => Promise<ModelResponse>
+  readonly #physical: (call: ModelCall) => PromiseLike<ModelResponse>
 
   constructor(
     readonly turn: TurnScope,
-    physical: (call: ModelCall) => Promise<ModelResponse>,
+    physical: (call: ModelCall) => PromiseLike<ModelResponse>,
   ) {
     super('model', turn.options.onion.model, turn.cancel)
     this.callIndex = turn.callIndex++
@@ -88,10 +88,11 @@ export class ModelCall extends Passage {
 
   /** A field that a layer may change in place: copied once for each layer that looks, so that a re-entry finds it as it was. */
   own<K extends 'messages' | 'settings' | 'toolDefs'>(frame: Frame, key: K): NonNullable<CallFields[K]> {
-    if (this.#owner !== frame) this.#copied.clear()
-    if (this.#copied.has(key) && this.#owner === frame) return this.fields[key] as NonNullable<CallFields[K]>
+    if (this.#owner !== frame) this.#copied = undefined
+    if (this.#copied?.has(key) === true) return this.fields[key] as NonNullable<CallFields[K]>
     const copy = this.#copyOf(key)
     this.change(frame, { [key]: copy })
+    this.#copied ??= new Set()
     this.#copied.add(key)
     return copy as NonNullable<CallFields[K]>
   }
@@ -105,7 +106,7 @@ export class ModelCall extends Passage {
   view(frame: Frame): object {
     return new ModelView(frame, this)
   }
-  core(): Promise<ModelResponse> {
+  core(): PromiseLike<ModelResponse> {
     this.#handOver()
     return this.#physical(this)
   }

@@ -9,10 +9,10 @@ import type { TurnScope } from './turn-scope.ts'
 /** One conversation: its history, its state, and the turn that runs now. */
 export class SessionScope {
   readonly history = new History()
-  readonly state: StateStore
   turnCount = 0
   /** The turn that runs now. */
   turn: TurnScope | undefined
+  #state: StateStore | undefined
   #capabilities: Capabilities | undefined
   #metadata: Record<string, unknown> | undefined
   #turnPrefix: string | undefined
@@ -24,11 +24,17 @@ export class SessionScope {
     readonly principal: unknown,
     readonly context: unknown,
     metadata: Record<string, unknown> | undefined,
+    /** Whether nobody else can use this id: then turn ids begin with it. */
+    ownId: boolean,
   ) {
     this.#metadata = metadata
-    this.state = new StateStore(agent.fields, this)
+    if (ownId) this.#turnPrefix = id
   }
 
+  get state(): StateStore {
+    this.#state ??= new StateStore(this.agent.fields, this)
+    return this.#state
+  }
   get metadata(): Record<string, unknown> {
     this.#metadata ??= {}
     return this.#metadata

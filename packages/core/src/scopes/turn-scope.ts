@@ -46,7 +46,6 @@ export class TurnScope extends Passage {
   readonly turnId: string
   readonly turnIndex: number
   readonly startedAt: number
-  readonly metadata: Record<string, unknown> = {}
   readonly usage: Usage = noUsage()
   readonly events: RunEvents
   readonly answer: Answer
@@ -61,6 +60,7 @@ export class TurnScope extends Passage {
   /** How the run ends before its time, if it does; the first abort or block stays. */
   end: (Ending & { kind: EndKind }) | undefined
   #messages: Message[] | undefined
+  #metadata: Record<string, unknown> | undefined
   #once: Map<string, Promise<unknown>> | undefined
 
   constructor(
@@ -77,9 +77,18 @@ export class TurnScope extends Passage {
     this.answer = new Answer(this)
   }
 
+  get metadata(): Record<string, unknown> {
+    this.#metadata ??= {}
+    return this.#metadata
+  }
+
   /** Where in the run an event happened. */
   get place(): { sessionId: string; turnId: string; stepIndex: number } {
     return { sessionId: this.session.id, turnId: this.turnId, stepIndex: this.stepIndex }
+  }
+
+  tellStep(type: 'step:start' | 'step:end'): void {
+    this.send({ type, sessionId: this.session.id, turnId: this.turnId, stepIndex: this.stepIndex })
   }
 
   /** Into the run's stream, and a copy to observers. */
@@ -113,8 +122,10 @@ export class TurnScope extends Passage {
     this.#messages?.push(...workingCopy([message]))
   }
 
+  /** Adds the tokens of a physical call; the call itself was counted when it began. */
   count(usage: Usage): void {
     addUsage(this.usage, usage)
+    this.usage.calls--
   }
 
   /** Work to await before the run settles; its rejection is told, not thrown. */
@@ -167,10 +178,8 @@ export class TurnScope extends Passage {
   view(frame: Frame): object {
     return new TurnView(frame, this)
   }
-  async core(): Promise<void> {
-    this.answer.begin()
-    await this.options.loop(this)
-    this.answer.complete()
+  core(): Promise<void> {
+    return this.options.loop(this)
   }
   override entering(frame: Frame): void {
     this.answer.sink = openStage(frame, this.answer.sink)

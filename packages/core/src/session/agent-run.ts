@@ -1,43 +1,35 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import type { CustomEvent, StreamEvent } from '../events/events.ts'
-import type { Partial, RunResult } from '../loop/run-result.ts'
-import { noUsage } from '../messages/usage.ts'
+import type { Partial } from '../loop/partial.ts'
+import type { RunResult } from '../loop/run-result.ts'
 import type { State } from '../state/state-store.ts'
-import type { EventQueue } from './event-queue.ts'
-
-/** What a run needs from the session that started it. */
-export interface RunHandle {
-  readonly events: EventQueue
-  readonly result: Promise<RunResult>
-  abort(reason?: unknown): void
-  partial(): Partial | undefined
-}
+import type { LiveRun } from './live-run.ts'
 
 /**
  * A run that has started: await it for its result, or iterate it for its events, or both.
  * Leaving the iteration aborts the run. A run that fails and that nobody awaits never ends the process.
  */
 export class AgentRun<S = State> implements PromiseLike<RunResult<S>>, AsyncIterable<StreamEvent | CustomEvent> {
-  readonly #handle: RunHandle
+  readonly #run: LiveRun
   #read = false
 
-  constructor(handle: RunHandle) {
-    this.#handle = handle
+  constructor(run: LiveRun) {
+    this.#run = run
   }
 
   /** Text, usage and messages so far. */
   get partial(): Partial {
-    return this.#handle.partial() ?? { text: '', usage: noUsage(), messages: [] }
+    return this.#run.partial
   }
 
   /** Cancels the provider call and the running tools; the run rejects with an AbortError, the partial answer is kept. */
   abort(reason?: unknown): void {
-    this.#handle.abort(reason)
+    this.#run.abort(reason)
   }
 
   /** Resolves when the run has ended, whichever way; unlike awaiting the run it does not hurry a slow reader. */
   async settled(): Promise<void> {
-    await this.#handle.result.catch(() => {})
+    await this.#run.result?.catch(() => {})
   }
 
   // biome-ignore lint/suspicious/noThenProperty: awaiting the run is its plain use
@@ -45,8 +37,8 @@ export class AgentRun<S = State> implements PromiseLike<RunResult<S>>, AsyncIter
     onResult?: ((result: RunResult<S>) => A | PromiseLike<A>) | null,
     onError?: ((error: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    this.#handle.events.flow()
-    return (this.#handle.result as Promise<RunResult<S>>).then(onResult, onError)
+    this.#run.events.flow()
+    return (this.#run.result as Promise<RunResult<S>>).then(onResult, onError)
   }
   catch<B = never>(onError?: ((error: unknown) => B | PromiseLike<B>) | null): Promise<RunResult<S> | B> {
     return this.then(undefined, onError)
@@ -63,11 +55,11 @@ export class AgentRun<S = State> implements PromiseLike<RunResult<S>>, AsyncIter
         'This run is being read already, and its events come once. Collect them in one loop, or listen with agent.on().',
       )
     this.#read = true
-    const { events, abort } = this.#handle
+    const { events } = this.#run
     return {
       next: () => events.next(),
       return: async () => {
-        abort('the reader left the stream')
+        this.#run.abort('the reader left the stream')
         events.close()
         return { value: undefined, done: true }
       },

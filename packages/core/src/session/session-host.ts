@@ -5,6 +5,8 @@ import type { AgentScope } from '../scopes/agent-scope.ts'
 /** What a session asks of its agent. */
 export interface SessionHost {
   readonly scope: AgentScope
+  /** init() has ended well. */
+  readonly ready: boolean
   init(): Promise<void>
   /** The agent's onion with a run's own layers inside it. */
   onionWith(use: readonly Usable[]): Onion
@@ -12,6 +14,7 @@ export interface SessionHost {
   /** A session with layers of its own has opened, and must be closed. */
   opened(session: { close(): Promise<void> }): void
   closed(session: { close(): Promise<void> }): void
-  started(run: { done: Promise<void> }): void
-  settled(run: { done: Promise<void> }): void
+  /** A run began, or has settled. */
+  started(): void
+  settled(): void
 }

@@ -2,7 +2,7 @@ import { toAbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { loop } from '../loop/loop.ts'
 import type { RunResult } from '../loop/run-result.ts'
-import { partialOf, runTurn } from '../loop/run-turn.ts'
+import { runTurn } from '../loop/run-turn.ts'
 import type { ReadonlyHistory } from '../messages/history.ts'
 import { toMessages } from '../messages/input.ts'
 import type { Input, Message, ToolCallPart } from '../messages/message.ts'
@@ -11,10 +11,10 @@ import type { ModelRef, Settings } from '../model/model.ts'
 import { Gate } from '../scopes/gate.ts'
 import { SessionView } from '../scopes/session-context.ts'
 import { SessionScope } from '../scopes/session-scope.ts'
-import { TurnScope } from '../scopes/turn-scope.ts'
+import { type RunEvents, TurnScope } from '../scopes/turn-scope.ts'
 import type { State } from '../state/state-store.ts'
 import { AgentRun } from './agent-run.ts'
-import { EventQueue } from './event-queue.ts'
+import { LiveRun } from './live-run.ts'
 import type { SessionHost } from './session-host.ts'
 
 export interface SessionOptions<C = unknown, P = unknown> {
@@ -64,18 +64,19 @@ export class Session<S = State, C = unknown, P = unknown> {
   #ready = false
   #closed = false
   /** The last run that was accepted, settled or not. */
-  #last: { settled: boolean; done: Promise<void> } | undefined
+  #last: LiveRun | undefined
   #keyed: Map<string, AgentRun<S>> | undefined
 
   /** Made by `agent.session()`. */
   constructor(
     host: SessionHost,
     { id, principal, context, metadata, busy }: Required<Pick<SessionOptions, 'id'>> & SessionOptions,
+    ownId: boolean,
   ) {
     this.id = id
     this.#host = host
     this.#busy = busy ?? host.scope.setup.busy
-    this.#scope = new SessionScope(host.scope, id, principal, context, metadata)
+    this.#scope = new SessionScope(host.scope, id, principal, context, metadata, ownId)
   }
 
   get history(): ReadonlyHistory {
@@ -128,38 +129,28 @@ export class Session<S = State, C = unknown, P = unknown> {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    await this.#last?.done
+    await this.#last?.result?.catch(() => {})
     this.#host.closed(this)
     await this.#gate?.shut()
     if (this.#ready) this.#tell('session:end')
   }
 
   #start(input: Input, options: RunOptions<C>): AgentRun<S> {
-    const events = new EventQueue()
+    const run = new LiveRun()
     const before = this.#last
     const waits = before !== undefined && !before.settled
-    let turn: TurnScope | undefined
-    let aborted: { reason: unknown } | undefined
-    const begin = () => {
-      turn = this.#turn(input, options, events)
-      if (aborted !== undefined) turn.cut('aborted', toAbortError(aborted.reason))
-      return this.#watch(turn, options.signal)
-    }
-    const abort = (reason?: unknown) => {
-      if (turn === undefined) aborted ??= { reason }
-      else turn.cut('aborted', toAbortError(reason))
-    }
     const refusal = this.#refusal(waits)
-    const result =
-      refusal === undefined
-        ? this.#settle(events, waits ? before.done.then(() => this.#opened(begin)) : this.#opened(begin))
-        : Promise.reject(refusal)
-    if (refusal !== undefined) events.finish({ error: refusal })
-    const completion = this.#complete(result, () => turn)
-    completion.catch(() => {})
-    options.waitUntil?.(completion.catch(() => {}))
-    if (refusal === undefined) this.#follow(result)
-    return new AgentRun<S>({ events, result: completion, abort, partial: () => turn && partialOf(turn) })
+    if (refusal !== undefined) {
+      run.result = Promise.reject(refusal)
+      run.settle({ error: refusal })
+      return new AgentRun<S>(run)
+    }
+    this.#last = run
+    this.#host.started()
+    if (!waits && (this.#ready || this.#openAtOnce())) run.result = this.#begin(run, input, options)
+    else run.result = this.#beginLater(run, before, input, options)
+    options.waitUntil?.(run.result.catch(() => {}))
+    return new AgentRun<S>(run)
   }
 
   #refusal(waits: boolean): AlliumError | undefined {
@@ -177,11 +168,38 @@ export class Session<S = State, C = unknown, P = unknown> {
     )
   }
 
-  #opened(begin: () => Promise<RunResult>): Promise<RunResult> {
-    return this.#ready ? Promise.resolve().then(begin) : this.open().then(begin)
+  async #beginLater(run: LiveRun, before: LiveRun | undefined, input: Input, options: RunOptions<C>): Promise<RunResult> {
+    await before?.result?.catch(() => {})
+    try {
+      await this.open()
+    } catch (error) {
+      this.#settle(run, { error })
+      throw error
+    }
+    return this.#begin(run, input, options)
   }
 
-  #turn(input: Input, options: RunOptions<C>, events: EventQueue): TurnScope {
+  #begin(run: LiveRun, input: Input, options: RunOptions<C>): Promise<RunResult> {
+    try {
+      const turn = this.#turn(input, options, run.events)
+      run.begin(turn)
+      const release = options.signal === undefined ? undefined : follow(turn, options.signal)
+      return runTurn(turn, (end) => {
+        release?.()
+        this.#settle(run, end)
+      })
+    } catch (error) {
+      this.#settle(run, { error })
+      return Promise.reject(error)
+    }
+  }
+
+  #settle(run: LiveRun, end: { error?: unknown }): void {
+    run.settle(end)
+    this.#host.settled()
+  }
+
+  #turn(input: Input, options: RunOptions<C>, events: RunEvents): TurnScope {
     const scope = this.#scope
     const { setup } = scope.agent
     return new TurnScope(scope, {
@@ -196,53 +214,17 @@ export class Session<S = State, C = unknown, P = unknown> {
     })
   }
 
-  /** Runs the turn, tied to the caller's signal for as long as it lasts. */
-  #watch(turn: TurnScope, signal: AbortSignal | undefined): Promise<RunResult> {
-    if (signal === undefined) return runTurn(turn)
-    const abort = () => turn.cut('aborted', toAbortError(signal.reason))
-    if (signal.aborted) abort()
-    else signal.addEventListener('abort', abort, { once: true })
-    return runTurn(turn).finally(() => signal.removeEventListener('abort', abort))
-  }
-
-  #settle(events: EventQueue, result: Promise<RunResult>): Promise<RunResult> {
-    return result.then(
-      (value) => {
-        events.finish({})
-        return value
-      },
-      (error) => {
-        events.finish({ error })
-        throw error
-      },
-    )
-  }
-
-  async #complete(result: Promise<RunResult>, turn: () => TurnScope | undefined): Promise<RunResult> {
-    try {
-      return await result
-    } finally {
-      const deferred = turn()?.deferred
-      if (deferred !== undefined) await Promise.all(deferred)
-    }
-  }
-
-  /** The session stays busy until this run has settled. */
-  #follow(result: Promise<RunResult>): void {
-    const last = { settled: false, done: Promise.resolve() }
-    const settled = () => {
-      last.settled = true
-      this.#host.settled(last)
-    }
-    last.done = result.then(settled, settled)
-    this.#last = last
-    this.#host.started(last)
-  }
-
   #remember(key: string, run: AgentRun<S>): void {
     this.#keyed ??= new Map()
     this.#keyed.set(key, run)
     if (this.#keyed.size > 100) this.#keyed.delete(this.#keyed.keys().next().value as string)
+  }
+
+  /** Opens without waiting, where there is nothing to wait for. */
+  #openAtOnce(): boolean {
+    if (!this.#host.ready || this.#opening !== undefined || this.#scope.agent.onion.session.length > 0) return false
+    this.#opened()
+    return true
   }
 
   async #open(): Promise<void> {
@@ -254,6 +236,11 @@ export class Session<S = State, C = unknown, P = unknown> {
       this.#gate = gate
       this.#host.opened(this)
     }
+    this.#opened()
+  }
+
+  #opened(): void {
+    if (this.#ready) return
     this.#ready = true
     this.#tell('session:start')
   }
@@ -262,4 +249,12 @@ export class Session<S = State, C = unknown, P = unknown> {
     const { observers } = this.#scope.agent
     if (observers.has(type)) observers.emit(type, { type, sessionId: this.id })
   }
+}
+
+/** Ties a turn to the caller's signal; gives what unties it. */
+function follow(turn: TurnScope, signal: AbortSignal): () => void {
+  const abort = () => turn.cut('aborted', toAbortError(signal.reason))
+  if (signal.aborted) abort()
+  else signal.addEventListener('abort', abort, { once: true })
+  return () => signal.removeEventListener('abort', abort)
 }

@@ -28,6 +28,8 @@ export class StateStore {
   /** What layers read and write. A proxy, made once. */
   get view(): State {
     this.#view ??= new Proxy(this.#all(), {
+      get: (values, key) => (Object.hasOwn(values, key) ? values[key as string] : undefined),
+      has: (values, key) => Object.hasOwn(values, key),
       set: (_, key, value) => this.#write(key, value),
       defineProperty: (_, key) => refuse(key),
       deleteProperty: (_, key) => refuse(key),
@@ -70,7 +72,7 @@ export class StateStore {
 
   #all(): State {
     if (this.#values === undefined) {
-      const values = (this.#values = Object.create(null) as State)
+      const values: State = (this.#values = {})
       for (const [key, field] of this.#fields) values[key] = field.make()
     }
     return this.#values
