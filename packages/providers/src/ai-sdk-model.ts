@@ -13,7 +13,7 @@ export interface AiSdkModel {
 }
 
 /** What is needed of a `ReadableStream`; its type differs between the DOM's library and Node's. */
-export interface PartStream {
+interface PartStream {
   getReader(): PartReader
 }
 export interface PartReader {

@@ -1,16 +1,14 @@
+import type { OpenAICompatibleProviderSettings } from '@ai-sdk/openai-compatible'
 import { credentialsOf, type Env } from './api-keys.ts'
 import { type AiSdkProvider, type Import, importPackage } from './provider-package.ts'
 
 /** Providers that have no package of their own in `@ai-sdk/`, but speak OpenAI's chat format. */
-const settingsOf: Record<string, (env: Env) => Settings> = {
+const settingsOf: Record<string, (env: Env) => Place> = {
   ollama: (env) => ({ baseURL: ollamaUrl(env.OLLAMA_HOST) }),
   openrouter: (env) => ({ baseURL: 'https://openrouter.ai/api/v1', ...credentialsOf('openrouter', env) }),
 }
 
-interface Settings {
-  baseURL: string
-  apiKey?: string
-}
+type Place = Pick<OpenAICompatibleProviderSettings, 'baseURL' | 'apiKey'>
 
 export function isCompatible(provider: string): boolean {
   return Object.hasOwn(settingsOf, provider)
@@ -22,13 +20,13 @@ export function isCompatible(provider: string): boolean {
  * @throws AlliumError `provider.key_missing`, `provider.not_installed`
  */
 export async function compatibleProvider(name: string, env: Env, load: Import): Promise<AiSdkProvider> {
-  const settings = settingsOf[name]?.(env)
+  const place = settingsOf[name]?.(env)
   const { createOpenAICompatible } = await importPackage('@ai-sdk/openai-compatible', load)
   return (createOpenAICompatible as (options: object) => AiSdkProvider)({
     name,
     includeUsage: true,
     supportsStructuredOutputs: true,
-    ...settings,
+    ...place,
   })
 }
 

@@ -35,7 +35,13 @@ const v3: Dialect = {
 const v4: Dialect = {
   providerTool: 'provider',
   fileData: taggedData,
-  resultFile: (file) => ({ type: 'file', data: taggedData(file), mediaType: file.mediaType, ...named(file) }),
+  // As text: packages that know no files in results write the whole as JSON, and bytes come out as {"0":1,…}.
+  resultFile: (file) => ({
+    type: 'file',
+    data: 'url' in file ? taggedData(file) : { type: 'data', data: file.base64() },
+    mediaType: file.mediaType,
+    ...named(file),
+  }),
   reasoning: true,
 }
 

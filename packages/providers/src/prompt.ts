@@ -1,4 +1,11 @@
-import { AlliumError, type FilePart, type ImagePart, type Message, type Part } from '@allium/core'
+import {
+  AlliumError,
+  type FilePart,
+  type ImagePart,
+  type Message,
+  type Part,
+  type ProviderMetadata,
+} from '@allium/core'
 import { type AiSdkModel, type UrlPatterns, unsupported } from './ai-sdk-model.ts'
 import type { Dialect } from './dialect.ts'
 import { fileContent, takesUrl } from './file-content.ts'
@@ -22,11 +29,12 @@ export interface PromptContext {
  */
 export function toPrompt(messages: readonly Message[], context: PromptContext): Piece[] {
   const prompt: Piece[] = []
+  const told: Told = new Map()
   for (const message of messages) {
     const last = prompt.at(-1)
-    const content = toContent(message, context)
+    const content = toContent(message, context, told)
     if (message.role === 'system') prompt.push(...toSystem(message))
-    else if (message.role === 'tool' && last?.role === 'tool') last.content = [...(last.content as Piece[]), ...content]
+    else if (message.role === 'tool' && last?.role === 'tool') (last.content as Piece[]).push(...content)
     else if (content.length > 0) prompt.push({ role: message.role, content })
   }
   return prompt
@@ -41,10 +49,13 @@ function toSystem({ content }: Message): Piece[] {
   return [{ role: 'system', content: texts.map((part) => part.text).join('') }]
 }
 
-function toContent({ role, content }: Message, context: PromptContext): Piece[] {
+/** What the provider added to each tool call. */
+type Told = Map<string, ProviderMetadata>
+
+function toContent({ role, content }: Message, context: PromptContext, told: Told): Piece[] {
   if (role === 'system') return []
   const parts: Part[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content
-  return parts.filter(says).map((part) => ({ ...toPart(part, role, context), ...options(part) }))
+  return parts.filter(says).map((part) => ({ ...toPart(part, role, context), ...options(part, told) }))
 }
 
 function toPart(part: Part, role: Message['role'], context: PromptContext): Piece {
@@ -94,9 +105,12 @@ function toToolCall({ callId, name, args, providerExecuted }: Extract<Part, { ty
   return call
 }
 
-/** What a provider added to a part goes back to it as its options. */
-function options({ providerMetadata }: Part): Piece {
-  return providerMetadata === undefined ? {} : { providerOptions: providerMetadata }
+/** What a provider added to a part goes back to it as its options; what it added to a call, with the result too. */
+function options(part: Part, told?: Told): Piece {
+  const { providerMetadata } = part
+  if (part.type === 'tool-call' && providerMetadata !== undefined) told?.set(part.callId, providerMetadata)
+  const given = part.type === 'tool-result' ? (providerMetadata ?? told?.get(part.callId)) : providerMetadata
+  return given === undefined ? {} : { providerOptions: given }
 }
 
 function says(part: Part): boolean {

@@ -8,12 +8,22 @@ export const chatEvents = [
   chat({ tool_calls: [{ index: 0, function: { arguments: '{"a"' } }] }),
   chat({ tool_calls: [{ index: 0, function: { arguments: ':1}' } }] }),
   chat({}, 'tool_calls'),
-  data({ id: 'c1', choices: [], usage: { prompt_tokens: 20, completion_tokens: 7, total_tokens: 27, prompt_tokens_details: { cached_tokens: 8 } } }),
+  data({
+    id: 'c1',
+    choices: [],
+    usage: { prompt_tokens: 20, completion_tokens: 7, total_tokens: 27, prompt_tokens_details: { cached_tokens: 8 } },
+  }),
   'data: [DONE]\n\n',
 ]
 
 const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'add' }
-const usage = { input_tokens: 20, output_tokens: 7, total_tokens: 27, input_tokens_details: { cached_tokens: 8 }, output_tokens_details: { reasoning_tokens: 3 } }
+const usage = {
+  input_tokens: 20,
+  output_tokens: 7,
+  total_tokens: 27,
+  input_tokens_details: { cached_tokens: 8 },
+  output_tokens_details: { reasoning_tokens: 3 },
+}
 
 export const responsesEvents = [
   typed('response.created', { response: { id: 'resp_1', created_at: 1, model: 'gpt-5' } }),
@@ -21,7 +31,10 @@ export const responsesEvents = [
   typed('response.reasoning_summary_part.added', { item_id: 'rs_1', summary_index: 0 }),
   typed('response.reasoning_summary_text.delta', { item_id: 'rs_1', summary_index: 0, delta: 'Thinking' }),
   typed('response.reasoning_summary_part.done', { item_id: 'rs_1', summary_index: 0 }),
-  typed('response.output_item.done', { output_index: 0, item: { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'signature' } }),
+  typed('response.output_item.done', {
+    output_index: 0,
+    item: { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'signature' },
+  }),
   typed('response.output_item.added', { output_index: 1, item: { type: 'message', id: 'msg_1' } }),
   typed('response.output_text.delta', { item_id: 'msg_1', delta: 'Grüße ' }),
   typed('response.output_text.delta', { item_id: 'msg_1', delta: '🧅' }),
@@ -34,7 +47,16 @@ export const responsesEvents = [
 ]
 
 export const anthropicEvents = [
-  typed('message_start', { message: { id: 'm1', model: 'claude', role: 'assistant', content: [], stop_reason: null, usage: { input_tokens: 12, cache_read_input_tokens: 8, output_tokens: 1 } } }),
+  typed('message_start', {
+    message: {
+      id: 'm1',
+      model: 'claude',
+      role: 'assistant',
+      content: [],
+      stop_reason: null,
+      usage: { input_tokens: 12, cache_read_input_tokens: 8, output_tokens: 1 },
+    },
+  }),
   block(0, { type: 'thinking', thinking: '', signature: '' }),
   typed('content_block_delta', { index: 0, delta: { type: 'thinking_delta', thinking: 'Thinking' } }),
   typed('content_block_delta', { index: 0, delta: { type: 'signature_delta', signature: 'signature' } }),
@@ -73,7 +95,10 @@ function block(index: number, content_block: object): string {
 }
 
 function gemini(parts: object[], end: object = {}): string {
-  return data({ candidates: [{ content: { role: 'model', parts }, index: 0, ...end }], usageMetadata: { promptTokenCount: 20, cachedContentTokenCount: 8, candidatesTokenCount: 7, totalTokenCount: 27 } })
+  return data({
+    candidates: [{ content: { role: 'model', parts }, index: 0, ...end }],
+    usageMetadata: { promptTokenCount: 20, cachedContentTokenCount: 8, candidatesTokenCount: 7, totalTokenCount: 27 },
+  })
 }
 
 function data(value: object): string {

@@ -1,6 +1,7 @@
 import { isAlliumError, type ModelChunk } from '@allium/core'
 import { describe, expect, it } from 'vitest'
-import { collect, failureOf, finishOf, messageOf, textOf } from './calls.ts'
+import { collect, failureOf, finishOf, textOf } from './calls.ts'
+import { messageOf } from './message-of.ts'
 import { breakAt, byteByByte, cutAt, sse, status, wireServer } from './wire-server.ts'
 import { type Wire, wires } from './wires.ts'
 
@@ -50,14 +51,17 @@ describe.each(wires)('$name over a real socket', (wire) => {
     expect(seen.some((chunk) => chunk.type === 'tool-input-end')).toBe(false)
   })
 
-  it.each([0, 3])('fails at an error event in a 200 stream, after %i events, with a status for the retry', async (at) => {
-    const events = [...wire.events.slice(0, at), wire.error, ...wire.events.slice(at)]
-    const { url } = await wireServer(sse(events.join('')))
-    const error = (await failureOf(wire.model(url))) as Error & { status?: number }
-    expect(error).toBeInstanceOf(Error)
-    expect(error.message).toContain('boom')
-    expect(error.status).toBeGreaterThanOrEqual(500)
-  })
+  it.each([0, 3])(
+    'fails at an error event in a 200 stream, after %i events, with a status for the retry',
+    async (at) => {
+      const events = [...wire.events.slice(0, at), wire.error, ...wire.events.slice(at)]
+      const { url } = await wireServer(sse(events.join('')))
+      const error = (await failureOf(wire.model(url))) as Error & { status?: number }
+      expect(error).toBeInstanceOf(Error)
+      expect(error.message).toContain('boom')
+      expect(error.status).toBeGreaterThanOrEqual(500)
+    },
+  )
 
   it('fails as truncated at an empty 200', async () => {
     const { url } = await wireServer(sse(''))
@@ -66,12 +70,20 @@ describe.each(wires)('$name over a real socket', (wire) => {
 
   it('throws the error of the package for an html page, with its status, after one request', async () => {
     const { url, requests } = await wireServer(status(503, '<html>Bad gateway</html>', { 'content-type': 'text/html' }))
-    expect(await failureOf(wire.model(url))).toMatchObject({ name: 'AI_APICallError', statusCode: 503, status: 503, isRetryable: true })
+    expect(await failureOf(wire.model(url))).toMatchObject({
+      name: 'AI_APICallError',
+      statusCode: 503,
+      status: 503,
+      isRetryable: true,
+    })
     expect(requests).toHaveLength(1)
   })
 
   it('keeps the headers of a 429, and the next call succeeds', async () => {
-    const limited = status(429, '{"error":{"message":"slow down"}}', { 'content-type': 'application/json', 'retry-after': '7' })
+    const limited = status(429, '{"error":{"message":"slow down"}}', {
+      'content-type': 'application/json',
+      'retry-after': '7',
+    })
     const { url, requests } = await wireServer(limited, sse(body))
     const model = wire.model(url)
     expect(await failureOf(model)).toMatchObject({ status: 429, responseHeaders: { 'retry-after': '7' } })
@@ -82,9 +94,15 @@ describe.each(wires)('$name over a real socket', (wire) => {
 
 function expectWhole(wire: Wire, chunks: ModelChunk[]) {
   expect(textOf(chunks)).toBe('Grüße 🧅')
-  expect(messageOf(chunks).content).toContainEqual(expect.objectContaining({ type: 'tool-call', callId: 'call_1', name: 'add', args: { a: 1 } }))
-  if (wire.name !== 'openai chat') expect(messageOf(chunks).content).toContainEqual(expect.objectContaining({ type: 'reasoning', text: 'Thinking' }))
-  expect(finishOf(chunks)).toMatchObject({ reason: 'tool-calls', usage: { inputTokens: 20, cachedInputTokens: 8, outputTokens: 7 } })
+  expect(messageOf(chunks).content).toContainEqual(
+    expect.objectContaining({ type: 'tool-call', callId: 'call_1', name: 'add', args: { a: 1 } }),
+  )
+  if (wire.name !== 'openai chat')
+    expect(messageOf(chunks).content).toContainEqual(expect.objectContaining({ type: 'reasoning', text: 'Thinking' }))
+  expect(finishOf(chunks)).toMatchObject({
+    reason: 'tool-calls',
+    usage: { inputTokens: 20, cachedInputTokens: 8, outputTokens: 7 },
+  })
 }
 
 /** Each edge between events, and places within them, before the answer is whole. */

@@ -1,6 +1,7 @@
 import type { Message, ModelChunk } from '@allium/core'
 import { describe, expect, it } from 'vitest'
-import { addTool, collect, messageOf } from './calls.ts'
+import { addTool, collect } from './calls.ts'
+import { messageOf } from './message-of.ts'
 import { sse, wireServer } from './wire-server.ts'
 import { wires } from './wires.ts'
 
@@ -19,7 +20,12 @@ async function secondRequest(name: string, settings = {}): Promise<{ body: unkno
 describe('what a provider adds to its answer goes back to it', () => {
   it('the signature of a thinking block of Anthropic', async () => {
     const { body, chunks } = await secondRequest('anthropic')
-    expect(chunks).toContainEqual({ type: 'reasoning-delta', id: '0', delta: '', providerMetadata: { anthropic: { signature: 'signature' } } })
+    expect(chunks).toContainEqual({
+      type: 'reasoning-delta',
+      id: '0',
+      delta: '',
+      providerMetadata: { anthropic: { signature: 'signature' } },
+    })
     expect(body).toMatchObject({
       messages: [
         { role: 'user' },
@@ -41,7 +47,12 @@ describe('what a provider adds to its answer goes back to it', () => {
     expect(body).toMatchObject({
       input: [
         { role: 'user' },
-        { type: 'reasoning', id: 'rs_1', encrypted_content: 'signature', summary: [{ type: 'summary_text', text: 'Thinking' }] },
+        {
+          type: 'reasoning',
+          id: 'rs_1',
+          encrypted_content: 'signature',
+          summary: [{ type: 'summary_text', text: 'Thinking' }],
+        },
         { role: 'assistant', content: [{ type: 'output_text', text: 'Grüße 🧅' }] },
         { type: 'function_call', call_id: 'call_1', name: 'add', arguments: '{"a":1}' },
         { type: 'function_call_output', call_id: 'call_1', output: '3' },
@@ -51,8 +62,9 @@ describe('what a provider adds to its answer goes back to it', () => {
 
   it('the ids of a stored OpenAI answer, in place of its text', async () => {
     const { body } = await secondRequest('openai responses')
-    const references = ['rs_1', 'msg_1', 'fc_1'].map((id) => ({ type: 'item_reference', id }))
-    expect(body).toMatchObject({ input: [{ role: 'user' }, ...references, { type: 'function_call_output' }] })
+    const references = ['rs_1', 'msg_1'].map((id) => ({ type: 'item_reference', id }))
+    const call = { type: 'function_call', call_id: 'call_1', arguments: '{"a":1}' }
+    expect(body).toMatchObject({ input: [{ role: 'user' }, ...references, call, { type: 'function_call_output' }] })
   })
 
   it('the thought signature of a call of Gemini', async () => {

@@ -1,6 +1,8 @@
+import type { Message, Part } from '@allium/core'
 import { LLMock } from '@copilotkit/aimock'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { addTool, collect, finishOf, messageOf, textOf } from './calls.ts'
+import { addTool, collect, finishOf, textOf } from './calls.ts'
+import { messageOf } from './message-of.ts'
 import { wires } from './wires.ts'
 
 describe.each(wires)('$name against a mock server of others', ({ name, model }) => {
@@ -17,24 +19,31 @@ describe.each(wires)('$name against a mock server of others', ({ name, model }) 
     mock.onToolResult('call_1', { content: 'The sum is 3' })
     mock.onMessage('hello', { toolCalls: [{ id: 'call_1', name: 'add', arguments: '{"a":1}' }] })
     const first = messageOf(await collect(model(mock.url), { tools: [addTool] }))
-    expect(first.content).toContainEqual(expect.objectContaining({ type: 'tool-call', callId: 'call_1', args: { a: 1 } }))
+    expect(first.content).toContainEqual(
+      expect.objectContaining({ type: 'tool-call', callId: 'call_1', args: { a: 1 } }),
+    )
 
-    const result = { type: 'tool-result', callId: 'call_1', name: 'add', content: '3' } as const
-    const messages = [{ role: 'user', content: 'hello' } as const, first, { role: 'tool', content: [result] } as const]
-    expect(textOf(await collect(model(mock.url), { tools: [addTool], messages: [...messages] }))).toBe('The sum is 3')
+    const result: Part = { type: 'tool-result', callId: 'call_1', name: 'add', content: '3' }
+    const messages: Message[] = [{ role: 'user', content: 'hello' }, first, { role: 'tool', content: [result] }]
+    expect(textOf(await collect(model(mock.url), { tools: [addTool], messages }))).toBe('The sum is 3')
   })
 
   it('sends system text, tools, the choice of tool, settings and headers', async () => {
     const mock = await started()
     mock.onMessage('hello', { content: 'ok' })
     await collect(model(mock.url), {
-      messages: [{ role: 'system', content: 'Be brief' }, { role: 'user', content: 'hello' }],
+      messages: [
+        { role: 'system', content: 'Be brief' },
+        { role: 'user', content: 'hello' },
+      ],
       tools: [addTool],
       toolChoice: 'required',
       settings: { maxOutputTokens: 99, headers: { 'x-tenant': 'acme' } },
     })
     const { body, headers } = mock.getLastRequest()!
-    expect(body).toMatchObject({ messages: [{ role: expect.stringMatching(/system|developer/), content: 'Be brief' }, { role: 'user' }] })
+    expect(body).toMatchObject({
+      messages: [{ role: expect.stringMatching(/system|developer/), content: 'Be brief' }, { role: 'user' }],
+    })
     expect(body).toMatchObject({ tools: [{ function: { name: 'add', parameters: addTool.jsonSchema } }] })
     expect(headers['x-tenant']).toBe('acme')
   })

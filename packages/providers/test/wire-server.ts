@@ -59,7 +59,8 @@ export function cutAt(body: string, bytes: number): Answer {
 
 /** Breaks the socket after `bytes`. */
 export function breakAt(body: string, bytes: number): Answer {
-  return (res) => res.writeHead(200, eventStream).write(Buffer.from(body).subarray(0, bytes), () => res.socket!.destroy())
+  return (res) =>
+    res.writeHead(200, eventStream).write(Buffer.from(body).subarray(0, bytes), () => res.socket!.destroy())
 }
 
 export function status(code: number, body: string, headers: Record<string, string> = {}): Answer {

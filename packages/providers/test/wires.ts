@@ -25,7 +25,11 @@ export const wires: readonly Wire[] = [
     model: (url) => fromAiSdk(createOpenAI({ apiKey, baseURL: `${url}/v1` }).responses('gpt-5')),
     events: responsesEvents,
     enough: responsesEvents.length,
-    error: event({ type: 'error', sequence_number: 9, error: { type: 'server_error', code: 'server_error', message: 'boom', param: null } }),
+    error: event({
+      type: 'error',
+      sequence_number: 9,
+      error: { type: 'server_error', code: 'server_error', message: 'boom', param: null },
+    }),
   },
   {
     name: 'openai chat',

@@ -18,6 +18,7 @@ import { checkOrder, type Finding } from '../middleware/order.ts'
 import { AgentView } from '../scopes/agent-context.ts'
 import { AgentScope } from '../scopes/agent-scope.ts'
 import { Gate } from '../scopes/gate.ts'
+import { SessionScope } from '../scopes/session-scope.ts'
 import type { AgentRun } from '../session/agent-run.ts'
 import { type RunOptions, Session, type SessionOptions } from '../session/session.ts'
 import type { SessionHost } from '../session/session-host.ts'
@@ -136,13 +137,16 @@ export class Agent<
   /** A conversation. Its layers open at its first run. @throws AlliumError `session.invalid_id`, `session.principal` */
   session(options: SessionOptions<OutputOf<C>, OutputOf<P>> = {}): Session<S, OutputOf<C>, OutputOf<P>> {
     const { setup } = this.#scope
-    const id = options.id === undefined ? setup.ids() : checkSessionId(options.id)
-    const principal =
-      options.principal === undefined && setup.principal === undefined
-        ? undefined
-        : checkValue(setup.principal, options.principal, 'principal', 'session.principal')
-    const context = options.context === undefined ? undefined : this.#checkContext(options.context)
-    return new Session(this.#host, { ...options, id, principal, context }, options.id === undefined)
+    const { id, principal, context, metadata, busy = setup.busy } = options
+    const scope = new SessionScope(
+      this.#scope,
+      id === undefined ? setup.ids() : checkSessionId(id),
+      checkValue(setup.principal, principal, 'principal', 'session.principal'),
+      context === undefined ? undefined : this.#checkContext(context),
+      metadata,
+      id === undefined,
+    )
+    return new Session(this.#host, scope, busy)
   }
 
   /** One turn in a session of its own, which is closed after it. */

@@ -13,29 +13,24 @@ export async function loop(turn: TurnScope): Promise<void> {
       break
     }
     turn.tellStep('step:start')
-    const response = await modelStep(turn)
+    const call = beginCall(turn)
+    let response: ModelResponse
+    try {
+      response = (await pass(call)) as ModelResponse
+      if (turn.answer.flushes(response)) response = await turn.answer.flush(response)
+    } catch (error) {
+      callFailed(call, error)
+      throw error
+    }
+    callEnded(call, response)
     goesOn(turn)
     const { toolCalls } = response
     if (toolCalls.length > 0) await toolStep(turn, response)
     goesOn(turn)
     turn.tellStep('step:end')
-    if (toolCalls.every(({ providerExecuted }) => providerExecuted === true)) break
+    if (toolCalls.length === 0 || toolCalls.every(({ providerExecuted }) => providerExecuted === true)) break
   }
   turn.answer.complete()
-}
-
-/** One call of the model through its onion; the answer enters the history as it left the outermost layer. */
-async function modelStep(turn: TurnScope): Promise<ModelResponse> {
-  const call = beginCall(turn)
-  try {
-    const answer = (await pass(call)) as ModelResponse
-    const response = turn.answer.flushes(answer) ? await turn.answer.flush(answer) : answer
-    callEnded(call, response)
-    return response
-  } catch (error) {
-    callFailed(call, error)
-    throw error
-  }
 }
 
 function goesOn({ end, cancel }: TurnScope): void {

@@ -8,25 +8,34 @@ import { callProvider } from './provider-call.ts'
 export function beginCall(turn: TurnScope): ModelCall {
   turn.answer.beginCall()
   const call = new ModelCall(turn, callProvider)
-  const { observers } = turn.session.agent
-  if (observers.has('model:start')) observers.emit('model:start', { type: 'model:start', ...place(call) })
+  const { session, turnId, stepIndex } = turn
+  const { observers } = session.agent
+  if (observers.has('model:start')) {
+    const model = modelId(call.fields.model)
+    const { callIndex } = call
+    observers.emit('model:start', { type: 'model:start', sessionId: session.id, turnId, stepIndex, model, callIndex })
+  }
   return call
 }
 
 /** The answer of a call: told, and put into the history. */
 export function callEnded(call: ModelCall, response: ModelResponse): void {
-  const { turn } = call
-  const { observers } = turn.session.agent
+  const { turn, callIndex } = call
+  const { session, turnId, stepIndex } = turn
+  const { observers } = session.agent
   const { finishReason, usage, model } = response
   turn.answer.finish({ type: 'finish', reason: finishReason, usage }, response.toolCalls.length > 0)
-  if (observers.has('model:end'))
-    observers.emit('model:end', { type: 'model:end', ...place(call), model, finishReason, usage: { ...usage } })
+  if (observers.has('model:end')) {
+    const place = { sessionId: session.id, turnId, stepIndex, model, callIndex }
+    observers.emit('model:end', { type: 'model:end', ...place, finishReason, usage: { ...usage } })
+  }
   commit(turn, response)
 }
 
-export function callFailed(call: ModelCall, error: unknown): void {
-  const { observers } = call.turn.session.agent
-  if (observers.has('model:end')) observers.emit('model:end', { type: 'model:end', ...place(call), error })
+export function callFailed({ turn, fields, callIndex }: ModelCall, error: unknown): void {
+  const { observers } = turn.session.agent
+  if (observers.has('model:end'))
+    observers.emit('model:end', { type: 'model:end', ...turn.place, model: modelId(fields.model), callIndex, error })
 }
 
 function commit(turn: TurnScope, response: ModelResponse): void {
@@ -40,14 +49,4 @@ function commit(turn: TurnScope, response: ModelResponse): void {
     empty ? undefined : session.history.items.length - 1,
     response.toolCalls.length > 0,
   )
-}
-
-function place({ turn, fields, callIndex }: ModelCall) {
-  return {
-    sessionId: turn.session.id,
-    turnId: turn.turnId,
-    stepIndex: turn.stepIndex,
-    model: modelId(fields.model),
-    callIndex,
-  }
 }

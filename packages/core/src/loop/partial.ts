@@ -6,7 +6,7 @@ export type Partial = Pick<RunResult, 'text' | 'usage' | 'messages'>
 
 export function partialOf({ answer, session, usage, from }: TurnScope): Partial {
   const text = answer.unfinished || (answer.output ?? answer.outlet.shown)
-  return { text, usage: { ...usage }, messages: session.history.items.slice(from) }
+  return { text, usage: { ...usage }, messages: session.history.since(from) }
 }
 
 /** Puts what there was on the error that the run rejects with. */

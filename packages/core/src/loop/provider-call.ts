@@ -100,10 +100,17 @@ function physicalCall(call: ModelCall, model: Model, emit: Emit<ContentChunk>): 
     } catch (error) {
       return fail(error)
     }
-    void read(iterator, model, emit, stream, (finish) => {
-      shut()
-      resolve(finish)
-    }, fail)
+    void read(
+      iterator,
+      model,
+      emit,
+      stream,
+      (finish) => {
+        shut()
+        resolve(finish)
+      },
+      fail,
+    )
   })
 }
 

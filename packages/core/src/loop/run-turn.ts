@@ -2,7 +2,7 @@ import { pass } from '../compose/frame.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import type { BlockError } from '../errors/block-error.ts'
 import { messageOf } from '../errors/describe.ts'
-import type { RunStatus } from '../events/events.ts'
+import type { RunStatus, TurnEnd } from '../events/events.ts'
 import type { TurnScope } from '../scopes/turn-scope.ts'
 import { withPartial } from './partial.ts'
 import type { RunResult } from './run-result.ts'
@@ -68,40 +68,35 @@ function reasonOf({ end, stopReason }: TurnScope): string | undefined {
 
 function tellEnd(turn: TurnScope, status: RunStatus): void {
   const { session, turnId, turnIndex, end } = turn
+  const sessionId = session.id
   const { observers } = session.agent
-  const place = { sessionId: session.id, turnId }
+  const event: TurnEnd = { type: 'turn:end', sessionId, turnId, turnIndex, status, usage: { ...turn.usage } }
   const reason = status === 'failed' ? undefined : reasonOf(turn)
-  const event = {
-    type: 'turn:end' as const,
-    ...place,
-    turnIndex,
-    status,
-    ...(reason !== undefined && { reason }),
-    usage: { ...turn.usage },
-  }
+  if (reason !== undefined) event.reason = reason
   if (status === 'failed' && observers.has('error'))
-    observers.emit('error', { type: 'error', ...place, error: end?.error })
+    observers.emit('error', { type: 'error', sessionId, turnId, error: end?.error })
   if (observers.has('turn:end'))
-    observers.emit('turn:end', { ...event, ...(end !== undefined && { error: end.error }) })
+    observers.emit('turn:end', end === undefined ? { ...event } : { ...event, error: end.error })
   void turn.events.push(event)
 }
 
 function result(turn: TurnScope, status: RunResult['status']): RunResult {
   const { session, answer } = turn
   const reason = reasonOf(turn)
-  return {
+  const ended: RunResult = {
     text: answer.output ?? '',
     output: answer.output,
     status,
-    ...(reason !== undefined && { reason }),
     state: session.state.snapshot(),
     usage: { ...turn.usage },
-    messages: session.history.items.slice(turn.from),
+    messages: session.history.since(turn.from),
     toolCalls: turn.toolCalls,
     pending: session.history.pending(),
     turnId: turn.turnId,
     sessionId: session.id,
   }
+  if (reason !== undefined) ended.reason = reason
+  return ended
 }
 
 function layersTooDeep(error: unknown, { options: { onion } }: TurnScope): unknown {

@@ -1,5 +1,5 @@
 import { pass } from '../compose/frame.ts'
-import { cloneJson, freezeJson } from '../messages/json.ts'
+import { cloneJson } from '../messages/json.ts'
 import type { ToolResultPart } from '../messages/message.ts'
 import type { ToolCall as CallOfModel, ModelResponse } from '../model/response.ts'
 import { ToolCall } from '../scopes/tool-call.ts'
@@ -34,7 +34,8 @@ async function runCall(
 ): Promise<ToolResult> {
   const { callId, name } = given
   const { observers } = turn.session.agent
-  turn.send({ type: 'tool:start', ...turn.place, callId, name, args: freezeJson(cloneJson(given.args)) })
+  const args = cloneJson(given.args)
+  turn.send({ type: 'tool:start', ...turn.place, callId, name, args })
   let result: ToolResult
   try {
     const call = await prepare(turn, response, given, index)
@@ -43,7 +44,7 @@ async function runCall(
     turn.fail(error)
     result = cancelled(callId)
   }
-  turn.toolCalls.push({ callId, name, args: given.args, result })
+  turn.toolCalls.push({ callId, name, args, result })
   const event = {
     type: 'tool:end' as const,
     ...turn.place,
@@ -68,12 +69,13 @@ function prepare(
 ): ToolCall | Promise<ToolCall> {
   const { agent } = turn.session
   const registered = agent.tools.get(given.name)
+  const args = cloneJson(given.args)
   const make = (issues: ToolCall['invalid'], parsed?: unknown) =>
-    new ToolCall(turn, given.callId, given.name, index, given.args, issues, registered, parsed, executeTool)
+    new ToolCall(turn, given.callId, given.name, index, args, issues, registered, parsed, executeTool)
   if (registered === undefined) return make([{ message: noSuchTool(turn, given.name) }])
   if (given.invalid !== undefined) return make([{ message: invalidJson(given.invalid, response) }])
   if (cutShort(given, response)) return make([{ message: truncated }])
-  const checked = checkArgs(registered.tool, given.args, agent.setup.validate)
+  const checked = checkArgs(registered.tool, args, agent.setup.validate)
   return checked instanceof Promise
     ? checked.then(({ issues, ...rest }) => make(issues, (rest as { value?: unknown }).value))
     : make(checked.issues, (checked as { value?: unknown }).value)

@@ -1,7 +1,9 @@
 import type { ContentChunk } from '../model/chunk.ts'
 
 /** Gives a tool call another id where the provider repeats one: ids are unique in a history. */
-export function uniqueCallIds(session: { readonly callIds: ReadonlySet<string> }): (chunk: ContentChunk) => ContentChunk {
+export function uniqueCallIds(session: {
+  readonly callIds: ReadonlySet<string>
+}): (chunk: ContentChunk) => ContentChunk {
   let begun: Set<string> | undefined
   let renamed: Map<string, string> | undefined
   return (chunk) => {

@@ -1,9 +1,10 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { checkMessage } from './check-messages.ts'
-import { cloneJson, freezeJson } from './json.ts'
+import { copyMessage } from './copy-message.ts'
+import { freezeJson } from './json.ts'
 import type { Message, ToolCallPart } from './message.ts'
 
-/** The canonical conversation as users see it: reading like an array, and `push`. Its messages are frozen. */
+/** The canonical conversation as users see it: reading like an array, and `push`. A message is frozen once somebody looks at it. */
 export interface ReadonlyHistory extends ReadonlyArray<Readonly<Message>> {
   /** Adds messages at the end; they are checked and copied. */
   push(...messages: Message[]): number
@@ -16,18 +17,23 @@ export class History {
 
   /** Adds a message that the core made itself. */
   append(message: Message): void {
-    this.items.push(freezeJson(message))
+    this.items.push(message)
   }
 
   /** Adds messages as copies. */
   push(messages: readonly Message[]): void {
-    for (const message of messages) this.append(cloneJson(message))
+    for (const message of messages) this.append(copyMessage(message))
   }
 
   /** Replaces or removes the answer; only the core may. */
   replace(index: number, message: Message | undefined): void {
     if (message === undefined) this.items.splice(index, 1)
-    else this.items[index] = freezeJson(message)
+    else this.items[index] = message
+  }
+
+  /** Copies of the messages from an index on. */
+  since(index: number): Message[] {
+    return this.items.slice(index).map(copyMessage)
   }
 
   reset(messages: readonly Message[]): void {
@@ -61,7 +67,8 @@ const appendOnly: ProxyHandler<Message[]> = {
   get(items, key) {
     if (key === 'push') return (...messages: Message[]) => pushAll(items, messages)
     const value: unknown = Reflect.get(items, key)
-    return typeof value === 'function' && writers.has(key) ? refuse : value
+    if (typeof value === 'function') return writers.has(key) ? refuse : value
+    return freezeJson(value)
   },
   set: refuse,
   deleteProperty: refuse,
@@ -73,7 +80,7 @@ const writers = new Set<PropertyKey>(['pop', 'shift', 'unshift', 'splice', 'sort
 
 function pushAll(items: Message[], messages: Message[]): number {
   for (const message of messages) checkMessage(message, 'A message pushed to the history', 'history.invalid')
-  for (const message of messages) items.push(freezeJson(cloneJson(message)))
+  for (const message of messages) items.push(copyMessage(message))
   return items.length
 }
 

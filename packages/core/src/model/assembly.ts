@@ -157,10 +157,19 @@ function toCall({ start, json }: OpenCall): ToolCall {
   if (json.trim() === '') return call
   try {
     const args: unknown = JSON.parse(json)
-    if (typeof args === 'object' && args !== null && !Array.isArray(args)) call.args = args as ToolCall['args']
+    if (isTooDeep(args, json.length / 2)) call.invalid = `The arguments are nested more than ${maxDepth} levels deep.`
+    else if (typeof args === 'object' && args !== null && !Array.isArray(args)) call.args = args as ToolCall['args']
     else call.invalid = `The arguments are ${describe(args)}, not a JSON object.`
   } catch {
     call.invalid = 'The arguments are not valid JSON.'
   }
   return call
+}
+
+const maxDepth = 200
+
+/** Whether JSON is nested too deep to walk. `most` is how deep its text can be at the most. */
+function isTooDeep(value: unknown, most: number, depth = 0): boolean {
+  if (most <= maxDepth || typeof value !== 'object' || value === null) return false
+  return depth >= maxDepth || Object.values(value).some((inner) => isTooDeep(inner, most, depth + 1))
 }

@@ -22,6 +22,7 @@ export class Gate extends Passage {
     const entered = new Promise<void>((resolve) => (this.#entered = resolve))
     this.#whole = Promise.resolve(pass(this))
     await Promise.race([entered, this.#whole])
+    if (this.left) await this.#whole
   }
 
   /** Runs the rest of every layer; rejects with the first error. */

@@ -2,8 +2,8 @@ import { coreFrame, type Frame, Phase } from '../compose/frame.ts'
 import { type Ending, Passage } from '../compose/passage.ts'
 import { after } from '../compose/thenable.ts'
 import { AlliumError } from '../errors/allium-error.ts'
+import { copyMessage } from '../messages/copy-message.ts'
 import type { Message } from '../messages/message.ts'
-import { workingCopy } from '../messages/working-copy.ts'
 import {
   type ModelRef,
   modelId,
@@ -215,7 +215,7 @@ export class ModelCall extends Passage {
   }
 
   #copyOf(key: 'messages' | 'settings' | 'toolDefs'): CallFields[typeof key] {
-    if (key === 'messages') return workingCopy(this.messages)
+    if (key === 'messages') return this.messages.map(copyMessage)
     return key === 'settings' ? { ...this.fields.settings } : [...this.fields.toolDefs]
   }
 }

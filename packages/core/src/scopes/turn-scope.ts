@@ -6,9 +6,9 @@ import { AlliumError } from '../errors/allium-error.ts'
 import { BlockError } from '../errors/block-error.ts'
 import { messageOf } from '../errors/describe.ts'
 import type { CustomEvent, StreamEvent } from '../events/events.ts'
+import { copyMessage } from '../messages/copy-message.ts'
 import type { Message } from '../messages/message.ts'
 import { addUsage, noUsage, type Usage } from '../messages/usage.ts'
-import { workingCopy } from '../messages/working-copy.ts'
 import type { ModelRef, Settings } from '../model/model.ts'
 import type { ToolCall } from '../model/response.ts'
 import type { ToolResult } from '../tool/tool-result.ts'
@@ -100,7 +100,7 @@ export class TurnScope extends Passage {
 
   /** What each model call starts from. It is a copy once somebody looks at it. */
   get messages(): Message[] {
-    this.#messages ??= workingCopy(this.session.history.items).concat(this.answer.begun ? [] : this.input)
+    this.#messages ??= this.session.history.items.map(copyMessage).concat(this.answer.begun ? [] : this.input)
     return this.#messages
   }
   set messages(messages: Message[]) {
@@ -119,7 +119,7 @@ export class TurnScope extends Passage {
   /** Adds a message to the history and to what the next model call starts from. */
   commit(message: Message): void {
     this.session.history.append(message)
-    this.#messages?.push(...workingCopy([message]))
+    this.#messages?.push(copyMessage(message))
   }
 
   /** Adds the tokens of a physical call; the call itself was counted when it began. */

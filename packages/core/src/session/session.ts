@@ -1,3 +1,4 @@
+import { silence } from '../compose/thenable.ts'
 import { toAbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { loop } from '../loop/loop.ts'
@@ -10,7 +11,7 @@ import type { Usable } from '../middleware/middleware.ts'
 import type { ModelRef, Settings } from '../model/model.ts'
 import { Gate } from '../scopes/gate.ts'
 import { SessionView } from '../scopes/session-context.ts'
-import { SessionScope } from '../scopes/session-scope.ts'
+import type { SessionScope } from '../scopes/session-scope.ts'
 import { type RunEvents, TurnScope } from '../scopes/turn-scope.ts'
 import type { State } from '../state/state-store.ts'
 import { AgentRun } from './agent-run.ts'
@@ -68,15 +69,11 @@ export class Session<S = State, C = unknown, P = unknown> {
   #keyed: Map<string, AgentRun<S>> | undefined
 
   /** Made by `agent.session()`. */
-  constructor(
-    host: SessionHost,
-    { id, principal, context, metadata, busy }: Required<Pick<SessionOptions, 'id'>> & SessionOptions,
-    ownId: boolean,
-  ) {
-    this.id = id
+  constructor(host: SessionHost, scope: SessionScope, busy: 'reject' | 'queue') {
+    this.id = scope.id
     this.#host = host
-    this.#busy = busy ?? host.scope.setup.busy
-    this.#scope = new SessionScope(host.scope, id, principal, context, metadata, ownId)
+    this.#busy = busy
+    this.#scope = scope
   }
 
   get history(): ReadonlyHistory {
@@ -168,10 +165,17 @@ export class Session<S = State, C = unknown, P = unknown> {
     )
   }
 
-  async #beginLater(run: LiveRun, before: LiveRun | undefined, input: Input, options: RunOptions<C>): Promise<RunResult> {
+  async #beginLater(
+    run: LiveRun,
+    before: LiveRun | undefined,
+    input: Input,
+    options: RunOptions<C>,
+  ): Promise<RunResult> {
+    const opening = this.open()
+    silence(opening)
     await before?.result?.catch(() => {})
     try {
-      await this.open()
+      await opening
     } catch (error) {
       this.#settle(run, { error })
       throw error

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest'
+import { chunksOf, errorOf } from './written-model.ts'
+
+const start = (id: string) => ({ type: 'tool-input-start', id, toolName: 'add' })
+const delta = (id: string, text: string) => ({ type: 'tool-input-delta', id, delta: text })
+const end = (id: string) => ({ type: 'tool-input-end', id })
+const call = (id: string, input: string, more = {}) => ({
+  type: 'tool-call',
+  toolCallId: id,
+  toolName: 'add',
+  input,
+  ...more,
+})
+
+describe('a tool call', () => {
+  it('that only comes whole gets its start, delta and end', async () => {
+    expect(await chunksOf(call('1', '{"a":1}', { providerMetadata: { p: { s: 1 } } }))).toEqual([
+      { type: 'tool-input-start', callId: '1', name: 'add', providerMetadata: { p: { s: 1 } } },
+      { type: 'tool-input-delta', callId: '1', delta: '{"a":1}' },
+      { type: 'tool-input-end', callId: '1', providerMetadata: { p: { s: 1 } } },
+    ])
+  })
+
+  it('that is streamed and comes whole too is told once, and keeps its id among others', async () => {
+    const parts = [
+      start('1'),
+      start('2'),
+      delta('2', '{"b"'),
+      delta('1', '{}'),
+      end('1'),
+      call('1', '{}'),
+      delta('2', ':2}'),
+      end('2'),
+      call('2', '{"b":2}'),
+      call('2', '{"b":2}'),
+    ]
+    const chunks = (await chunksOf(...parts)) as { type: string; callId: string; delta?: string }[]
+    expect(chunks.map((c) => `${c.callId} ${c.delta ?? c.type.slice(11)}`)).toEqual([
+      '1 start',
+      '2 start',
+      '2 {"b"',
+      '1 {}',
+      '1 end',
+      '2 :2}',
+      '2 end',
+    ])
+  })
+
+  it('gets what the deltas left out from the whole', async () => {
+    const chunks = await chunksOf(start('1'), delta('1', '{"a"'), call('1', '{"a":1}'))
+    expect(chunks).toContainEqual({ type: 'tool-input-delta', callId: '1', delta: ':1}' })
+  })
+
+  it('whose deltas are raw text gets its arguments from the whole', async () => {
+    const chunks = await chunksOf(
+      { ...start('1'), inputEncoding: 'text' },
+      delta('1', 'raw'),
+      end('1'),
+      call('1', '"raw"'),
+    )
+    expect(chunks[1]).toEqual({ type: 'tool-input-delta', callId: '1', delta: '"raw"' })
+  })
+
+  it('that was cut by the length ends with what there is', async () => {
+    expect(await chunksOf(start('1'), delta('1', '{"a"'))).toEqual([
+      expect.anything(),
+      expect.anything(),
+      { type: 'tool-input-end', callId: '1' },
+    ])
+  })
+
+  it.each([
+    ['other arguments than were streamed', [start('1'), delta('1', '{"a":1}'), call('1', '{"a":2}')]],
+    ['the id of another call', [call('1', '{}'), call('1', '{"a":2}')]],
+    ['a start with the id of another call', [start('1'), start('1')]],
+  ])('with %s fails', async (_, parts) => {
+    expect(await errorOf(...parts)).toMatchObject({ code: 'model.protocol' })
+  })
+
+  it('of the provider is told so, and its result follows as JSON text; previews are left out', async () => {
+    const result = { type: 'tool-result', toolCallId: '1', toolName: 'search', result: { hits: 2 } }
+    const chunks = await chunksOf(
+      call('1', '{}', { providerExecuted: true }),
+      { ...result, preliminary: true },
+      result,
+      { ...result, result: 'no', isError: true },
+    )
+    expect(chunks[0]).toMatchObject({ type: 'tool-input-start', providerExecuted: true })
+    expect(chunks.slice(3)).toEqual([
+      { type: 'tool-result', callId: '1', name: 'search', content: '{"hits":2}' },
+      { type: 'tool-result', callId: '1', name: 'search', content: 'no', isError: true },
+    ])
+  })
+})

@@ -1,0 +1,38 @@
+import type { AnyMiddleware, Capability, Middleware, ModelResponse, ScopeName, ToolResult } from '@allium/core'
+
+const scopes: readonly ScopeName[] = ['agent', 'session', 'turn', 'model', 'tool']
+
+/** The layer with one hook alone; `this` in the hook stays the layer. */
+export function isolate(layer: AnyMiddleware, scope: ScopeName): Middleware {
+  const hook = layer[scope] as unknown
+  const others = Object.fromEntries(scopes.map((other) => [other, undefined]))
+  return {
+    ...(layer as Middleware),
+    name: layer.name,
+    ...others,
+    [scope]: typeof hook === 'function' ? hook.bind(layer) : hook,
+  }
+}
+
+/** The outermost layer: keeps what comes out of the hook, and provides what the hook injects. */
+export function probe(
+  left: { response?: ModelResponse; toolResult?: ToolResult },
+  provide: readonly (readonly [Capability<unknown>, unknown])[],
+): Middleware {
+  return {
+    name: 'test:probe',
+    provides: provide.map(([capability]) => capability),
+    async agent(ctx, next) {
+      for (const [capability, value] of provide) ctx.provide(capability, value)
+      await next()
+    },
+    async model(_, next) {
+      left.response = await next()
+      return left.response
+    },
+    async tool(_, next) {
+      left.toolResult = await next()
+      return left.toolResult
+    },
+  }
+}

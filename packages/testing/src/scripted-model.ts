@@ -1,0 +1,76 @@
+import type { Model, ModelChunk, ModelRequest } from '@allium/core'
+import { unconsumed, unexpectedCall } from './script-error.ts'
+import { play, type ScriptedStep } from './step.ts'
+
+/** A request as it was when the call came: its data are copies; its signal is the live one, and not enumerable. */
+export interface RecordedRequest extends ModelRequest {}
+
+export interface ScriptedModel extends Model {
+  /** Every request so far, in order. */
+  readonly requests: readonly RecordedRequest[]
+  /** Calls so far, unexpected ones included. */
+  readonly calls: number
+  /** Streams that have ended, were cut, threw, or were closed by their reader. */
+  readonly closed: number
+  /** Throws unless every step was used. @throws AlliumError `test.script` */
+  done(): void
+}
+
+/**
+ * A model that answers by a script, one step for each call, and records what it was asked. It is made from the
+ * `Model` seam alone, so the layers around it cannot tell. A call beyond the script fails with `test.script`.
+ *
+ * @example
+ * const model = scriptedModel([{ toolCalls: [{ name: 'add', args: { a: 1 } }] }, 'The sum is 1.'])
+ * const { text } = await new Agent({ model, tools: [add] }).run('Add 1')
+ * model.done()
+ */
+export function scriptedModel(
+  steps: readonly ScriptedStep[],
+  { id = 'scripted/model' }: { id?: string } = {},
+): ScriptedModel {
+  const requests: RecordedRequest[] = []
+  let closed = 0
+  let callIds = 0
+  const nextId = () => `call-${++callIds}`
+
+  async function* answer(request: ModelRequest, index: number): AsyncGenerator<ModelChunk> {
+    try {
+      const step = steps[index]
+      if (step === undefined) throw unexpectedCall(id, steps, request)
+      yield* play(typeof step === 'function' ? await step(request, index) : step, request, nextId)
+    } finally {
+      closed++
+    }
+  }
+
+  return {
+    id,
+    requests,
+    get calls() {
+      return requests.length
+    },
+    get closed() {
+      return closed
+    },
+    stream: (request) => answer(request, requests.push(record(request)) - 1),
+    done() {
+      if (requests.length < steps.length) throw unconsumed(id, steps, requests.length, requests.at(-1))
+    },
+  }
+}
+
+/** The signal stays behind a getter, as a request makes it only for who reads it, and does not count when requests are compared. */
+function record(request: ModelRequest): RecordedRequest {
+  const { messages, tools, toolChoice, settings, responseFormat, principal } = request
+  const data = { ...copy({ messages, tools, toolChoice, settings, responseFormat }), principal }
+  return Object.defineProperty(data, 'signal', { get: () => request.signal }) as RecordedRequest
+}
+
+/** Plain objects and arrays are new; bytes, URLs and the like are shared. */
+function copy<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(copy) as T
+  if (typeof value !== 'object' || value === null) return value
+  if (Object.getPrototypeOf(value) !== Object.prototype && Object.getPrototypeOf(value) !== null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copy(item)])) as T
+}

@@ -1,0 +1,81 @@
+import type { FinishReason, ModelChunk, ModelRequest, Usage } from '@allium/core'
+
+export interface ScriptedToolCall {
+  name: string
+  /** An object, or a text that is sent as it is, for arguments that are no JSON. @default {} */
+  args?: Record<string, unknown> | string
+  /** @default call-1, call-2, … over the whole script */
+  callId?: string
+}
+
+/** One answer of a scripted model, in the order in which its parts are sent. */
+export interface ScriptedAnswer {
+  reasoning?: string
+  /** Sent word by word, so that streaming is real. */
+  text?: string
+  /** Sent as they are; a text is one text-delta. */
+  chunks?: readonly (string | ModelChunk)[]
+  toolCalls?: readonly ScriptedToolCall[]
+  /** Hangs until the request's signal aborts, then throws its reason. */
+  stall?: boolean
+  /** Thrown at the end. */
+  error?: unknown
+  /** Ends without a finish, as a stream that was cut does. */
+  cut?: boolean
+  /** @default { inputTokens: 10, outputTokens: 5 } */
+  usage?: Partial<Usage>
+  /** @default 'tool-calls' where there are any, else 'stop' */
+  finishReason?: FinishReason
+}
+
+/** An answer, a text that stands for one, or an error to throw. */
+export type ScriptedReply = string | Error | ScriptedAnswer
+/** What a scripted model does at one call; a function is asked when the call comes. */
+export type ScriptedStep =
+  | ScriptedReply
+  | ((request: ModelRequest, index: number) => ScriptedReply | Promise<ScriptedReply>)
+
+/** Sends one answer. `nextId` makes the id of a tool call that has none. */
+export async function* play(
+  reply: ScriptedReply,
+  request: ModelRequest,
+  nextId: () => string,
+): AsyncGenerator<ModelChunk> {
+  const answer = toAnswer(reply)
+  if (answer.reasoning !== undefined) yield { type: 'reasoning-delta', delta: answer.reasoning }
+  for (const word of words(answer.text)) yield { type: 'text-delta', delta: word }
+  for (const chunk of answer.chunks ?? [])
+    yield typeof chunk === 'string' ? { type: 'text-delta', delta: chunk } : chunk
+  for (const call of answer.toolCalls ?? []) yield* callChunks(call, nextId)
+  if (answer.stall === true) await untilAborted(request.signal)
+  if ('error' in answer) throw answer.error
+  if (answer.cut === true) return
+  const { usage = { inputTokens: 10, outputTokens: 5 }, finishReason } = answer
+  yield { type: 'finish', reason: finishReason ?? (answer.toolCalls?.length ? 'tool-calls' : 'stop'), usage }
+}
+
+function toAnswer(reply: ScriptedReply): ScriptedAnswer {
+  if (typeof reply === 'string') return { text: reply }
+  return reply instanceof Error ? { error: reply } : reply
+}
+
+function words(text = ''): string[] {
+  return text.match(/\s*\S+|\s+$/g) ?? []
+}
+
+function* callChunks({ name, args = {}, callId }: ScriptedToolCall, nextId: () => string): Generator<ModelChunk> {
+  const id = callId ?? nextId()
+  const json = typeof args === 'string' ? args : JSON.stringify(args)
+  const half = Math.ceil(json.length / 2)
+  yield { type: 'tool-input-start', callId: id, name }
+  for (const delta of [json.slice(0, half), json.slice(half)])
+    if (delta !== '') yield { type: 'tool-input-delta', callId: id, delta }
+  yield { type: 'tool-input-end', callId: id }
+}
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) return reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}
