@@ -135,7 +135,7 @@ export class Agent<
   }
 
   /** A conversation. Its layers open at its first run. @throws AlliumError `session.invalid_id`, `session.principal` */
-  session(options: SessionOptions<OutputOf<C>, OutputOf<P>> = {}): Session<S, OutputOf<C>, OutputOf<P>> {
+  session(options: SessionOptions<OutputOf<C>, OutputOf<P>> = {}): Session<S, OutputOf<C>> {
     const { setup } = this.#scope
     const { id, principal, context, metadata, busy = setup.busy } = options
     const scope = new SessionScope(

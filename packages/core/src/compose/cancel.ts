@@ -45,11 +45,24 @@ export class Cancel {
     else this.#listeners?.delete(listener)
   }
 
-  /** A narrower place: cancelled with this one, or alone. `release()` unties the two. */
-  narrow(): Cancel & { release(): void } {
-    const inner = new Cancel()
-    const follow = (reason: unknown) => inner.abort(reason)
-    this.on(follow)
-    return Object.assign(inner, { release: () => this.off(follow) })
+  /** A narrower place: cancelled with this one, or alone. */
+  narrow(): NarrowCancel {
+    return new NarrowCancel(this)
+  }
+}
+
+/** A place inside another one; `release()` unties the two. */
+export class NarrowCancel extends Cancel {
+  readonly #outer: Cancel
+  readonly #follow = (reason: unknown) => this.abort(reason)
+
+  constructor(outer: Cancel) {
+    super()
+    this.#outer = outer
+    outer.on(this.#follow)
+  }
+
+  release(): void {
+    this.#outer.off(this.#follow)
   }
 }

@@ -149,8 +149,14 @@ function narrowed(frame: Frame, signal: AbortSignal): Promise<unknown> {
     signal.addEventListener('abort', onAbort, { once: true })
     if (signal.aborted) return onAbort()
     inward(frame).then(
-      (value) => (settle(), resolve(value)),
-      (error) => (settle(), reject(error)),
+      (value) => {
+        settle()
+        resolve(value)
+      },
+      (error) => {
+        settle()
+        reject(error)
+      },
     )
   })
 }

@@ -1,4 +1,4 @@
-import type { Cancel } from '../compose/cancel.ts'
+import type { Cancel, NarrowCancel } from '../compose/cancel.ts'
 import { coreFrame } from '../compose/frame.ts'
 import { isThenable } from '../compose/thenable.ts'
 import { AbortError } from '../errors/abort-error.ts'
@@ -72,7 +72,7 @@ function settle(
   call: ToolCall,
   tool: AnyTool,
   running: PromiseLike<unknown>,
-  cancel: Cancel & { release(): void },
+  cancel: NarrowCancel,
 ): Promise<ToolResult> {
   const { clock, toolTimeout } = call.turn.session.agent.setup
   const ms = tool.timeout ?? toolTimeout

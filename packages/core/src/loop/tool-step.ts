@@ -1,4 +1,5 @@
 import { pass } from '../compose/frame.ts'
+import type { ToolEnd } from '../events/events.ts'
 import { cloneJson } from '../messages/json.ts'
 import type { ToolResultPart } from '../messages/message.ts'
 import type { ToolCall as CallOfModel, ModelResponse } from '../model/response.ts'
@@ -33,31 +34,45 @@ async function runCall(
   index: number,
 ): Promise<ToolResult> {
   const { callId, name } = given
-  const { observers } = turn.session.agent
   const args = cloneJson(given.args)
-  turn.send({ type: 'tool:start', ...turn.place, callId, name, args })
+  tellStart(turn, callId, name, args)
   let result: ToolResult
   try {
-    const call = await prepare(turn, response, given, index)
-    result = (await pass(call)) as ToolResult
+    const call = prepare(turn, response, given, index)
+    result = (await pass(call instanceof Promise ? await call : call)) as ToolResult
   } catch (error) {
     turn.fail(error)
     result = cancelled(callId)
   }
   turn.toolCalls.push({ callId, name, args, result })
-  const event = {
-    type: 'tool:end' as const,
-    ...turn.place,
+  tellEnd(turn, name, result)
+  return result
+}
+
+function tellStart(turn: TurnScope, callId: string, name: string, args: Record<string, unknown>): void {
+  const { session, turnId, stepIndex } = turn
+  turn.send({ type: 'tool:start', sessionId: session.id, turnId, stepIndex, callId, name, args })
+}
+
+/** The stream gets what may be shown; what was thrown goes to observers alone. */
+function tellEnd(turn: TurnScope, name: string, result: ToolResult): void {
+  const { session, turnId, stepIndex } = turn
+  const { callId, status, isError = false, error } = result
+  const content = contentText(result)
+  const event: ToolEnd = {
+    type: 'tool:end',
+    sessionId: session.id,
+    turnId,
+    stepIndex,
     callId,
     name,
-    status: result.status,
-    content: contentText(result),
-    isError: result.isError === true,
+    status,
+    content,
+    isError,
   }
   void turn.events.push(event)
-  if (observers.has('tool:end'))
-    observers.emit('tool:end', { ...event, ...(result.error !== undefined && { error: result.error }) })
-  return result
+  const { observers } = session.agent
+  if (observers.has('tool:end')) observers.emit('tool:end', error === undefined ? { ...event } : { ...event, error })
 }
 
 /** A call with its arguments asked of the schema, before any layer sees it. */
@@ -104,7 +119,9 @@ function cancelled(callId: string): ToolResult {
 }
 
 function resultPart({ name }: CallOfModel, { callId, content, isError }: ToolResult): ToolResultPart {
-  return { type: 'tool-result', callId, name, content, ...(isError === true && { isError }) }
+  const part: ToolResultPart = { type: 'tool-result', callId, name, content }
+  if (isError === true) part.isError = true
+  return part
 }
 
 function contentText({ content }: ToolResult): string {

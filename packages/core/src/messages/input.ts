@@ -1,7 +1,7 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import { checkMessage } from './check-messages.ts'
-import { cloneJson } from './json.ts'
+import { copyMessage } from './copy-message.ts'
 import type { Input, Message } from './message.ts'
 
 /** The messages that an input stands for, as copies that the run owns. */
@@ -14,6 +14,6 @@ export function toMessages(input: Input): Message[] {
       'message.invalid',
       `The input of a run is a text, a message or a list of messages, but ${describe(input)} was given.`,
     )
-  messages.forEach((message, i) => checkMessage(message, `input[${i}]`))
-  return messages.map(cloneJson)
+  for (const [i, message] of messages.entries()) checkMessage(message, `input[${i}]`)
+  return messages.map(copyMessage)
 }

@@ -22,8 +22,7 @@ export function freezeJson<T>(value: T): T {
 export function equalJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => equalJson(item, b[i]))
-  if (Array.isArray(b)) return false
+  if (Array.isArray(a) !== Array.isArray(b)) return false
   const left = a as Record<string, unknown>
   const right = b as Record<string, unknown>
   for (const key of Object.keys(left)) if (!equalJson(left[key], right[key])) return false

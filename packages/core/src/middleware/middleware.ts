@@ -12,7 +12,6 @@ import type { AnyTool } from '../tool/tool.ts'
 import type { ToolResult, ToolResultInput } from '../tool/tool-result.ts'
 
 type Awaitable<T> = T | Promise<T>
-// biome-ignore lint/suspicious/noConfusingVoidType: a hook of these scopes returns nothing
 type Nothing = void | undefined
 
 /** Goes one layer inward. Await it, or return it. */

@@ -57,8 +57,7 @@ export function toResponse(given: unknown, layer: string, model: string): ModelR
 
 /** The message for the history: the response's own where it says the same, else rebuilt from `text` and `toolCalls`. */
 export function responseMessage({ text, toolCalls, message }: ModelResponse): Message {
-  if (textOf(message) === text && equalJson(callsOf(message), toolCalls.map(plainCall))) return message
-  return rebuilt(message, text, toolCalls)
+  return textOf(message) === text && hasCalls(message, toolCalls) ? message : rebuilt(message, text, toolCalls)
 }
 
 function rebuilt(message: Message, text: string, toolCalls: readonly ToolCall[]): Message {
@@ -87,15 +86,18 @@ function rebuilt(message: Message, text: string, toolCalls: readonly ToolCall[])
   return { ...message, role: 'assistant', content: plain ? text : content }
 }
 
-function callsOf(message: Message): object[] {
-  return typeof message.content === 'string'
-    ? []
-    : message.content.filter((part) => part.type === 'tool-call').map(plainCall)
+function hasCalls({ content }: Message, toolCalls: readonly ToolCall[]): boolean {
+  let at = 0
+  if (typeof content !== 'string')
+    for (const part of content) if (part.type === 'tool-call' && !sameCall(part, toolCalls[at++])) return false
+  return at === toolCalls.length
 }
 
-function plainCall({ callId, name, args }: Pick<ToolCall, 'callId' | 'name' | 'args'>): object {
-  return { callId, name, args }
+/** By value: id, name and arguments. */
+export function sameCall(a: CallValue, b: CallValue | undefined): boolean {
+  return b !== undefined && a.callId === b.callId && a.name === b.name && equalJson(a.args, b.args)
 }
+type CallValue = Pick<ToolCall, 'callId' | 'name' | 'args'>
 
 function isToolCall(value: unknown): value is ToolCall {
   if (typeof value !== 'object' || value === null) return false

@@ -1,7 +1,7 @@
-import { cloneJson, equalJson } from '../messages/json.ts'
+import { cloneJson } from '../messages/json.ts'
 import type { Assembly } from './assembly.ts'
 import type { ContentChunk } from './chunk.ts'
-import { type ModelResponse, responseMessage, type ToolCall } from './response.ts'
+import { type ModelResponse, responseMessage, sameCall, type ToolCall } from './response.ts'
 
 /** What has gone into the stream at one place of the onion, kept apart from the objects that layers may change. */
 export interface Said {
@@ -76,13 +76,5 @@ function callChunks(
 }
 
 function startsWithCalls(calls: readonly ToolCall[], start: readonly ToolCall[]): boolean {
-  return start.every((call, i) => {
-    const other = calls[i]
-    return (
-      other !== undefined &&
-      other.callId === call.callId &&
-      other.name === call.name &&
-      equalJson(other.args, call.args)
-    )
-  })
+  return start.every((call, i) => sameCall(call, calls[i]))
 }

@@ -5,7 +5,6 @@ import { PipeLink } from './pipe-link.ts'
 import { pushAll, type Sink } from './sink.ts'
 
 /** Maps, drops (null) or expands (an array) a chunk; nothing returned means the chunk as it is. Synchronous. */
-// biome-ignore lint/suspicious/noConfusingVoidType: a callback that returns nothing is the common case
 export type OnChunk = (chunk: ContentChunk) => ContentChunk | readonly ContentChunk[] | null | undefined | void
 /** Rewrites the stream of a call; may hold text back, for patterns across chunk edges. */
 export type Pipe = (chunks: AsyncIterable<ContentChunk>) => AsyncIterable<ContentChunk>

@@ -55,7 +55,7 @@ export interface Snapshot {
 }
 
 /** One conversation with an agent: its history and state, and one turn at a time. */
-export class Session<S = State, C = unknown, P = unknown> {
+export class Session<S = State, C = unknown> {
   readonly id: string
   readonly #scope: SessionScope
   readonly #host: SessionHost

@@ -19,6 +19,8 @@ export class StateStore {
   readonly #host: StateHost
   #values: State | undefined
   #view: State | undefined
+  /** Keys that no layer declares were written. */
+  #strays = false
 
   constructor(fields: Fields, host: StateHost) {
     this.#fields = fields
@@ -27,14 +29,7 @@ export class StateStore {
 
   /** What layers read and write. A proxy, made once. */
   get view(): State {
-    this.#view ??= new Proxy(this.#all(), {
-      get: (values, key) => (Object.hasOwn(values, key) ? values[key as string] : undefined),
-      has: (values, key) => Object.hasOwn(values, key),
-      set: (_, key, value) => this.#write(key, value),
-      defineProperty: (_, key) => refuse(key),
-      deleteProperty: (_, key) => refuse(key),
-      setPrototypeOf: () => refuse('__proto__'),
-    })
+    this.#view ??= new Proxy(this.#all(), new Traps(this))
     return this.#view
   }
 
@@ -68,8 +63,6 @@ export class StateStore {
     for (const key of Object.keys(this.#values)) if (!this.#fields.has(key)) delete this.#values[key]
     this.#strays = false
   }
-  #strays = false
-
   #all(): State {
     if (this.#values === undefined) {
       const values: State = (this.#values = {})
@@ -78,7 +71,8 @@ export class StateStore {
     return this.#values
   }
 
-  #write(key: string | symbol, value: unknown): boolean {
+  /** Writes one key through its reducer. */
+  write(key: string | symbol, value: unknown): boolean {
     const values = this.#all()
     if (typeof key === 'symbol' || isReservedKey(key)) return refuse(key)
     const field = this.#fields.get(key)
@@ -99,6 +93,34 @@ export class StateStore {
       throw error
     }
     return true
+  }
+}
+
+/** The view's traps; a class, so that a session's view costs one small object. */
+class Traps implements ProxyHandler<State> {
+  readonly #store: StateStore
+
+  constructor(store: StateStore) {
+    this.#store = store
+  }
+
+  get(values: State, key: string | symbol): unknown {
+    return Object.hasOwn(values, key) ? values[key as string] : undefined
+  }
+  has(values: State, key: string | symbol): boolean {
+    return Object.hasOwn(values, key)
+  }
+  set(_: State, key: string | symbol, value: unknown): boolean {
+    return this.#store.write(key, value)
+  }
+  defineProperty(_: State, key: string | symbol): never {
+    return refuse(key)
+  }
+  deleteProperty(_: State, key: string | symbol): never {
+    return refuse(key)
+  }
+  setPrototypeOf(): never {
+    return refuse('__proto__')
   }
 }
 
