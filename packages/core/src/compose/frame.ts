@@ -1,6 +1,6 @@
-import { AlliumError } from '../errors/allium-error.ts'
 import { firstError } from '../errors/first-error.ts'
 import type { Cancel } from './cancel.ts'
+import { floating, leftBehind, misuse } from './misuse.ts'
 import type { Hook, NextOptions, Passage } from './passage.ts'
 import { isThenable, rejected, silence } from './thenable.ts'
 
@@ -167,11 +167,11 @@ function returnedFrom(frame: Frame, value: unknown): unknown {
   const { passage } = frame
   let result: unknown
   try {
-    const floating = frame.phase === Phase.running
-    if (floating) leave(frame)
+    const floats = frame.phase === Phase.running
+    if (floats) leave(frame)
     const ending = passage.ending()
     if (ending !== undefined) throw ending.error
-    if (floating) throw misuse(frame, true)
+    if (floats) throw floating(frame)
     if (!frame.alive) throw leftBehind(frame)
     result = passage.leaving(frame, value)
   } catch (error) {
@@ -230,43 +230,4 @@ function leave(frame: Frame): void {
   frame.passage.left = true
   silence(frame.pending)
   frame.passage.close(frame)
-}
-
-function misuse(frame: Frame, floating = false): AlliumError {
-  const { hook, passage } = frame
-  const who = `Layer "${hook.name}" (${passage.scope})`
-  const details = { layer: hook.name, scope: passage.scope }
-  if (floating)
-    return new AlliumError(
-      'layer.floating_next',
-      `${who} returned while its next() was still running. Write "await next()" or "return next()".`,
-      { details },
-    )
-  if (frame.exited)
-    return new AlliumError(
-      'layer.next_late',
-      `${who} called next() after it had returned. Call it before, and await it.`,
-      { details },
-    )
-  if (frame.phase === Phase.running)
-    return new AlliumError(
-      'layer.next_running',
-      `${who} called next() while its last next() was still running. Await the first one.`,
-      { details },
-    )
-  const mend = passage.reentrant
-    ? 'To run the inside again after a success, declare "reenters: true"; after a failure it is allowed.'
-    : `The ${passage.scope} scope is entered once.`
-  return new AlliumError('layer.next_twice', `${who} called next() twice. ${mend}`, { details })
-}
-
-function leftBehind(frame: Frame): AlliumError {
-  const { hook, passage } = frame
-  return new AlliumError(
-    'layer.left',
-    `Layer "${hook.name}" (${passage.scope}) went on after a layer outside it had left the call. Stop when ctx.signal aborts.`,
-    {
-      details: { layer: hook.name, scope: passage.scope },
-    },
-  )
 }

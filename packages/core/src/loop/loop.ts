@@ -33,7 +33,7 @@ export async function loop(turn: TurnScope): Promise<void> {
   turn.answer.complete()
 }
 
-function goesOn({ end, cancel }: TurnScope): void {
+function goesOn({ end, inside }: TurnScope): void {
   if (end !== undefined) throw end.error
-  if (cancel.aborted) throw cancel.reason
+  if (inside.aborted) throw inside.reason
 }

@@ -11,7 +11,7 @@ export function beginCall(turn: TurnScope): ModelCall {
   const { session, turnId, stepIndex } = turn
   const { observers } = session.agent
   if (observers.has('model:start')) {
-    const model = modelId(call.fields.model)
+    const model = modelId(call.fields.now.model)
     const { callIndex } = call
     observers.emit('model:start', { type: 'model:start', sessionId: session.id, turnId, stepIndex, model, callIndex })
   }
@@ -35,7 +35,13 @@ export function callEnded(call: ModelCall, response: ModelResponse): void {
 export function callFailed({ turn, fields, callIndex }: ModelCall, error: unknown): void {
   const { observers } = turn.session.agent
   if (observers.has('model:end'))
-    observers.emit('model:end', { type: 'model:end', ...turn.place, model: modelId(fields.model), callIndex, error })
+    observers.emit('model:end', {
+      type: 'model:end',
+      ...turn.place,
+      model: modelId(fields.now.model),
+      callIndex,
+      error,
+    })
 }
 
 function commit(turn: TurnScope, response: ModelResponse): void {

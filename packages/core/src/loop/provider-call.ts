@@ -15,7 +15,7 @@ import { uniqueCallIds } from './unique-call-ids.ts'
 
 /** The core of the model scope: one physical call of a provider, through the journal, into the stream. */
 export function callProvider(call: ModelCall): PromiseLike<ModelResponse> {
-  const { model } = call.fields
+  const { model } = call.fields.now
   if (typeof model !== 'string') return streamAnswer(call, model)
   return resolve(call, model).then((resolved) => streamAnswer(call, resolved))
 }
@@ -39,7 +39,7 @@ async function resolve(call: ModelCall, ref: string): Promise<Model> {
 
 function streamAnswer(call: ModelCall, model: Model): PromiseLike<ModelResponse> {
   const { turn } = call
-  const { sink } = call.fields
+  const { sink } = call.fields.now
   const assembly = new Assembly(model.id)
   const unique = uniqueCallIds(turn.session)
   const take = (chunk: ContentChunk) => {

@@ -6,7 +6,7 @@ import type { ModelCall } from '../scopes/model-call.ts'
 /** A request together with the place to cancel it: its signal is made only for a provider that reads it. */
 export function buildRequest(call: ModelCall): { request: ModelRequest; cancel: Cancel } {
   const cancel = new Cancel()
-  const { settings, toolDefs, toolChoice, responseFormat } = call.fields
+  const { settings, toolDefs, toolChoice, responseFormat } = call.fields.now
   return {
     request: new Request(
       call.messages,

@@ -49,8 +49,10 @@ export async function runTurn(turn: TurnScope, settled: (end: { error?: unknown 
 }
 
 /** A cut answer stays, marked; a blocked one goes, and its reply stands in its place. */
-function closeHistory({ end, answer, session }: TurnScope): void {
+function closeHistory(turn: TurnScope): void {
+  const { end, answer, session } = turn
   if (end === undefined) return
+  turn.seal()
   if (end.kind === 'blocked') answer.retract((end.error as BlockError).reply)
   else if (answer.unfinished !== '')
     session.history.append({ role: 'assistant', content: answer.unfinished, interrupted: true })

@@ -16,7 +16,7 @@ export async function toolStep(turn: TurnScope, response: ModelResponse): Promis
   const results: ToolResult[] = new Array(calls.length)
   let next = 0
   const work = async () => {
-    while (next < calls.length && turn.end === undefined) {
+    while (next < calls.length && turn.end === undefined && !turn.inside.aborted) {
       const index = next++
       results[index] = await runCall(turn, response, calls[index] as CallOfModel, index)
     }
@@ -41,7 +41,7 @@ async function runCall(
     const call = prepare(turn, response, given, index)
     result = (await pass(call instanceof Promise ? await call : call)) as ToolResult
   } catch (error) {
-    turn.fail(error)
+    if (!turn.inside.aborted) turn.fail(error)
     result = cancelled(callId)
   }
   turn.toolCalls.push({ callId, name, args, result })

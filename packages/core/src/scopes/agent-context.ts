@@ -1,5 +1,5 @@
 import type { Frame } from '../compose/frame.ts'
-import { AlliumError } from '../errors/allium-error.ts'
+import { layerError } from '../compose/misuse.ts'
 import { modelId } from '../model/model.ts'
 import type { Capabilities, Capability } from '../seams/capability.ts'
 import type { AnyTool } from '../tool/tool.ts'
@@ -39,9 +39,10 @@ export class AgentView implements AgentContext {
   }
   registerTool(tool: AnyTool): void {
     if (!this.$agent.opening)
-      throw new AlliumError(
+      throw layerError(
+        this.$frame,
         'tool.invalid',
-        `Layer "${this.$frame.hook.name}" registered the tool "${tool.name}" in the ${this.$frame.passage.scope} scope. Register tools in an agent hook before next(): they belong to all sessions.`,
+        `registered the tool "${tool.name}" too late. Register tools in an agent hook before next(): they belong to all sessions.`,
       )
     this.$agent.tools.add(tool)
   }

@@ -1,7 +1,7 @@
 import type { Frame } from '../compose/frame.ts'
 import { Phase } from '../compose/frame.ts'
+import { layerError } from '../compose/misuse.ts'
 import { after } from '../compose/thenable.ts'
-import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import type { Message, Part } from '../messages/message.ts'
 import type { FinishChunk } from '../model/chunk.ts'
@@ -112,10 +112,7 @@ export class Answer {
   /** ctx.output = text, by a layer. */
   set(frame: Frame, text: unknown): void {
     if (typeof text !== 'string')
-      throw new AlliumError(
-        'layer.result',
-        `Layer "${frame.hook.name}" set ctx.output to ${describe(text)}. It takes a text.`,
-      )
+      throw layerError(frame, 'layer.result', `set ctx.output to ${describe(text)}. It takes a text.`)
     if (!this.#complete || text === this.#output) {
       this.#output = text
       return
@@ -156,6 +153,7 @@ export class Answer {
   give(frame: Frame): unknown {
     const text = this.#output ?? ''
     this.#takeInput()
+    this.#turn.seal()
     if (frame.phase === Phase.failed && this.sink.used) this.sink.reset()
     this.#complete = true
     this.#said = text

@@ -1,7 +1,7 @@
 import { Cancel } from '../compose/cancel.ts'
 import { type Frame, Phase, pass } from '../compose/frame.ts'
+import { layerError } from '../compose/misuse.ts'
 import { type Hook, Passage } from '../compose/passage.ts'
-import { AlliumError } from '../errors/allium-error.ts'
 
 /** The onion of a scope that stays open: its layers run up to next() at open(), and on at close(). */
 export class Gate extends Passage {
@@ -43,13 +43,10 @@ export class Gate extends Passage {
   }
 
   leaving(frame: Frame): void {
-    const { hook } = frame
-    if (frame.phase === Phase.idle)
-      throw new AlliumError(
-        'layer.no_next',
-        `Layer "${hook.name}" (${this.scope}) returned without calling next(). Write "await next()": the ${this.scope} lives inside it.`,
-        { details: { layer: hook.name, scope: this.scope } },
-      )
+    if (frame.phase === Phase.idle) {
+      const mend = `Write "await next()": the ${this.scope} lives inside it.`
+      throw layerError(frame, 'layer.no_next', `returned without calling next(). ${mend}`)
+    }
     if (frame.phase === Phase.failed && !this.#reached) throw frame.error
   }
 }

@@ -1,53 +1,29 @@
 import { coreFrame, type Frame, Phase } from '../compose/frame.ts'
+import { layerError } from '../compose/misuse.ts'
 import { type Ending, Passage } from '../compose/passage.ts'
 import { after } from '../compose/thenable.ts'
-import { AlliumError } from '../errors/allium-error.ts'
-import { copyMessage } from '../messages/copy-message.ts'
 import type { Message } from '../messages/message.ts'
-import {
-  type ModelRef,
-  modelId,
-  type ResponseFormat,
-  type Settings,
-  type ToolChoice,
-  type ToolDef,
-} from '../model/model.ts'
+import { modelId, type ResponseFormat } from '../model/model.ts'
 import { type ModelResponse, toResponse } from '../model/response.ts'
 import { continuation, nothingSaid, type Said, saidAs, saidBy, saysSame, wholeResponse } from '../model/said.ts'
-import { pushAll, type Sink } from '../model/sink.ts'
+import { pushAll } from '../model/sink.ts'
 import type { Stage } from '../model/stage.ts'
+import { type CallFields, OwnedFields } from './call-fields.ts'
 import { ModelView } from './model-context.ts'
 import { mismatch, openStage, streamOf } from './stream-verbs.ts'
 import { TurnView } from './turn-context.ts'
 import type { TurnScope } from './turn-scope.ts'
-
-/** What layers may change of a call, and what a re-entry sets back. Never changed in place: see `own`. */
-export interface CallFields {
-  /** Undefined while nobody has looked: then the turn's working view is sent as it is. */
-  readonly messages: Message[] | undefined
-  readonly model: ModelRef
-  readonly settings: Readonly<Settings>
-  readonly toolDefs: readonly ToolDef[]
-  readonly toolChoice: ToolChoice
-  readonly responseFormat: ResponseFormat
-  /** The answer of a layer that skips the call; it is that layer's own. */
-  readonly skip: { readonly frame: Frame; readonly response: ModelResponse } | undefined
-  readonly sink: Sink
-}
 
 /** One call of the model, as one answer; attempts of it may be several. */
 export class ModelCall extends Passage {
   override readonly reentrant = true
   readonly callIndex: number
   attempt = 1
-  fields: CallFields
+  readonly fields: OwnedFields
   /** What has gone into the stream, at the present place of the onion. */
   said: Said = nothingSaid
   /** Closes the provider's stream, while one runs. */
   live: ((reason: unknown) => void) | undefined
-  /** The layer that may change `fields` and what they hold. */
-  #owner: Frame | undefined
-  #copied: Set<keyof CallFields> | undefined
   #stages: { frame: Frame; stage: Stage }[] | undefined
   readonly #physical: (call: ModelCall) => PromiseLike<ModelResponse>
 
@@ -55,70 +31,59 @@ export class ModelCall extends Passage {
     readonly turn: TurnScope,
     physical: (call: ModelCall) => PromiseLike<ModelResponse>,
   ) {
-    super('model', turn.options.onion.model, turn.cancel)
+    super('model', turn.options.onion.model, turn.inside)
     this.callIndex = turn.callIndex++
     this.#physical = physical
     const { model, settings } = turn.options
-    this.fields = {
-      messages: undefined,
+    const { defs: toolDefs } = turn.session.agent.tools
+    const { sink } = turn.answer
+    const messages = undefined
+    const skip = undefined
+    const start: CallFields = {
+      messages,
       model,
       settings,
-      toolDefs: turn.session.agent.tools.defs,
+      toolDefs,
       toolChoice: 'auto',
       responseFormat: text,
-      skip: undefined,
-      sink: turn.answer.sink,
+      skip,
+      sink,
     }
+    this.fields = new OwnedFields(start, () => this.messages)
   }
 
   /** What is sent: the instructions, then the working view. */
   get messages(): readonly Message[] {
-    if (this.fields.messages !== undefined) return this.fields.messages
+    const { messages } = this.fields.now
+    if (messages !== undefined) return messages
     const { turn } = this
     const system = turn.session.agent.instructions(() => new TurnView(coreFrame(turn, 'instructions'), turn))
     return system === undefined ? turn.working.slice() : [system, ...turn.working]
-  }
-
-  /** Changes fields on behalf of a layer; one that was left behind changes nothing. */
-  change(frame: Frame, change: Partial<CallFields>): void {
-    if (!frame.alive) return
-    this.#owner = frame
-    this.fields = { ...this.fields, ...change }
-  }
-
-  /** A field that a layer may change in place: copied once for each layer that looks, so that a re-entry finds it as it was. */
-  own<K extends 'messages' | 'settings' | 'toolDefs'>(frame: Frame, key: K): NonNullable<CallFields[K]> {
-    if (this.#owner !== frame) this.#copied = undefined
-    if (this.#copied?.has(key) === true) return this.fields[key] as NonNullable<CallFields[K]>
-    const copy = this.#copyOf(key)
-    this.change(frame, { [key]: copy })
-    this.#copied ??= new Set()
-    this.#copied.add(key)
-    return copy as NonNullable<CallFields[K]>
   }
 
   override ending(): Ending | undefined {
     return this.turn.end
   }
   override decided(frame: Frame): ModelResponse | undefined {
-    return this.fields.skip?.frame === frame ? this.fields.skip.response : undefined
+    const { skip } = this.fields.now
+    return skip?.frame === frame ? skip.response : undefined
   }
   view(frame: Frame): object {
     return new ModelView(frame, this)
   }
   core(): PromiseLike<ModelResponse> {
-    this.#handOver()
+    this.fields.handOver()
     return this.#physical(this)
   }
   override entering(frame: Frame): void {
-    frame.saved = this.fields
+    frame.saved = this.fields.now
     this.#enter(frame)
   }
   override reentering(frame: Frame): void {
     this.attempt++
-    const { skip: _, ...kept } = this.fields
-    frame.saved = this.fields = { ...kept, skip: undefined }
-    if (this.fields.sink.used) this.fields.sink.reset()
+    const { now } = this.fields
+    frame.saved = now.skip === undefined ? now : { ...now, skip: undefined }
+    if (now.sink.used) now.sink.reset()
     this.#enter(frame)
   }
   override arrived(frame: Frame, value: unknown): unknown {
@@ -140,8 +105,7 @@ export class ModelCall extends Passage {
     })
   }
   override missed(frame: Frame): void {
-    this.fields = frame.saved as CallFields
-    this.#handOver()
+    this.fields.set(frame.saved as CallFields)
     this.#kill(frame)
     this.said = nothingSaid
   }
@@ -151,14 +115,11 @@ export class ModelCall extends Passage {
   }
   leaving(frame: Frame, value: unknown): unknown {
     const given = value === undefined ? this.decided(frame) : value
-    const { name } = frame.hook
-    if (given === undefined)
-      throw new AlliumError(
-        'layer.no_result',
-        `Layer "${name}" (model) returned nothing. Return what next() gave, or answer with "return ctx.skipCall(response)".`,
-        { details: { layer: name, scope: 'model' } },
-      )
-    const response = toResponse(given, name, modelId(this.fields.model))
+    if (given === undefined) {
+      const mend = 'Return what next() gave, or answer with "return ctx.skipCall(response)".'
+      throw layerError(frame, 'layer.no_result', `returned nothing. ${mend}`)
+    }
+    const response = toResponse(given, frame.hook.name, modelId(this.fields.now.model))
     const stage = frame.phase === Phase.done ? streamOf(frame)?.stage : undefined
     if (frame.phase === Phase.done && saysSame(this.said, response))
       return stage?.transforms.hold === true ? after(stage.release(), () => response) : response
@@ -170,7 +131,7 @@ export class ModelCall extends Passage {
 
   /** Streams what a layer gave to the layers outside it, or throws where that would take back what they have seen. */
   #say(frame: Frame, response: ModelResponse, stage: Stage | undefined): void | Promise<void> {
-    const { sink } = this.fields
+    const { sink } = this.fields.now
     if (stage?.transforms.hold === true) {
       stage.replace(wholeResponse(response))
       return stage.release()
@@ -183,40 +144,31 @@ export class ModelCall extends Passage {
   }
 
   #enter(frame: Frame): void {
-    this.#handOver()
-    const { sink } = this.fields
-    const own = openStage(frame, sink)
-    if (own === sink) return
-    this.fields = { ...this.fields, sink: own }
+    const saved = frame.saved as CallFields
+    const sink = openStage(frame, saved.sink)
+    if (sink === saved.sink) return this.fields.set(saved)
+    this.fields.set({ ...saved, sink })
     this.#stages ??= []
-    this.#stages.push({ frame, stage: own as Stage })
+    this.#stages.push({ frame, stage: sink as Stage })
   }
 
   /** Back at a layer whose next() succeeded: its own place in the stream, and for a re-entering one its own fields. */
   #back(frame: Frame, response: ModelResponse): ModelResponse {
+    const { now } = this.fields
     const saved = frame.saved as CallFields
-    this.fields = frame.hook.reenters
-      ? saved
-      : this.fields.sink === saved.sink
-        ? this.fields
-        : { ...this.fields, sink: saved.sink }
-    this.#handOver()
+    if (frame.hook.reenters) this.fields.set(saved)
+    else if (now.sink !== saved.sink) this.fields.set({ ...now, sink: saved.sink })
+    else this.fields.handOver()
     return response
   }
 
-  #handOver(): void {
-    this.#owner = undefined
-  }
-
+  /** Drops what still comes from the stages of a layer and of those inside it. */
   #kill(from: Frame): void {
-    const stages = this.#stages
-    while (stages !== undefined && stages.length > 0 && (stages.at(-1) as { frame: Frame }).frame.index >= from.index)
-      stages.pop()?.stage.kill()
-  }
-
-  #copyOf(key: 'messages' | 'settings' | 'toolDefs'): CallFields[typeof key] {
-    if (key === 'messages') return this.messages.map(copyMessage)
-    return key === 'settings' ? { ...this.fields.settings } : [...this.fields.toolDefs]
+    const stages = this.#stages ?? []
+    for (let last = stages.at(-1); last !== undefined && last.frame.index >= from.index; last = stages.at(-1)) {
+      last.stage.kill()
+      stages.pop()
+    }
   }
 }
 

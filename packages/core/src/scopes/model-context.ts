@@ -52,37 +52,37 @@ export class ModelView extends TurnView implements ModelContext {
   }
 
   override get messages(): Message[] {
-    return this.$call.own(this.$frame, 'messages')
+    return this.$call.fields.own(this.$frame, 'messages')
   }
   override set messages(messages: Message[]) {
-    this.$call.change(this.$frame, { messages })
+    this.$call.fields.change(this.$frame, { messages })
   }
   get model(): string {
-    return modelId(this.$call.fields.model)
+    return modelId(this.$call.fields.now.model)
   }
   get settings(): Settings {
-    return this.$call.own(this.$frame, 'settings')
+    return this.$call.fields.own(this.$frame, 'settings')
   }
   set settings(settings: Settings) {
-    this.$call.change(this.$frame, { settings })
+    this.$call.fields.change(this.$frame, { settings })
   }
   get toolDefs(): ToolDef[] {
-    return this.$call.own(this.$frame, 'toolDefs') as ToolDef[]
+    return this.$call.fields.own(this.$frame, 'toolDefs') as ToolDef[]
   }
   set toolDefs(toolDefs: ToolDef[]) {
-    this.$call.change(this.$frame, { toolDefs })
+    this.$call.fields.change(this.$frame, { toolDefs })
   }
   get toolChoice(): ToolChoice {
-    return this.$call.fields.toolChoice
+    return this.$call.fields.now.toolChoice
   }
   set toolChoice(toolChoice: ToolChoice) {
-    this.$call.change(this.$frame, { toolChoice })
+    this.$call.fields.change(this.$frame, { toolChoice })
   }
   get responseFormat(): ResponseFormat {
-    return this.$call.fields.responseFormat
+    return this.$call.fields.now.responseFormat
   }
   set responseFormat(responseFormat: ResponseFormat) {
-    this.$call.change(this.$frame, { responseFormat })
+    this.$call.fields.change(this.$frame, { responseFormat })
   }
   get callIndex(): number {
     return this.$call.callIndex
@@ -96,7 +96,7 @@ export class ModelView extends TurnView implements ModelContext {
         'model.invalid',
         `ctx.setModel() takes a model or a string such as "anthropic/claude-sonnet-4-6", but ${describe(model)} was given.`,
       )
-    this.$call.change(this.$frame, { model })
+    this.$call.fields.change(this.$frame, { model })
   }
   addSystemMessage(text: string): void {
     const messages = this.messages
@@ -107,11 +107,11 @@ export class ModelView extends TurnView implements ModelContext {
     this.messages.push(message)
   }
   removeTools(...names: string[]): void {
-    this.toolDefs = this.$call.fields.toolDefs.filter(({ name }) => !names.includes(name))
+    this.toolDefs = this.$call.fields.now.toolDefs.filter(({ name }) => !names.includes(name))
   }
   skipCall(given: ResponseInput): ModelResponse {
     const response = toResponse(given, this.$frame.hook.name, this.model)
-    this.$call.change(this.$frame, { skip: { frame: this.$frame, response } })
+    this.$call.fields.change(this.$frame, { skip: { frame: this.$frame, response } })
     return response
   }
 }

@@ -1,5 +1,6 @@
 import { type Frame, Phase } from '../compose/frame.ts'
-import { AlliumError } from '../errors/allium-error.ts'
+import { layerError } from '../compose/misuse.ts'
+import type { AlliumError } from '../errors/allium-error.ts'
 import type { Sink } from '../model/sink.ts'
 import { Stage } from '../model/stage.ts'
 import type { OnChunk, Pipe, Transforms } from '../model/transforms.ts'
@@ -24,12 +25,11 @@ export const streamOf = (frame: Frame): LayerStream | undefined => frame.own as 
 
 /** The transforms of a layer, to add to. @throws AlliumError `layer.late_transform` once its next() was called */
 export function transformsOf(frame: Frame, verb: string): Transforms {
-  const { hook, passage } = frame
-  if (frame.phase !== Phase.idle || frame.exited || passage.scope === 'tool')
-    throw new AlliumError(
+  if (frame.phase !== Phase.idle || frame.exited || frame.passage.scope === 'tool')
+    throw layerError(
+      frame,
       'layer.late_transform',
-      `Layer "${hook.name}" (${passage.scope}) called ctx.${verb}() too late: the stream already flows. Call it in a turn or model hook, before next().`,
-      { details: { layer: hook.name, scope: passage.scope } },
+      `called ctx.${verb}() too late: the stream already flows. Call it in a turn or model hook, before next().`,
     )
   frame.own ??= { transforms: { steps: [], hold: false }, stage: undefined } satisfies LayerStream
   return (frame.own as LayerStream).transforms
@@ -45,10 +45,7 @@ export function openStage(frame: Frame, out: Sink): Sink {
 
 /** A layer gave another answer than it had let through. */
 export function mismatch(frame: Frame, what: string): AlliumError {
-  const { hook, passage } = frame
-  return new AlliumError(
-    'stream.mismatch',
-    `Layer "${hook.name}" (${passage.scope}) changed ${what} after it had been streamed. Call ctx.hold() before next(), or change the chunks with ctx.onChunk() or ctx.pipe(); only adding at the end is free.`,
-    { details: { layer: hook.name, scope: passage.scope } },
-  )
+  const mend =
+    'Call ctx.hold() before next(), or change the chunks with ctx.onChunk() or ctx.pipe(); only adding at the end is free.'
+  return layerError(frame, 'stream.mismatch', `changed ${what} after it had been streamed. ${mend}`)
 }

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { type Frame, Phase } from '../compose/frame.ts'
+import { layerError } from '../compose/misuse.ts'
 import { type Ending, Passage } from '../compose/passage.ts'
-import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import { cloneJson } from '../messages/json.ts'
 import type { RegisteredTool } from '../tool/registry.ts'
@@ -44,7 +44,7 @@ export class ToolCall extends Passage {
     readonly parsed: unknown,
     execute: (call: ToolCall) => unknown,
   ) {
-    super('tool', turn.options.onion.tool, turn.cancel)
+    super('tool', turn.options.onion.tool, turn.inside)
     this.fields = { args, skip: undefined }
     this.#execute = execute
   }
@@ -56,10 +56,7 @@ export class ToolCall extends Passage {
   }
   setArgs(frame: Frame, args: Args): void {
     if (typeof args !== 'object' || args === null || Array.isArray(args))
-      throw new AlliumError(
-        'layer.result',
-        `Layer "${frame.hook.name}" gave ${describe(args)} as arguments. They are an object.`,
-      )
+      throw layerError(frame, 'layer.result', `gave ${describe(args)} as arguments. They are an object.`)
     this.change(frame, { args })
     this.#owner = frame
   }
@@ -114,14 +111,10 @@ export class ToolCall extends Passage {
   leaving(frame: Frame, value: unknown): ToolResult {
     if (this.denied !== undefined) return this.denied
     if (value !== undefined) return this.toResult(frame, value, frame.phase === Phase.done ? 'ok' : 'skipped')
-    const { name } = frame.hook
     const skipped = this.decided(frame)
     if (skipped !== undefined) return skipped
-    throw new AlliumError(
-      'layer.no_result',
-      `Layer "${name}" (tool) returned nothing. Return what next() gave, "ctx.skipCall(result)" or "ctx.deny(reason)".`,
-      { details: { layer: name, scope: 'tool' } },
-    )
+    const mend = 'Return what next() gave, "ctx.skipCall(result)" or "ctx.deny(reason)".'
+    throw layerError(frame, 'layer.no_result', `returned nothing. ${mend}`)
   }
 
   /** A whole result of what a layer gave: a text, content, or what next() gave. */
@@ -129,12 +122,8 @@ export class ToolCall extends Passage {
     if (typeof given === 'string') return { callId: this.callId, content: given, status }
     const { content, isError, callId, status: own } = (given ?? {}) as Partial<ToolResult>
     if (typeof content !== 'string' && !Array.isArray(content)) {
-      const { name } = frame.hook
-      throw new AlliumError(
-        'layer.result',
-        `Layer "${name}" (tool) gave ${describe(given)} without content as its result. Give a text or { content, isError? }.`,
-        { details: { layer: name, scope: 'tool' } },
-      )
+      const what = `gave ${describe(given)} without content as its result. Give a text or { content, isError? }.`
+      throw layerError(frame, 'layer.result', what)
     }
     if (callId === this.callId && own !== undefined) return given as ToolResult
     return { ...(given as ToolResult), callId: this.callId, status: isError === true ? 'error' : status }

@@ -1,13 +1,13 @@
 import { Cancel } from '../compose/cancel.ts'
 import { type Frame, Phase } from '../compose/frame.ts'
+import { layerError } from '../compose/misuse.ts'
 import { type Ending, type Onion, Passage } from '../compose/passage.ts'
 import { AbortError, toAbortError } from '../errors/abort-error.ts'
-import { AlliumError } from '../errors/allium-error.ts'
 import { BlockError } from '../errors/block-error.ts'
 import { messageOf } from '../errors/describe.ts'
 import type { CustomEvent, StreamEvent } from '../events/events.ts'
 import { copyMessage } from '../messages/copy-message.ts'
-import type { Message } from '../messages/message.ts'
+import type { Message, ToolResultPart } from '../messages/message.ts'
 import { addUsage, noUsage, type Usage } from '../messages/usage.ts'
 import type { ModelRef, Settings } from '../model/model.ts'
 import type { ToolCall } from '../model/response.ts'
@@ -59,6 +59,10 @@ export class TurnScope extends Passage {
   deferred: Promise<unknown>[] | undefined
   /** How the run ends before its time, if it does; the first abort or block stays. */
   end: (Ending & { kind: EndKind }) | undefined
+  /** Where the loop and its calls are cancelled. */
+  inside: Cancel
+  readonly #root: Cancel
+  #sealed = false
   #messages: Message[] | undefined
   #metadata: Record<string, unknown> | undefined
   #once: Map<string, Promise<unknown>> | undefined
@@ -68,6 +72,8 @@ export class TurnScope extends Passage {
     readonly options: TurnOptions,
   ) {
     super('turn', options.onion.turn, new Cancel())
+    this.#root = this.cancel
+    this.inside = this.cancel
     this.turnIndex = session.turnCount
     this.turnId = session.nextTurnId()
     this.startedAt = session.agent.setup.clock.now()
@@ -118,8 +124,26 @@ export class TurnScope extends Passage {
 
   /** Adds a message to the history and to what the next model call starts from. */
   commit(message: Message): void {
+    if (this.#sealed) return
     this.session.history.append(message)
     this.#messages?.push(copyMessage(message))
+  }
+
+  /** Closes the loop's part of the history: calls without a result were cancelled, and what still runs adds nothing. */
+  seal(): void {
+    this.#sealed = true
+    const open = this.session.history.pending()
+    if (open.length === 0) return
+    const content = open.map(
+      ({ callId, name }): ToolResultPart => ({
+        type: 'tool-result',
+        callId,
+        name,
+        content: 'Cancelled.',
+        isError: true,
+      }),
+    )
+    this.session.history.append({ role: 'tool', content })
   }
 
   /** Adds the tokens of a physical call; the call itself was counted when it began. */
@@ -165,7 +189,7 @@ export class TurnScope extends Passage {
   cut(kind: EndKind, error: unknown): void {
     if (this.end !== undefined && (this.end.kind !== 'failed' || kind === 'failed')) return
     this.end = { kind, error }
-    this.cancel.abort(
+    this.#root.abort(
       kind === 'aborted'
         ? error
         : new AbortError(kind === 'blocked' ? (error as BlockError).message : 'the run failed'),
@@ -179,6 +203,7 @@ export class TurnScope extends Passage {
     return new TurnView(frame, this)
   }
   core(): Promise<void> {
+    this.inside = this.cancel.narrow()
     return this.options.loop(this)
   }
   override entering(frame: Frame): void {
@@ -194,23 +219,18 @@ export class TurnScope extends Passage {
     if (stage !== undefined) this.answer.sink = stage.out
   }
   override close(): void {
-    this.cancel.abort(new AbortError('a layer left the turn'))
+    this.inside.abort(new AbortError('a layer left the turn'))
   }
   leaving(frame: Frame): unknown {
     if (frame.phase === Phase.done) return this.answer.release(frame)
     if (this.answer.pending) return this.answer.give(frame)
-    const { name } = frame.hook
-    const details = { layer: name, scope: 'turn' }
     if (frame.phase === Phase.idle)
-      throw new AlliumError(
+      throw layerError(
+        frame,
         'layer.no_next',
-        `Layer "${name}" (turn) returned without next() and without an answer. Write "await next()", or set ctx.output to answer the turn itself.`,
-        { details },
+        'returned without next() and without an answer. Write "await next()", or set ctx.output to answer the turn itself.',
       )
-    throw new AlliumError(
-      'layer.no_result',
-      `Layer "${name}" (turn) swallowed the error of next() without an answer. Throw it again, or set ctx.output.`,
-      { details, cause: frame.error },
-    )
+    const what = 'swallowed the error of next() without an answer. Throw it again, or set ctx.output.'
+    throw layerError(frame, 'layer.no_result', what, frame.error)
   }
 }

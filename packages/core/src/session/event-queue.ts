@@ -19,7 +19,7 @@ export class EventQueue implements RunEvents {
   #room: { promise: Promise<void>; free(): void } | undefined
 
   push(event: Event): void | Promise<void> {
-    if (this.#closed) return
+    if (this.#closed || this.#end !== undefined) return
     const take = this.#take
     if (take !== undefined) {
       this.#take = undefined

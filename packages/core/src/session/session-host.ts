@@ -8,6 +8,8 @@ export interface SessionHost {
   /** init() has ended well. */
   readonly ready: boolean
   init(): Promise<void>
+  /** Why no run may start now, if none may. */
+  refusal(): Error | undefined
   /** The agent's onion with a run's own layers inside it. */
   onionWith(use: readonly Usable[]): Onion
   checkContext(context: unknown): unknown

@@ -6,9 +6,7 @@ import type { RunResult } from '../loop/run-result.ts'
 import { runTurn } from '../loop/run-turn.ts'
 import type { ReadonlyHistory } from '../messages/history.ts'
 import { toMessages } from '../messages/input.ts'
-import type { Input, Message, ToolCallPart } from '../messages/message.ts'
-import type { Usable } from '../middleware/middleware.ts'
-import type { ModelRef, Settings } from '../model/model.ts'
+import type { Input, ToolCallPart } from '../messages/message.ts'
 import { Gate } from '../scopes/gate.ts'
 import { SessionView } from '../scopes/session-context.ts'
 import type { SessionScope } from '../scopes/session-scope.ts'
@@ -16,43 +14,8 @@ import { type RunEvents, TurnScope } from '../scopes/turn-scope.ts'
 import type { State } from '../state/state-store.ts'
 import { AgentRun } from './agent-run.ts'
 import { LiveRun } from './live-run.ts'
+import type { RunOptions, Snapshot } from './options.ts'
 import type { SessionHost } from './session-host.ts'
-
-export interface SessionOptions<C = unknown, P = unknown> {
-  /** @default a new random id */
-  id?: string
-  /** Who acts: tenant, user, roles. Checked by the agent's `principal` schema. */
-  principal?: P
-  /** The application's runtime context. Checked by the agent's `context` schema. */
-  context?: C
-  /** The session's scratch record. */
-  metadata?: Record<string, unknown>
-  /** What a run does while another one is under way: fail with `session.busy`, or wait. @default the agent's */
-  busy?: 'reject' | 'queue'
-}
-
-export interface RunOptions<C = unknown> {
-  /** Aborts the run. */
-  signal?: AbortSignal
-  /** The runtime context of this run. @default the session's */
-  context?: C
-  model?: ModelRef
-  /** Merged over the agent's. */
-  settings?: Settings
-  /** Layers for this run, inside the agent's own: turn, model and tool hooks, no state. */
-  use?: readonly Usable[]
-  maxSteps?: number
-  /** A repeated run with the same key gives the run that it first started. */
-  idempotencyKey?: string
-  /** Gets a promise of the run's whole completion, deferred work included, for hosts that stop early. */
-  waitUntil?(completion: Promise<unknown>): void
-}
-
-/** A conversation at rest. */
-export interface Snapshot {
-  history: Message[]
-  state: Record<string, unknown>
-}
 
 /** One conversation with an agent: its history and state, and one turn at a time. */
 export class Session<S = State, C = unknown> {
@@ -150,14 +113,14 @@ export class Session<S = State, C = unknown> {
     return new AgentRun<S>(run)
   }
 
-  #refusal(waits: boolean): AlliumError | undefined {
+  #refusal(waits: boolean): Error | undefined {
     if (this.#closed)
       return new AlliumError(
         'session.closed',
         `The session "${this.id}" is closed. Open another one with agent.session({ id }).`,
         { details: { sessionId: this.id } },
       )
-    if (!waits || this.#busy === 'queue') return undefined
+    if (!waits || this.#busy === 'queue') return this.#host.refusal()
     return new AlliumError(
       'session.busy',
       `The session "${this.id}" runs a turn already. Await it, or make the session with { busy: 'queue' }.`,

@@ -1,0 +1,68 @@
+import type { Onion } from '../compose/passage.ts'
+import { AlliumError } from '../errors/allium-error.ts'
+import type { Layer, Usable } from '../middleware/middleware.ts'
+import { toLayers } from '../middleware/normalize.ts'
+import { checkNames, checkRunLayers, compileOnion } from '../middleware/onion.ts'
+import { checkOrder } from '../middleware/order.ts'
+import type { AgentScope } from '../scopes/agent-scope.ts'
+import { declareFields, type StateField } from '../state/field.ts'
+
+export type OrderCheck = 'error' | 'warn' | 'off'
+
+/** The layers of an agent, in the order of their registration. */
+export class LayerStack {
+  readonly layers: Layer[] = []
+  readonly #scope: AgentScope
+  readonly #ofRuns = new WeakMap<readonly Usable[], Onion>()
+
+  constructor(scope: AgentScope) {
+    this.#scope = scope
+  }
+
+  /** Takes layers with their state fields and tools, all or none. */
+  add(first: unknown, config: unknown): void {
+    const added = toLayers(first, config, this.layers.length)
+    checkNames([...this.layers, ...added])
+    this.#declare(added)
+    this.layers.push(...added)
+  }
+
+  /** The onion with a run's own layers inside; compiled once for each array. */
+  with(use: readonly Usable[]): Onion {
+    let onion = this.#ofRuns.get(use)
+    if (onion === undefined) {
+      const layers = toLayers(use, undefined, this.layers.length)
+      checkRunLayers(layers, this.layers)
+      onion = compileOnion(this.layers, layers)
+      this.#ofRuns.set(use, onion)
+    }
+    return onion
+  }
+
+  /** @throws AlliumError `layer.order` with every error; the rest is a warning */
+  checkOrder(mode: OrderCheck): void {
+    if (mode === 'off') return
+    const findings = checkOrder(this.layers)
+    const errors = mode === 'error' ? findings.filter(({ severity }) => severity === 'error') : []
+    for (const finding of findings)
+      if (!errors.includes(finding)) this.#scope.setup.logger.warn(finding.message, { layers: finding.layers })
+    if (errors.length === 0) return
+    const messages = errors.map(({ message }) => message)
+    throw new AlliumError('layer.order', messages.join('\n'), { details: { findings: errors } })
+  }
+
+  #declare(added: readonly Layer[]): void {
+    const { fields, tools } = this.#scope
+    const all = new Map(fields)
+    for (const { name, spec } of added)
+      if (spec.state !== undefined) declareFields(all, name, spec.state as Record<string, StateField<unknown>>)
+    const mark = tools.mark()
+    try {
+      for (const { spec } of added) for (const tool of spec.tools ?? []) tools.add(tool)
+    } catch (error) {
+      tools.rewind(mark)
+      throw error
+    }
+    for (const [key, field] of all) fields.set(key, field)
+  }
+}

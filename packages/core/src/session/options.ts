@@ -1,0 +1,39 @@
+import type { Message } from '../messages/message.ts'
+import type { Usable } from '../middleware/middleware.ts'
+import type { ModelRef, Settings } from '../model/model.ts'
+
+export interface SessionOptions<C = unknown, P = unknown> {
+  /** @default a new random id */
+  id?: string
+  /** Who acts: tenant, user, roles. Checked by the agent's `principal` schema. */
+  principal?: P
+  /** The application's runtime context. Checked by the agent's `context` schema. */
+  context?: C
+  /** The session's scratch record. */
+  metadata?: Record<string, unknown>
+  /** What a run does while another one is under way: fail with `session.busy`, or wait. @default the agent's */
+  busy?: 'reject' | 'queue'
+}
+
+export interface RunOptions<C = unknown> {
+  /** Aborts the run. */
+  signal?: AbortSignal
+  /** The runtime context of this run. @default the session's */
+  context?: C
+  model?: ModelRef
+  /** Merged over the agent's. */
+  settings?: Settings
+  /** Layers for this run, inside the agent's own: turn, model and tool hooks, no state. */
+  use?: readonly Usable[]
+  maxSteps?: number
+  /** A repeated run with the same key gives the run that it first started. */
+  idempotencyKey?: string
+  /** Gets a promise of the run's whole completion, deferred work included, for hosts that stop early. */
+  waitUntil?(completion: Promise<unknown>): void
+}
+
+/** A conversation at rest. */
+export interface Snapshot {
+  history: Message[]
+  state: Record<string, unknown>
+}
