@@ -73,7 +73,7 @@ describe('abort', () => {
     const { agent, model } = build([{ chunks: ['Half an '], stall: true }, 'Again.'])
     const session = agent.session()
     const run = session.run('hi')
-    for await (const event of run) if (event.type === 'text-delta') run.abort('user left')
+    agent.on('model:chunk', () => run.abort('user left'))
     const error = await failure(run)
     expect([error.name, error.partial.text]).toEqual(['AbortError', 'Half an '])
     expect(session.history.at(-1)).toEqual({ role: 'assistant', content: 'Half an ', interrupted: true })

@@ -126,7 +126,7 @@ describe('block', () => {
       [guard],
       {
         tools: [tool('quick'), slow, tool('bad'), tool('queued')],
-        toolConcurrency: 3,
+        toolConcurrency: 2,
       },
     )
     expect([result?.status, cancelled, model.calls]).toEqual(['blocked', true, 1])

@@ -1,1 +1,3 @@
-export {}
+export type { Per, Window } from './account.ts'
+export { type BudgetExceeded, type BudgetOptions, type BudgetState, budget, type OnLimit } from './budget.ts'
+export type { Price, Prices } from './price.ts'

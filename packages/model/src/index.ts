@@ -1,1 +1,2 @@
-export {}
+export { type ModelRetry, type RetryOptions, retry } from './retry.ts'
+export { isTransient } from './transient.ts'

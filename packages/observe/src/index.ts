@@ -1,1 +1,5 @@
-export {}
+export type { HookInfo, HookRun } from './hook-info.ts'
+export { type Onion, type OnionOptions, type OnionTurn, onion } from './onion.ts'
+export type { Price, Prices } from './price.ts'
+export type { Decision, OnionSpan, TracedScope } from './span.ts'
+export { type ModelUsage, type UsageOptions, type UsageState, usage } from './usage.ts'

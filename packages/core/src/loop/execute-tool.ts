@@ -121,12 +121,17 @@ function failed(call: ToolCall, error: unknown): ToolResult {
       callId,
       turnId: turn.turnId,
     })
-  const exposed = typeof error === 'object' && error !== null && (error as { expose?: unknown }).expose === true
-  return errorResult(
-    callId,
-    exposed ? messageOf(error) : `The tool "${name}" failed.`,
-    error ?? new Error('The tool threw nothing.'),
-  )
+  const told = exposed(error) ? messageOf(error) : `The tool "${name}" failed.`
+  return errorResult(callId, told, error ?? new Error('The tool threw nothing.'))
+}
+
+/** Whether an error says that its message may be shown. */
+function exposed(error: unknown): boolean {
+  try {
+    return typeof error === 'object' && error !== null && (error as { expose?: unknown }).expose === true
+  } catch {
+    return false
+  }
 }
 
 function contextOf(call: ToolCall, cancel: Cancel): ToolView {

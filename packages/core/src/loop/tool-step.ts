@@ -4,8 +4,8 @@ import { cloneJson } from '../messages/json.ts'
 import type { ToolResultPart } from '../messages/message.ts'
 import type { ToolCall as CallOfModel, ModelResponse } from '../model/response.ts'
 import { ToolCall } from '../scopes/tool-call.ts'
-import type { TurnScope } from '../scopes/turn-scope.ts'
-import { checkArgs } from '../tool/check-args.ts'
+import type { ToolCallRecord, TurnScope } from '../scopes/turn-scope.ts'
+import { checkArgs, refusedKey } from '../tool/check-args.ts'
 import { errorResult, type ToolResult } from '../tool/tool-result.ts'
 import { executeTool } from './execute-tool.ts'
 
@@ -13,18 +13,20 @@ import { executeTool } from './execute-tool.ts'
 export async function toolStep(turn: TurnScope, response: ModelResponse): Promise<void> {
   const calls = response.toolCalls.filter(({ providerExecuted }) => providerExecuted !== true)
   if (calls.length === 0) return
-  const results: ToolResult[] = new Array(calls.length)
+  const records: ToolCallRecord[] = new Array(calls.length)
   let next = 0
   const work = async () => {
     while (next < calls.length && turn.end === undefined && !turn.inside.aborted) {
       const index = next++
-      results[index] = await runCall(turn, response, calls[index] as CallOfModel, index)
+      records[index] = await runCall(turn, response, calls[index] as CallOfModel, index)
     }
   }
   const workers = Math.min(turn.session.agent.setup.toolConcurrency, calls.length)
   if (workers === 1) await work()
   else await Promise.all(Array.from({ length: workers }, work))
-  turn.commit({ role: 'tool', content: calls.map((call, i) => resultPart(call, results[i] ?? cancelled(call.callId))) })
+  for (const [i, { callId, name, args }] of calls.entries())
+    turn.toolCalls.push(records[i] ?? { callId, name, args: cloneJson(args), result: cancelled(callId) })
+  turn.commit({ role: 'tool', content: turn.toolCalls.slice(-calls.length).map(resultPart) })
 }
 
 async function runCall(
@@ -32,7 +34,7 @@ async function runCall(
   response: ModelResponse,
   given: CallOfModel,
   index: number,
-): Promise<ToolResult> {
+): Promise<ToolCallRecord> {
   const { callId, name } = given
   const args = cloneJson(given.args)
   tellStart(turn, callId, name, args)
@@ -44,9 +46,8 @@ async function runCall(
     if (!turn.inside.aborted) turn.fail(error)
     result = cancelled(callId)
   }
-  turn.toolCalls.push({ callId, name, args, result })
   tellEnd(turn, name, result)
-  return result
+  return { callId, name, args, result }
 }
 
 function tellStart(turn: TurnScope, callId: string, name: string, args: Record<string, unknown>): void {
@@ -90,6 +91,8 @@ function prepare(
   if (registered === undefined) return make([{ message: noSuchTool(turn, given.name) }])
   if (given.invalid !== undefined) return make([{ message: invalidJson(given.invalid, response) }])
   if (cutShort(given, response)) return make([{ message: truncated }])
+  const refused = refusedKey(given.args)
+  if (refused !== undefined) return make(refused.issues)
   const checked = checkArgs(registered.tool, args, agent.setup.validate)
   return checked instanceof Promise
     ? checked.then(({ issues, ...rest }) => make(issues, (rest as { value?: unknown }).value))
@@ -118,8 +121,9 @@ function cancelled(callId: string): ToolResult {
   return errorResult(callId, 'Cancelled.')
 }
 
-function resultPart({ name }: CallOfModel, { callId, content, isError }: ToolResult): ToolResultPart {
-  const part: ToolResultPart = { type: 'tool-result', callId, name, content }
+/** The part for the history, which shares nothing with what layers hold. */
+function resultPart({ name, result: { callId, content, isError } }: ToolCallRecord): ToolResultPart {
+  const part: ToolResultPart = { type: 'tool-result', callId, name, content: cloneJson(content) }
   if (isError === true) part.isError = true
   return part
 }

@@ -1,6 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { isThenable } from '../compose/thenable.ts'
-import { messageOf } from '../errors/describe.ts'
 import { isReservedKey } from '../messages/json.ts'
 import type { Validate } from '../seams/validate.ts'
 import type { AnyTool } from './tool.ts'
@@ -14,15 +13,21 @@ export function checkArgs(
   args: Record<string, unknown>,
   validate: Validate | undefined,
 ): CheckedArgs | Promise<CheckedArgs> {
-  const reserved = reservedKey(args)
-  if (reserved !== undefined) return refused(`The key "${reserved}" is not allowed.`)
+  const reserved = refusedKey(args)
+  if (reserved !== undefined) return reserved
   try {
     if (tool.schema === undefined) return checkJsonSchema(tool, args, validate)
     const result = tool.schema['~standard'].validate(args)
     return isThenable(result) ? Promise.resolve(result).then(outcome, failed) : outcome(result)
-  } catch (error) {
-    return failed(error)
+  } catch {
+    return failed()
   }
+}
+
+/** Refuses arguments with a key that would reach a prototype, however deep. */
+export function refusedKey(args: Record<string, unknown>): { issues: readonly StandardSchemaV1.Issue[] } | undefined {
+  const key = reservedKey(args)
+  return key === undefined ? undefined : refused(`The key "${key}" is not allowed.`)
 }
 
 /** The issues as a line for the model. */
@@ -44,11 +49,12 @@ function outcome(result: StandardSchemaV1.Result<unknown>): CheckedArgs {
   return result.issues === undefined ? { value: result.value } : { issues: result.issues }
 }
 
-function failed(error: unknown): CheckedArgs {
-  return refused(`The schema could not check the arguments: ${messageOf(error)}`)
+/** What a schema throws may hold a secret: the model is not told. */
+function failed(): { issues: readonly StandardSchemaV1.Issue[] } {
+  return refused('The arguments could not be checked.')
 }
 
-function refused(message: string): CheckedArgs {
+function refused(message: string): { issues: readonly StandardSchemaV1.Issue[] } {
   return { issues: [{ message }] }
 }
 

@@ -1,0 +1,60 @@
+import { AlliumError } from '@allium/core'
+
+/** Whose account a call is charged to. */
+export type Per = 'turn' | 'session' | 'user' | 'tenant'
+/** When an account begins again: with each hour, day or month of UTC, or every so many milliseconds. */
+export type Window = 'hour' | 'day' | 'month' | number
+
+interface Place {
+  readonly turnId: string
+  readonly sessionId: string
+  readonly principal: unknown
+}
+
+/**
+ * The name of the account, which keeps tenants apart: `["guard:budget","acme","session-1"]`. A list in JSON, so that
+ * no id can pose as another place.
+ *
+ * @throws AlliumError `session.principal` where it counts per user or tenant, and the principal tells none
+ */
+export function accountOf(layer: string, per: Per, place: Place, window: Window | undefined, now: number): string {
+  const parts = [layer, ...owner(layer, per, place)]
+  return JSON.stringify(window === undefined ? parts : [...parts, windowAt(window, now)])
+}
+
+function owner(layer: string, per: Per, { turnId, sessionId, principal }: Place): string[] {
+  const tenant = idOf(principal, 'tenantId', 'tenant')
+  const user = idOf(principal, 'userId', 'user')
+  switch (per) {
+    case 'turn':
+      return [tenant ?? '', sessionId, turnId]
+    case 'session':
+      return [tenant ?? '', sessionId]
+    case 'user':
+      return user === undefined ? missing(layer, 'userId') : [tenant ?? '', user]
+    case 'tenant':
+      return tenant === undefined ? missing(layer, 'tenantId') : [tenant]
+  }
+}
+
+function windowAt(window: Window, now: number): string {
+  if (typeof window === 'number') return String(Math.floor(now / window))
+  return new Date(now).toISOString().slice(0, { month: 7, day: 10, hour: 13 }[window])
+}
+
+function idOf(principal: unknown, ...names: string[]): string | undefined {
+  if (typeof principal !== 'object' || principal === null) return undefined
+  for (const name of names) {
+    const id = (principal as Record<string, unknown>)[name]
+    if ((typeof id === 'string' && id !== '') || typeof id === 'number') return String(id)
+  }
+  return undefined
+}
+
+function missing(layer: string, field: string): never {
+  throw new AlliumError(
+    'session.principal',
+    `"${layer}" counts by ${field}, but this session's principal has none. Open it with agent.session({ principal: { ${field} } }), or give the layer an account(ctx) of its own.`,
+    { details: { layer } },
+  )
+}

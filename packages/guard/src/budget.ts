@@ -1,0 +1,191 @@
+import {
+  AlliumError,
+  type Clock,
+  defineMiddleware,
+  type Ledger,
+  type ModelContext,
+  type ModelResponse,
+  memoryLedger,
+  type ResponseInput,
+  systemClock,
+  type TypedMiddleware,
+  type Usage,
+} from '@allium/core'
+import { accountOf, type Per, type Window } from './account.ts'
+import { costAt, createPricing, type Price, type Prices } from './price.ts'
+import { inputTokens, tokensOf } from './tokens.ts'
+
+export interface BudgetOptions<Name extends string = string> {
+  /** The room of an account, in USD or tokens. */
+  limit: number
+  /** @default 'usd' */
+  unit?: 'usd' | 'tokens'
+  /** Whose account is charged. `user` and `tenant` are read from the principal's `userId` and `tenantId`. @default 'session' */
+  per?: Per
+  /** When accounts begin again: each `hour`, `day` or `month` of UTC, or every so many milliseconds. @default never */
+  window?: Window
+  /** What a call gets that has no room: the turn is blocked, stopped or aborted, or a function answers in its place; the turn is blocked where it gives nothing. @default 'block' */
+  onLimit?: 'block' | 'stop' | 'abort' | OnLimit
+  /** Where the money is counted; several processes share one of their own. @default memoryLedger() */
+  ledger?: Ledger
+  /** Prices of one's own before those of the public list. */
+  prices?: Prices
+  /** What a model costs whose price nobody knows, in USD for a million tokens. @default { input: 3, output: 15 } */
+  fallbackPrice?: Price
+  /** What a call may use, which is held while it runs. @default a token for 4 characters of input, and `maxOutputTokens` or 1,024 of output */
+  estimate?(ctx: ModelContext): Pick<Usage, 'inputTokens' | 'outputTokens'>
+  /** The name of the account, in place of `per` and `window`. It must keep tenants apart. */
+  account?(ctx: ModelContext): string
+  /** Tells the windows. @default the agent's */
+  clock?: Clock
+  /** The layer's name, and how its state key begins. @default 'guard:budget' */
+  as?: Name
+}
+
+/** A call that was refused, and why; amounts in the budget's unit. */
+export interface BudgetExceeded {
+  account: string
+  unit: 'usd' | 'tokens'
+  limit: number
+  spent: number
+  /** Held by calls that run now. */
+  reserved: number
+  /** What this call would have held. */
+  needed: number
+}
+
+export type OnLimit = (
+  ctx: ModelContext,
+  exceeded: BudgetExceeded,
+) => ResponseInput | undefined | void | Promise<ResponseInput | undefined | void>
+
+/** What the session has spent under the budget, in its unit; with `per: 'turn'`, what the turn has. */
+export type BudgetState<Name extends string> = Record<`${Name}:spent`, number>
+
+/**
+ * Ends a turn before a model call that its account has no room for.
+ *
+ * Register it anywhere: it stands right around the provider, so it charges each physical call, retries and fallbacks
+ * included, and nothing for an answer from a cache. What a call may use is reserved before it and settled after it by
+ * the real usage, or by what was streamed where it failed; so turns that race for the same room pass it by one
+ * estimate at the most. Where the ledger fails, the turn does.
+ *
+ * @throws AlliumError `layer.config` for a limit that is no number
+ * @example
+ * const agent = new Agent({ model }).use(budget({ limit: 1.0, per: 'tenant', window: 'day' }))
+ */
+export function budget<Name extends string = 'guard:budget'>({
+  limit,
+  unit = 'usd',
+  per = 'session',
+  window,
+  onLimit = 'block',
+  ledger = memoryLedger(),
+  prices,
+  fallbackPrice = { input: 3, output: 15 },
+  estimate = expected,
+  account,
+  clock,
+  as = 'guard:budget' as Name,
+}: BudgetOptions<Name>): TypedMiddleware<BudgetState<Name>> {
+  if (!(limit >= 0))
+    throw new AlliumError('layer.config', `"${as}" needs a limit of 0 or more, but ${limit} was given.`)
+  const spentKey = `${as}:spent`
+  const costOf = createPricing(prices)
+
+  const layer = defineMiddleware<Record<string, number>>({
+    name: as,
+    order: { is: ['meters'] },
+    innermost: true,
+    inherit: true,
+    state: { [spentKey]: { default: 0, reducer: add, scope: per === 'turn' ? 'turn' : 'session' } },
+    async model(ctx, next) {
+      const { model } = ctx
+      const held = estimate(ctx)
+      const request = {
+        id: `${ctx.turnId}:${ctx.callIndex}:${ctx.attempt}`,
+        account: account?.(ctx) ?? accountOf(as, per, ctx, window, (clock ?? clockOf(ctx)).now()),
+        amount: await amountOf(model, { ...held, calls: 1 }),
+        limit,
+      }
+      const reservation = await ledger.reserve(request)
+      if (reservation === undefined) return refuse(ctx, request)
+      const streamed = countChars(ctx)
+      let response: ModelResponse | undefined
+      try {
+        response = await next()
+        return response
+      } finally {
+        const usage = response === undefined ? cutShort(held, streamed()) : told(response, held, streamed())
+        const spent = await amountOf(response?.model ?? model, usage)
+        await ledger.settle(reservation, spent)
+        ctx.state[spentKey] = spent
+      }
+    },
+  })
+  return layer as TypedMiddleware<BudgetState<Name>> // the key is computed from the name
+
+  async function amountOf(model: string, usage: Usage): Promise<number> {
+    if (usage.calls === 0) return 0
+    if (unit === 'tokens') return usage.inputTokens + usage.outputTokens
+    return (await costOf(model, usage)) ?? costAt(fallbackPrice, usage)
+  }
+
+  async function refuse(ctx: ModelContext, { account, amount }: { account: string; amount: number }) {
+    const { spent, reserved } = await ledger.balance(account)
+    const exceeded: BudgetExceeded = { account, unit, limit, spent, reserved, needed: amount }
+    const answer = typeof onLimit === 'function' ? await onLimit(ctx, exceeded) : undefined
+    if (answer !== undefined) return ctx.skipCall(answer)
+    const reason = reasonOf(as, per, exceeded)
+    if (onLimit === 'abort') return ctx.abort(reason)
+    if (onLimit !== 'stop') return ctx.block(reason)
+    ctx.stop(reason)
+    return ctx.skipCall('')
+  }
+}
+
+/** The tokens that a call may use, where nobody says better. */
+function expected(ctx: ModelContext): Pick<Usage, 'inputTokens' | 'outputTokens'> {
+  return { inputTokens: inputTokens(ctx), outputTokens: ctx.settings.maxOutputTokens ?? 1_024 }
+}
+
+/** The usage as the provider told it; a count that it left out or told as nonsense comes as 0, and is estimated. */
+function told({ usage }: ModelResponse, held: Pick<Usage, 'inputTokens'>, chars: number): Usage {
+  if (usage.calls === 0) return usage
+  return {
+    ...usage,
+    inputTokens: usage.inputTokens || held.inputTokens,
+    outputTokens: usage.outputTokens || tokensOf(chars),
+  }
+}
+
+/** The usage of a call that failed: nothing where it did before the first chunk, else its input and what was streamed. */
+function cutShort(held: Pick<Usage, 'inputTokens'>, chars: number): Usage {
+  if (chars === 0) return { inputTokens: 0, outputTokens: 0, calls: 0 }
+  return { inputTokens: held.inputTokens, outputTokens: tokensOf(chars), calls: 1 }
+}
+
+/** Counts the characters that the provider has streamed. */
+function countChars(ctx: Pick<ModelContext, 'onChunk'>): () => number {
+  let chars = 0
+  ctx.onChunk((chunk) => {
+    chars += 'delta' in chunk ? chunk.delta.length : 0
+  })
+  return () => chars
+}
+
+function reasonOf(name: string, per: Per, { unit, limit, spent, reserved, needed }: BudgetExceeded): string {
+  const tell = (amount: number) =>
+    unit === 'usd' ? `$${Number(amount.toPrecision(3))}` : `${Math.round(amount)} tokens`
+  const running = reserved > 0 ? `, ${tell(reserved)} held by calls that run now` : ''
+  return `The budget "${name}" of ${tell(limit)} per ${per} is used up: ${tell(spent)} spent${running}, and this call may take ${tell(needed)}.`
+}
+
+function add(total: number, more: number): number {
+  return total + more
+}
+
+/** The agent's clock, where the context has it. */
+function clockOf(ctx: object): Clock {
+  return (ctx as { clock?: Clock }).clock ?? systemClock
+}

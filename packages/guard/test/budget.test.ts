@@ -1,0 +1,415 @@
+import {
+  AbortError,
+  Agent,
+  type AgentOptions,
+  type AnyMiddleware,
+  type Ledger,
+  type ModelContext,
+  memoryLedger,
+  type TypedMiddleware,
+} from '@allium/core'
+import { manualClock, type ScriptedModel, type ScriptedStep, scriptedModel } from '@allium/testing'
+import { describe, expect, it } from 'vitest'
+import { type BudgetExceeded, type BudgetOptions, budget } from '../src/index.ts'
+
+describe('guard.budget', () => {
+  it('lets a call through that has room, and charges what it really used', async () => {
+    const { agent } = scene([{ text: 'hi', usage: { inputTokens: 70, outputTokens: 30 } }], { limit: 10_000 })
+    const result = await agent.run('hello')
+    expect(result.text).toBe('hi')
+    expect(result.state['guard:budget:spent']).toBe(100)
+  })
+
+  it('lets an ordinary first call of a known model through with nothing but a limit', async () => {
+    const model = scriptedModel(['hi'], { id: 'anthropic/claude-sonnet-4-6' })
+    const result = await new Agent({ model }).use(budget({ limit: 1.0 })).run('hello')
+    expect(result.state['guard:budget:spent']).toBeCloseTo((10 * 3 + 5 * 15) / 1e6, 12)
+  })
+
+  it('lets an ordinary first call of an unknown model through, at the fallback price', async () => {
+    const model = scriptedModel(['hi'], { id: 'nobody/knows' })
+    const agent = new Agent({ model }).use(budget({ limit: 1.0, fallbackPrice: { input: 100, output: 200 } }))
+    expect((await agent.run('hello')).state['guard:budget:spent']).toBeCloseTo((10 * 100 + 5 * 200) / 1e6, 12)
+  })
+
+  it('blocks a call that has no room, before the model is asked', async () => {
+    const { agent, model } = scene(['never'], { limit: 100, estimate: () => ({ inputTokens: 100, outputTokens: 1 }) })
+    const result = await agent.run('hello')
+    expect(result).toMatchObject({ status: 'blocked', text: '' })
+    expect(result.reason).toBe(
+      'The budget "guard:budget" of 100 tokens per session is used up: 0 tokens spent, and this call may take 101 tokens.',
+    )
+    expect(model.calls).toBe(0)
+  })
+
+  it('admits a call that fills its room to the brim', async () => {
+    const { agent } = scene(['hi'], { limit: 100, estimate: () => ({ inputTokens: 50, outputTokens: 50 }) })
+    expect((await agent.run('hello')).status).toBe('completed')
+  })
+
+  it('stops the turn, keeping what there is, where it is told to', async () => {
+    const { agent, model } = scene([callsTool, 'never'], { limit: 20, estimate: cheap, onLimit: 'stop' })
+    const result = await agent.use({ name: 'tools', tools: [work] }).run('hello')
+    expect(result).toMatchObject({ status: 'stopped', reason: expect.stringContaining('used up') })
+    expect(result.toolCalls).toMatchObject([{ name: 'work', result: { status: 'ok' } }])
+    expect(model.calls).toBe(1)
+  })
+
+  it('aborts the turn where it is told to', async () => {
+    const { agent } = scene([], { limit: 0, estimate: cheap, onLimit: 'abort' })
+    expect(await failureOf(agent.run('hello'))).toBeInstanceOf(AbortError)
+  })
+
+  it('lets a function answer in place of the call', async () => {
+    const told: BudgetExceeded[] = []
+    const onLimit = (_: ModelContext, exceeded: BudgetExceeded) => {
+      told.push(exceeded)
+      return 'Your budget is used up.'
+    }
+    const { agent } = scene([], { limit: 5, estimate: cheap, onLimit })
+    expect(await agent.run('hello')).toMatchObject({ status: 'completed', text: 'Your budget is used up.' })
+    expect(told).toMatchObject([{ unit: 'tokens', limit: 5, spent: 0, reserved: 0, needed: 10 }])
+  })
+
+  it('blocks where the function gives nothing', async () => {
+    const { agent } = scene([], { limit: 5, estimate: cheap, onLimit: () => undefined })
+    expect((await agent.run('hello')).status).toBe('blocked')
+  })
+
+  it('holds the estimate while the call runs', async () => {
+    const ledger = memoryLedger()
+    const held: unknown[] = []
+    const look = () => {
+      held.push(ledger.balance(account))
+      return 'hi'
+    }
+    const { agent } = scene([look], { limit: 10_000, ledger, estimate: cheap })
+    await agent.session({ id: 's' }).run('hello')
+    expect(held).toEqual([{ spent: 0, reserved: 10 }])
+    expect(ledger.balance(account)).toEqual({ spent: 15, reserved: 0 })
+  })
+
+  it('estimates from what is sent, its tools included, and from maxOutputTokens', async () => {
+    const text = 'x'.repeat(4000)
+    const needed = async (options: Partial<AgentOptions>, input: string) => {
+      let told = 0
+      const onLimit = (_: ModelContext, exceeded: BudgetExceeded) => {
+        told = exceeded.needed
+      }
+      await new Agent({ model: scriptedModel([]), ...options })
+        .use(budget({ limit: 0, unit: 'tokens', onLimit }))
+        .run(input)
+      return told
+    }
+    const settings = { maxOutputTokens: 1 }
+    expect(await needed({ settings }, text)).toBe(1005)
+    expect(await needed({ settings: { maxOutputTokens: 500 } }, text)).toBe(1504)
+    expect(await needed({}, text)).toBe(1004 + 1024)
+    expect(await needed({ settings, instructions: text }, text)).toBe(2009)
+    expect(await needed({ settings, tools: [work] }, text)).toBeGreaterThan(1005)
+  })
+
+  it('charges every attempt of a retried call, wherever it is registered', async () => {
+    const meter = budget({ limit: 10_000, unit: 'tokens' })
+    for (const layers of [
+      [meter, retryOnce],
+      [retryOnce, meter],
+    ]) {
+      const model = scriptedModel([{ text: 'eight ch', error: new Error('cut') }, 'ok'])
+      const agent = new Agent({ model, orderCheck: 'off' }).use(layers)
+      const { state } = await agent.run('x'.repeat(40))
+      // 14 estimated input tokens and 2 streamed ones, then 10 and 5 as the provider told.
+      expect(state).toEqual({ 'guard:budget:spent': 16 + 15 })
+    }
+  })
+
+  it('charges nothing for a call that failed before its first chunk', async () => {
+    const ledger = memoryLedger()
+    const { agent } = scene([new Error('429')], { limit: 10_000, ledger })
+    await failureOf(agent.session({ id: 's' }).run('hello'))
+    expect(ledger.balance(account)).toEqual({ spent: 0, reserved: 0 })
+  })
+
+  it('charges what was streamed when the run is aborted', async () => {
+    const ledger = memoryLedger()
+    const { agent } = scene([{ text: 'eight ch', stall: true }], { limit: 10_000, ledger, estimate: cheap })
+    const run = agent.session({ id: 's' }).run('hello')
+    for await (const event of run) {
+      if (event.type !== 'text-delta' || event.delta !== ' ch') continue
+      run.abort()
+      break
+    }
+    await failureOf(run)
+    expect(ledger.balance(account)).toEqual({ spent: 5 + 2, reserved: 0 })
+  })
+
+  it('charges nothing for an answer from a cache, wherever it is registered', async () => {
+    const cache: AnyMiddleware = { name: 'cache', order: { is: ['caches'] }, model: (ctx) => ctx.skipCall('cached') }
+    const agent = new Agent({ model: scriptedModel([]) }).use(budget({ limit: 0 })).use(cache)
+    const result = await agent.run('hello')
+    expect(result).toMatchObject({ text: 'cached', state: { 'guard:budget:spent': 0 } })
+  })
+
+  it.each([
+    ['missing', {}],
+    ['zero', { inputTokens: 0, outputTokens: 0 }],
+    ['negative', { inputTokens: -5, outputTokens: -5 }],
+    ['not a number', { inputTokens: Number.NaN, outputTokens: Number.NaN }],
+    ['a text', { inputTokens: '10', outputTokens: '5' } as never],
+  ])('estimates usage that is %s', async (_, usage) => {
+    const { agent } = scene([{ text: 'eight ch', usage }], { limit: 10_000 })
+    const result = await agent.run('x'.repeat(40))
+    expect(result.state['guard:budget:spent']).toBe(14 + 2)
+  })
+
+  it('admits no more than the room among turns that race for it', async () => {
+    const entered = barrier(10)
+    const answer = async () => {
+      await entered()
+      return { text: 'ok', usage: { inputTokens: 5, outputTokens: 5 } }
+    }
+    const { agent, model } = scene(new Array(100).fill(answer), {
+      limit: 100,
+      per: 'tenant',
+      ledger: slow(memoryLedger()),
+      estimate: cheap,
+    })
+    const results = await Promise.all(
+      Array.from({ length: 100 }, () => agent.session({ principal: { tenantId: 'acme' } }).run('hello')),
+    )
+    expect(results.filter(({ status }) => status === 'completed')).toHaveLength(10)
+    expect(results.filter(({ status }) => status === 'blocked')).toHaveLength(90)
+    expect(model.calls).toBe(10)
+  })
+
+  it('passes its room by one estimate at the most, where each call takes more than was held', async () => {
+    const ledger = memoryLedger()
+    const dear = { text: 'ok', usage: { inputTokens: 10, outputTokens: 9 } }
+    const { agent } = scene(new Array(100).fill(dear), { limit: 100, per: 'tenant', ledger, estimate: cheap })
+    const session = agent.session({ principal: { tenantId: 'acme' } })
+    for (let turn = 0; turn < 100; turn++) await session.run('hello')
+    expect((await ledger.balance('["guard:budget","acme"]')).spent).toBeLessThanOrEqual(100 + 9)
+  })
+
+  it('keeps tenants apart, also where their sessions have the same id', async () => {
+    for (const per of ['turn', 'session', 'user', 'tenant'] as const) {
+      const { agent } = scene(['a', 'b'], { limit: 15, per, estimate: cheap })
+      for (const tenantId of ['acme', 'globex']) {
+        const session = agent.session({ id: 'same', principal: { tenantId, userId: 'ada' } })
+        expect((await session.run('hello')).status).toBe('completed')
+      }
+    }
+  })
+
+  it('counts per turn, session, user and tenant', async () => {
+    // Two turns of Ada's first session, one of her second, one of Bob's, one of another tenant.
+    const admitted = async (per: BudgetOptions['per']) => {
+      const { agent } = scene(new Array(5).fill('ok'), { limit: 15, per, estimate: cheap })
+      const ada = { tenantId: 'acme', userId: 'ada' }
+      const first = agent.session({ principal: ada })
+      const statuses: string[] = []
+      for (const session of [
+        first,
+        first,
+        agent.session({ principal: ada }),
+        agent.session({ principal: { tenantId: 'acme', userId: 'bob' } }),
+        agent.session({ principal: { tenantId: 'globex', userId: 'ada' } }),
+      ])
+        statuses.push((await session.run('hello')).status === 'completed' ? 'y' : 'n')
+      return statuses.join('')
+    }
+    expect(await admitted('turn')).toBe('yyyyy')
+    expect(await admitted('session')).toBe('ynyyy')
+    expect(await admitted('user')).toBe('ynnyy')
+    expect(await admitted('tenant')).toBe('ynnny')
+  })
+
+  it('does not take an id for another place', async () => {
+    const { agent } = scene(['a', 'b'], { limit: 15, estimate: cheap })
+    await agent.session({ id: 'b', principal: { tenantId: 'a' } }).run('hello')
+    const result = await agent.session({ id: '","b', principal: { tenantId: 'a"' } }).run('hello')
+    expect(result.status).toBe('completed')
+  })
+
+  it.each(['user', 'tenant'] as const)('fails a turn whose %s nobody told', async (per) => {
+    const { agent, model } = scene(['never'], { limit: 100, per })
+    expect(await failureOf(agent.run('hello'))).toMatchObject({
+      code: 'session.principal',
+      message: expect.stringContaining(`${per}Id`),
+    })
+    expect(model.calls).toBe(0)
+  })
+
+  it('charges the account that a function names', async () => {
+    const ledger = memoryLedger()
+    const { agent } = scene(['hi'], { limit: 10_000, ledger, account: ({ agent }) => `team:${agent.name}` })
+    await agent.run('hello')
+    expect((await ledger.balance('team:agent')).spent).toBe(15)
+  })
+
+  it.each([
+    ['hour', 3_600_000],
+    ['day', 86_400_000],
+    ['month', 31 * 86_400_000],
+    [1_000, 1_000],
+  ] as const)('begins again with the next window of %s', async (window, ms) => {
+    const clock = manualClock(Date.UTC(2026, 0, 1))
+    const { agent } = scene(new Array(2).fill('ok'), { limit: 15, window, clock, estimate: cheap })
+    const session = agent.session()
+    const status = async () => (await session.run('hello')).status
+    expect(await status()).toBe('completed')
+    await clock.advance(ms - 1)
+    expect(await status()).toBe('blocked')
+    await clock.advance(1)
+    expect(await status()).toBe('completed')
+  })
+
+  it('reads the windows from the agent’s clock', async () => {
+    const clock = manualClock(Date.UTC(2026, 0, 1))
+    const accounts: string[] = []
+    const ledger = recording(memoryLedger(), accounts)
+    await new Agent({ model: scriptedModel(['ok']), clock })
+      .use(budget({ limit: 1, window: 'day', ledger }))
+      .session({ id: 's' })
+      .run('hello')
+    expect(accounts).toEqual(['["guard:budget","","s","2026-01-01"]'])
+  })
+
+  it('posts under ids that are unique for each physical call', async () => {
+    const ids: string[] = []
+    const ledger = recording(memoryLedger(), [], ids)
+    const { agent } = scene([new Error('503'), callsTool, 'ok', 'ok'], { limit: 10_000, ledger })
+    const session = agent
+      .use({ name: 'tools', tools: [work] })
+      .use(retryOnce)
+      .session()
+    await session.run('hello')
+    await session.run('hello')
+    expect(new Set(ids).size).toBe(4)
+  })
+
+  it('fails the turn, and asks no model, where the ledger does not answer', async () => {
+    const broken: Ledger = {
+      ...memoryLedger(),
+      reserve: () => Promise.reject(new Error('ledger down')),
+    }
+    const { agent, model } = scene(['never'], { limit: 10_000, ledger: broken })
+    expect(await failureOf(agent.run('hello'))).toMatchObject({ message: 'ledger down' })
+    expect(model.calls).toBe(0)
+  })
+
+  it('does not hide the model’s error behind one of the ledger', async () => {
+    const first = new Error('overloaded')
+    const broken: Ledger = { ...memoryLedger(), settle: () => Promise.reject(new Error('ledger down')) }
+    const { agent } = scene([first], { limit: 10_000, ledger: broken })
+    expect(await failureOf(agent.run('hello'))).toBe(first)
+  })
+
+  it('keeps a session’s sum over its turns, and a turn’s within it', async () => {
+    const spent = async (per: 'session' | 'turn') => {
+      const session = scene(['a', 'b'], { limit: 10_000, per }).agent.session()
+      await session.run('hello')
+      return (await session.run('hello')).state['guard:budget:spent']
+    }
+    expect(await spent('session')).toBe(30)
+    expect(await spent('turn')).toBe(15)
+  })
+
+  it('stands twice in an agent, each with its own name, state and room', async () => {
+    const agent = new Agent({ model: scriptedModel(['a', 'never']) })
+      .use(budget({ limit: 10_000, unit: 'tokens', estimate: cheap }))
+      .use(budget({ limit: 20, unit: 'tokens', estimate: cheap, as: 'tenant', per: 'tenant' }))
+    const session = agent.session({ principal: { tenantId: 'acme' } })
+    const first = await session.run('hello')
+    expect([first.state['guard:budget:spent'], first.state['tenant:spent']]).toEqual([15, 15])
+    const second = await session.run('hello')
+    expect(second).toMatchObject({ status: 'blocked', reason: expect.stringContaining('"tenant"') })
+    expect([second.state['guard:budget:spent'], second.state['tenant:spent']]).toEqual([15, 15])
+  })
+
+  it('streams as if it were not there', async () => {
+    const events = async (layers: TypedMiddleware<{}>[]) => {
+      const types: string[] = []
+      const agent = new Agent({ model: scriptedModel([{ reasoning: 'hm', text: 'a b c' }]) }).use(layers)
+      for await (const { type } of agent.run('hello')) types.push(type)
+      return types
+    }
+    expect(await events([budget({ limit: 1 })])).toEqual(await events([]))
+  })
+
+  it.each([Number.NaN, -1, undefined as never])('refuses %s as a limit', (limit) => {
+    expect(() => budget({ limit })).toThrow(expect.objectContaining({ code: 'layer.config' }))
+  })
+})
+
+const account = '["guard:budget","","s"]'
+const work = { name: 'work', description: 'Works', jsonSchema: { type: 'object' }, execute: () => 'worked' }
+const callsTool: ScriptedStep = { toolCalls: [{ name: 'work' }] }
+
+const retryOnce: AnyMiddleware = {
+  name: 'retry-once',
+  async model(_, next) {
+    try {
+      return await next()
+    } catch {
+      return next()
+    }
+  },
+}
+
+function cheap() {
+  return { inputTokens: 5, outputTokens: 5 }
+}
+
+function scene(steps: ScriptedStep[], options: BudgetOptions<'guard:budget'>) {
+  const model: ScriptedModel = scriptedModel(steps)
+  const agent = new Agent({ model, logger: { warn() {}, error() {} } }).use(budget({ unit: 'tokens', ...options }))
+  return { agent, model }
+}
+
+/** A ledger that answers later, as one behind a socket does. */
+function slow(ledger: Ledger): Ledger {
+  return {
+    async reserve(request) {
+      await Promise.resolve()
+      return ledger.reserve(request)
+    },
+    async settle(reservation, spent) {
+      await Promise.resolve()
+      return ledger.settle(reservation, spent)
+    },
+    balance: (account) => ledger.balance(account),
+  }
+}
+
+function recording(ledger: Ledger, accounts: string[], ids: string[] = []): Ledger {
+  return {
+    ...ledger,
+    reserve(request) {
+      accounts.push(request.account)
+      ids.push(request.id)
+      return ledger.reserve(request)
+    },
+  }
+}
+
+/** Lets nobody on until `count` have come. */
+function barrier(count: number): () => Promise<void> {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  let came = 0
+  return () => {
+    if (++came === count) open()
+    return opened
+  }
+}
+
+async function failureOf(run: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    return expect.fail(`The run did not fail: ${JSON.stringify(await run)}`)
+  } catch (error) {
+    return error
+  }
+}

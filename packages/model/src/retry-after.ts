@@ -1,0 +1,47 @@
+import { causes } from './transient.ts'
+
+/**
+ * How long the provider asks to wait, in milliseconds, by the headers of a failed call: `retry-after-ms`, or
+ * `retry-after` in seconds or as an HTTP date (https://www.rfc-editor.org/rfc/rfc9110#field.retry-after).
+ * Undefined where it says nothing that makes sense.
+ */
+export function retryAfter(error: unknown, now: number): number | undefined {
+  for (const one of causes(error))
+    for (const headers of [one.responseHeaders, one.headers, headersOf(one.response)]) {
+      const ms = told(headers, now)
+      if (ms !== undefined) return ms
+    }
+  return undefined
+}
+
+function told(headers: unknown, now: number): number | undefined {
+  return count(header(headers, 'retry-after-ms')) ?? seconds(header(headers, 'retry-after'), now)
+}
+
+function seconds(value: string | undefined, now: number): number | undefined {
+  const whole = count(value)
+  if (whole !== undefined) return whole * 1000
+  // Date.parse takes nearly anything, "-5" included; an HTTP date ends in GMT.
+  const date = value === undefined || !/ GMT$/i.test(value) ? Number.NaN : Date.parse(value)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}
+
+function count(value: string | undefined): number | undefined {
+  const number = value === undefined || value === '' ? Number.NaN : Number(value)
+  return Number.isFinite(number) && number >= 0 ? number : undefined
+}
+
+/** One header of a `Headers` object or of a plain one, whatever its case. */
+function header(headers: unknown, name: string): string | undefined {
+  if (typeof headers !== 'object' || headers === null) return undefined
+  const { get } = headers as { get?: unknown }
+  const value: unknown =
+    typeof get === 'function'
+      ? get.call(headers, name)
+      : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]
+  return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : undefined
+}
+
+function headersOf(response: unknown): unknown {
+  return typeof response === 'object' && response !== null ? (response as { headers?: unknown }).headers : undefined
+}

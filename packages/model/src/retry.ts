@@ -1,0 +1,113 @@
+import {
+  type Clock,
+  defineMiddleware,
+  isBlockError,
+  type ModelContext,
+  systemClock,
+  type TypedMiddleware,
+} from '@allium/core'
+import { retryAfter } from './retry-after.ts'
+import { isTransient, statusOf } from './transient.ts'
+import { wait } from './wait.ts'
+
+export interface RetryOptions {
+  /** Calls in all, the first included. @default 3 */
+  attempts?: number
+  /** Milliseconds before the second attempt; doubled for each further one. @default 250 */
+  delay?: number
+  /** The longest wait in milliseconds, also where the provider asks for more. @default 30_000 */
+  maxDelay?: number
+  /** The part of a wait that is left to chance, from 0 to 1, so that clients do not come back all at once. What a provider asks for is waited in full. @default 0.5 */
+  jitter?: number
+  /** Which errors are worth another attempt. A block or an abort never is. @default isTransient */
+  when?(error: unknown): boolean
+  /** When text has gone out already: take it back with a `model:reset` event and try again, or fail. @default 'reset' */
+  midStream?: 'reset' | 'fail'
+  /** @default the agent's */
+  clock?: Clock
+  /** @default Math.random */
+  random?(): number
+  /** The layer's name. @default 'model:retry' */
+  as?: string
+}
+
+/**
+ * Repeats a model call that failed for a passing reason: overload, a rate limit, a cut connection.
+ *
+ * Put it outside layers that must see every attempt, such as usage counting, and inside those that check the answer
+ * once. It waits as the provider's Retry-After says, else longer each time; after the last attempt the error goes on
+ * as it is. Each wait is told as a `model:retry` event.
+ *
+ * @example
+ * const agent = new Agent({ model }).use(retry({ attempts: 5 }))
+ */
+export function retry({
+  attempts = 3,
+  delay = 250,
+  maxDelay = 30_000,
+  jitter = 0.5,
+  when = isTransient,
+  midStream = 'reset',
+  clock,
+  random = Math.random,
+  as = 'model:retry',
+}: RetryOptions = {}): TypedMiddleware<{}> {
+  return defineMiddleware({
+    name: as,
+    order: { is: ['retries'] },
+    async model(ctx, next) {
+      const time = clock ?? clockOf(ctx)
+      const shown = midStream === 'fail' ? watchChunks(ctx) : () => false
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await next()
+        } catch (error) {
+          if (attempt >= attempts || shown() || isFinal(error) || !when(error)) throw error
+          const ms = Math.min(retryAfter(error, time.now()) ?? backoff(attempt), maxDelay)
+          ctx.emit({ type: 'model:retry', attempt, delay: ms, status: statusOf(error) })
+          await wait(ms, time, ctx.signal)
+        }
+      }
+    },
+  })
+
+  function backoff(attempt: number): number {
+    const full = Math.min(delay * 2 ** (attempt - 1), maxDelay)
+    return full * (1 - jitter * random())
+  }
+}
+
+/** Whether the run is over with this error, whatever `when` says. */
+function isFinal(error: unknown): boolean {
+  return isBlockError(error) || (error as { name?: unknown } | null | undefined)?.name === 'AbortError'
+}
+
+/** Tells whether any chunk has left this layer. */
+function watchChunks(ctx: Pick<ModelContext, 'onChunk'>): () => boolean {
+  let any = false
+  ctx.onChunk(() => {
+    any = true
+  })
+  return () => any
+}
+
+/** The agent's clock, where the context has it. */
+function clockOf(ctx: object): Clock {
+  return (ctx as { clock?: Clock }).clock ?? systemClock
+}
+
+/** An attempt failed and another follows after `delay` milliseconds. */
+export interface ModelRetry {
+  type: 'model:retry'
+  /** The attempt that failed, from 1. */
+  attempt: number
+  delay: number
+  /** The HTTP status of the failure, if it had one. */
+  status: number | undefined
+}
+
+declare module '@allium/core' {
+  interface AgentEvents {
+    'model:retry': ModelRetry
+  }
+}

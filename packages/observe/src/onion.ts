@@ -1,0 +1,222 @@
+import {
+  type Clock,
+  defineMiddleware,
+  messageOf,
+  type RunStatus,
+  systemClock,
+  type TurnContext,
+  type TypedMiddleware,
+} from '@allium/core'
+import type { HookInfo, HookRun } from './hook-info.ts'
+import { explainTurn, turnToText } from './onion-text.ts'
+import { outcomeOf } from './outcome.ts'
+import { type OnionSpan, Span, type TracedScope } from './span.ts'
+
+export interface OnionOptions {
+  /** The last turns that are kept. @default 100 */
+  turns?: number
+  /** @default the agent's */
+  clock?: Clock
+  /** The layer's name. @default 'observe:onion' */
+  as?: string
+}
+
+/** The layers of one turn: who was entered, for how long, and what each decided. */
+export interface OnionTurn {
+  turnId: string
+  sessionId: string
+  turnIndex: number
+  /** `running` until the outermost layer has returned. */
+  status: RunStatus | 'running'
+  /** Why it was stopped, blocked or aborted, or the message of its failure. */
+  reason?: string
+  duration: number
+  /** The outermost layer of the turn, with all the others inside. */
+  root: OnionSpan
+}
+
+export interface Onion extends TypedMiddleware<{}> {
+  /** The turn as data; undefined where it is not kept. */
+  timeline(turnId: string): OnionTurn | undefined
+  /** In words: who did something to the turn, and how it ended. */
+  explain(turnId: string): string
+  /** As a tree of layers with their self time and decision. */
+  toText(turnId: string): string
+  /** The turns that are kept, oldest first. */
+  turns(): string[]
+  wrapHooks(hook: HookInfo): HookRun
+}
+
+/**
+ * Records each turn as its layers saw it: who was entered, how long it took, and what it decided.
+ *
+ * For development, and to answer why a turn ended as it did. Register it anywhere: it wraps the hooks of all other
+ * layers. It keeps no prompts and no answers but the reasons and error messages, and the last turns only.
+ *
+ * @example
+ * const layers = onion()
+ * const agent = new Agent({ model }).use(layers)
+ * const { turnId } = await agent.run('Hello')
+ * console.log(layers.toText(turnId))
+ */
+export function onion({ turns: kept = 100, clock, as = 'observe:onion' }: OnionOptions = {}): Onion {
+  const turns = new Map<string, Recording>()
+  /** The span whose next() is on the stack now: what is entered under it is its child. */
+  let current: Open | undefined
+
+  const layer = defineMiddleware({
+    name: as,
+    order: { is: ['observes'] },
+    async agent(ctx, next) {
+      listen(ctx, ({ turnId, status, reason, error }) => {
+        const turn = turns.get(turnId)
+        if (turn === undefined) return
+        turn.status = status
+        turn.reason = reason ?? (error === undefined ? undefined : messageOf(error))
+      })
+      await next()
+    },
+  })
+
+  return Object.assign(layer, {
+    wrapHooks,
+    turns: () => [...turns.keys()],
+    timeline: (turnId: string) => timelineOf(turns.get(turnId)),
+    explain: (turnId: string) => explainTurn(turnId, timelineOf(turns.get(turnId))),
+    toText: (turnId: string) => turnToText(turnId, timelineOf(turns.get(turnId))),
+  })
+
+  function wrapHooks({ layer: name, scope, run }: HookInfo): HookRun {
+    if (scope === 'agent' || scope === 'session') return run
+    return (ctx, next) => record(ctx as TurnContext, name, scope, run, next)
+  }
+
+  /** Runs a hook as it would run alone: what it gives and throws goes through untouched. */
+  function record(
+    ctx: TurnContext,
+    name: string | undefined,
+    scope: TracedScope,
+    run: HookRun,
+    next: Parameters<HookRun>[1],
+  ): unknown {
+    const open = enter(ctx, name, scope)
+    let returned: unknown
+    try {
+      returned = run(ctx as never, (options) => inward(open, ctx, () => next(options)))
+    } catch (error) {
+      open.span.threw(error, open.turn.now())
+      throw error
+    }
+    if (!isThenable(returned)) {
+      open.span.gave(outcomeOf(scope, ctx, returned), open.turn.now())
+      return returned
+    }
+    return returned.then(
+      (value) => {
+        open.span.gave(outcomeOf(scope, ctx, value), open.turn.now())
+        return value
+      },
+      (error) => {
+        open.span.threw(error, open.turn.now())
+        throw error
+      },
+    )
+  }
+
+  /** next() of a layer, timed; the promise that it gives is the core's own. */
+  function inward(open: Open, ctx: TurnContext, next: () => Promise<unknown>): Promise<unknown> {
+    const { span, turn } = open
+    const begun = turn.now()
+    span.enters()
+    const running = within(open, next)
+    running.then(
+      (value) => {
+        span.inside += turn.now() - begun
+        span.arrived(outcomeOf(span.scope, ctx, value))
+      },
+      (error) => {
+        span.inside += turn.now() - begun
+        span.missed(error)
+      },
+    )
+    return running
+  }
+
+  function within<T>(open: Open, fn: () => T): T {
+    const outer = current
+    current = open
+    try {
+      return fn()
+    } finally {
+      current = outer
+    }
+  }
+
+  function enter(ctx: TurnContext, name: string | undefined, scope: TracedScope): Open {
+    const turn = turns.get(ctx.turnId) ?? begin(ctx)
+    const outer = current?.turn === turn ? current.span : turn.core
+    const subject = scope === 'turn' ? undefined : subjectOf(ctx)
+    const layer = name ?? subject ?? 'loop'
+    const span = new Span(layer, scope, name === undefined, turn.now(), outer?.scope === scope ? undefined : subject)
+    if (outer === undefined) turn.root = span
+    else outer.children.push(span)
+    if (scope === 'turn') turn.core = span
+    return { span, turn }
+  }
+
+  function begin(ctx: TurnContext): Recording {
+    const time = clock ?? (ctx as { clock?: Clock }).clock ?? systemClock
+    const now = () => time.monotonic()
+    const { turnId, sessionId, turnIndex } = ctx
+    const turn: Recording = { turnId, sessionId, turnIndex, now, started: now() }
+    turns.set(turnId, turn)
+    if (turns.size > kept) turns.delete(turns.keys().next().value as string)
+    return turn
+  }
+}
+
+/** A turn while it is recorded. */
+interface Recording extends Pick<OnionTurn, 'turnId' | 'sessionId' | 'turnIndex' | 'reason'> {
+  now(): number
+  readonly started: number
+  /** As the run told it, once it has ended. */
+  status?: RunStatus
+  root?: Span
+  /** The innermost span of the turn scope so far: where model and tool calls belong. */
+  core?: Span
+}
+
+interface Open {
+  readonly span: Span
+  readonly turn: Recording
+}
+
+interface TurnEnded {
+  turnId: string
+  status: RunStatus
+  reason?: string
+  error?: unknown
+}
+
+/** Listens for the ends of turns, where the context offers it. */
+function listen(ctx: object, listener: (event: TurnEnded) => void): void {
+  ;(ctx as { on?(name: 'turn:end', listener: (event: TurnEnded) => void): void }).on?.('turn:end', listener)
+}
+
+/** The model or the tool that a call asks for. */
+function subjectOf(ctx: object): string | undefined {
+  const { model, tool } = ctx as { model?: string; tool?: { name: string } }
+  return tool?.name ?? model
+}
+
+function timelineOf(turn: Recording | undefined): OnionTurn | undefined {
+  if (turn?.root === undefined) return undefined
+  const { turnId, sessionId, turnIndex, started, reason, status } = turn
+  const root = turn.root.toData(started, turn.now())
+  const end = status === undefined ? turn.root.status : { status, ...(reason !== undefined && { reason }) }
+  return { turnId, sessionId, turnIndex, ...end, duration: root.start + root.duration, root }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function'
+}

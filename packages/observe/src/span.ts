@@ -1,0 +1,191 @@
+import { isBlockError, messageOf, type RunStatus } from '@allium/core'
+
+/**
+ * What a layer did with a call. `passed`: let it through, both ways. `skipped`: answered in its place. `retried`: ran
+ * the inside more than once. `recovered`: gave an answer where the inside failed. `left`: was left behind by a layer
+ * outside. An error that a layer merely lets through is no decision of its own.
+ */
+export type Decision =
+  | 'passed'
+  | 'changed'
+  | 'skipped'
+  | 'retried'
+  | 'recovered'
+  | 'denied'
+  | 'blocked'
+  | 'aborted'
+  | 'failed'
+  | 'left'
+  | 'running'
+
+export type TracedScope = 'turn' | 'model' | 'tool'
+
+/** One passage of a call through one layer. Times are milliseconds from the start of the turn. */
+export interface OnionSpan {
+  /** The layer's name; for the core the loop, the model or the tool that it ran. */
+  layer: string
+  scope: TracedScope
+  /** On the outermost span of a model or tool call: the model or the tool that was asked for. */
+  subject?: string
+  /** Whether this is what the innermost next() runs, and no layer. */
+  core: boolean
+  start: number
+  duration: number
+  /** The part of the duration that it did not spend inside next(). */
+  self: number
+  decision: Decision
+  /** How often it called next(). */
+  entered: number
+  /** Why: the reason of a denial or a block, the message of an error. */
+  detail?: string
+  children: OnionSpan[]
+}
+
+/** What a call gave, as far as spans compare and tell it. */
+export interface Outcome {
+  /** The same for equal answers. */
+  said: string
+  /** Why it was denied, if it was. */
+  denied?: string
+}
+
+/** A span while it is recorded. */
+export class Span {
+  readonly children: Span[] = []
+  entered = 0
+  /** Time spent inside next(). */
+  inside = 0
+  end: number | undefined
+  decision: Decision = 'running'
+  detail: string | undefined
+  /** What it gave; kept until the layer outside has compared it. */
+  outcome: Outcome | undefined
+  #from = 0
+  #transformed = false
+  #stuck = false
+  #within: Outcome | undefined
+  /** What next() last rejected with. */
+  #thrown: { error: unknown } | undefined
+  /** What it threw itself. */
+  #failure: { error: unknown } | undefined
+
+  constructor(
+    readonly layer: string,
+    readonly scope: TracedScope,
+    readonly core: boolean,
+    readonly start: number,
+    readonly subject: string | undefined,
+  ) {}
+
+  /** How the turn stands, as its outermost span tells it. */
+  get status(): { status: RunStatus | 'running'; reason?: string } {
+    if (this.end === undefined) return { status: 'running' }
+    if (this.#failure === undefined) return { status: 'completed' }
+    const { error } = this.#failure
+    return { status: decisionOf(error), reason: detailOf(error) }
+  }
+
+  /** It calls next(). */
+  enters(): void {
+    this.entered++
+    this.#from = this.children.length
+  }
+
+  /** Its next() gave something. */
+  arrived(outcome: Outcome): void {
+    const child = this.#inner()
+    if (child === undefined) {
+      this.#stuck = !this.core // its own skipCall or deny: nothing inside ran
+      return
+    }
+    if (child.outcome !== undefined && child.outcome.said !== outcome.said) this.#transformed = true
+    if (outcome.denied !== undefined && child.outcome?.denied === undefined) child.#decide('denied', outcome.denied)
+    child.outcome = undefined
+    this.#within = outcome
+  }
+
+  /** Its next() rejected. */
+  missed(error: unknown): void {
+    this.#thrown = { error }
+    this.#within = undefined
+    const child = this.#inner()
+    if (child?.decision === 'running') child.#decide('left')
+  }
+
+  gave(outcome: Outcome, now: number): void {
+    if (!this.#exit(now)) return
+    this.outcome = outcome
+    const within = this.#within
+    if (outcome.denied !== undefined && within?.denied === undefined) this.#decide('denied', outcome.denied)
+    else if (this.core) this.#decide('passed')
+    else if (this.entered === 0 || this.#stuck) this.#decide('skipped')
+    else if (within === undefined) this.#decide('recovered', this.#thrown && detailOf(this.#thrown.error))
+    else if (this.entered > 1) this.#decide('retried', this.#thrown && detailOf(this.#thrown.error))
+    else this.#decide(this.#transformed || within.said !== outcome.said ? 'changed' : 'passed')
+  }
+
+  threw(error: unknown, now: number): void {
+    this.#failure = { error }
+    if (!this.#exit(now)) return
+    if (this.core || this.#thrown === undefined || this.#thrown.error !== error)
+      return this.#decide(decisionOf(error), detailOf(error))
+    this.#decide(this.entered > 1 ? 'retried' : 'passed', this.entered > 1 ? detailOf(error) : undefined)
+  }
+
+  toData(origin: number, now: number): OnionSpan {
+    const duration = (this.end ?? now) - this.start
+    return {
+      layer: this.layer,
+      scope: this.scope,
+      ...(this.subject !== undefined && { subject: this.subject }),
+      core: this.core,
+      start: this.start - origin,
+      duration,
+      self: Math.max(0, duration - (this.core ? covered(this.children, now) : this.inside)),
+      decision: this.decision,
+      entered: this.entered,
+      ...(this.detail !== undefined && { detail: this.detail }),
+      children: this.children.map((child) => child.toData(origin, now)),
+    }
+  }
+
+  /** Whether it had not left before. */
+  #exit(now: number): boolean {
+    this.end ??= now
+    return this.decision === 'running'
+  }
+
+  #decide(decision: Decision, detail?: string): void {
+    this.decision = decision
+    this.detail = detail === undefined || detail === '' ? undefined : detail.slice(0, maxDetail)
+  }
+
+  /** What entered during its last next(). */
+  #inner(): Span | undefined {
+    return this.core || this.children.length === this.#from ? undefined : this.children.at(-1)
+  }
+}
+
+/** How long at least one of the spans was under way; tools run side by side. */
+function covered(spans: readonly Span[], now: number): number {
+  let total = 0
+  let until = Number.NEGATIVE_INFINITY
+  for (const { start, end = now } of spans) {
+    total += Math.max(0, end - Math.max(start, until))
+    until = Math.max(until, end)
+  }
+  return total
+}
+
+const maxDetail = 300
+
+function decisionOf(error: unknown): 'blocked' | 'aborted' | 'failed' {
+  if (isBlockError(error)) return 'blocked'
+  return (error as { name?: unknown } | null | undefined)?.name === 'AbortError' ? 'aborted' : 'failed'
+}
+
+/** The reason that a layer gave, else the message. */
+function detailOf(error: unknown): string {
+  const reason = decisionOf(error) === 'failed' ? undefined : (error as { reason?: unknown }).reason
+  return typeof reason === 'string' ? reason : messageOf(error)
+}

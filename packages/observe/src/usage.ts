@@ -1,0 +1,95 @@
+import { addUsage, defineMiddleware, type ModelResponse, noUsage, type TypedMiddleware, type Usage } from '@allium/core'
+import { createPricing, type Prices } from './price.ts'
+
+export interface UsageOptions<Name extends string = string> {
+  /** Prices of one's own before those of the public list. */
+  prices?: Prices
+  /** The layer's name, and how its state keys begin. @default 'observe:usage' */
+  as?: Name
+}
+
+/** What one model used, and what that cost in USD; undefined where nobody knows its price. */
+export interface ModelUsage extends Usage {
+  cost: number | undefined
+}
+
+/** The session's sums. */
+export type UsageState<Name extends string> = Record<`${Name}:tokens`, Usage> &
+  Record<`${Name}:cost`, number> &
+  Record<`${Name}:models`, Readonly<Record<string, ModelUsage>>>
+
+/**
+ * Counts tokens and USD of a session: all in all, and by model.
+ *
+ * Register it anywhere: it stands right around the provider, so it counts each physical call, retries and failed ones
+ * included, and no answer from a cache. A model without a known price adds nothing to the cost.
+ *
+ * @example
+ * const agent = new Agent({ model }).use(usage())
+ * const { state } = await agent.run('Hello')
+ * console.log(state['observe:usage:tokens'].outputTokens, state['observe:usage:cost'])
+ */
+export function usage<Name extends string = 'observe:usage'>({
+  prices,
+  as = 'observe:usage' as Name,
+}: UsageOptions<Name> = {}): TypedMiddleware<UsageState<Name>> {
+  const costOf = createPricing(prices)
+  const keys = { tokens: `${as}:tokens`, cost: `${as}:cost`, models: `${as}:models` }
+
+  const layer = defineMiddleware<Record<string, unknown>>({
+    name: as,
+    order: { is: ['meters'] },
+    innermost: true,
+    inherit: true,
+    state: {
+      [keys.tokens]: { default: noUsage, reducer: plus },
+      [keys.cost]: { default: 0, reducer: (total: number, more: number) => total + more },
+      [keys.models]: { default: {}, reducer: plusModel },
+    },
+    async model(ctx, next) {
+      let model = ctx.model
+      let used: Usage = { ...noUsage(), calls: 1 }
+      try {
+        const response = await next()
+        model = response.model
+        used = countsOf(response)
+        return response
+      } finally {
+        if (used.calls > 0) {
+          const cost = await costOf(model, used).catch(() => undefined)
+          ctx.state[keys.tokens] = used
+          ctx.state[keys.cost] = cost ?? 0
+          ctx.state[keys.models] = [model, { ...used, cost }]
+        }
+      }
+    },
+  })
+  return layer as unknown as TypedMiddleware<UsageState<Name>> // the keys are computed from the name
+}
+
+/** The counts alone, whatever else a provider or a layer put beside them. */
+function countsOf({ usage }: ModelResponse): Usage {
+  const counts = noUsage()
+  addUsage(counts, usage)
+  return counts
+}
+
+function plus(total: Usage, more: Usage): Usage {
+  const sum = { ...total }
+  addUsage(sum, more)
+  return sum
+}
+
+type Models = Readonly<Record<string, ModelUsage>>
+
+function plusModel(models: Models, [model, used]: [string, ModelUsage]): Models {
+  const before = Object.hasOwn(models, model) ? models[model] : undefined
+  const sum = { ...plus(before ?? noUsage(), used), cost: plusCost(before, used) }
+  // Not by assignment: a model may be named __proto__.
+  return Object.fromEntries([...Object.entries(models), [model, sum]])
+}
+
+/** A sum with an unknown part is known in its other parts. */
+function plusCost(before: ModelUsage | undefined, { cost }: ModelUsage): number | undefined {
+  return before?.cost === undefined || cost === undefined ? (before?.cost ?? cost) : before.cost + cost
+}

@@ -1,0 +1,130 @@
+import { Agent, type AnyMiddleware } from '@allium/core'
+import { type ScriptedStep, scriptedModel } from '@allium/testing'
+import { describe, expect, it } from 'vitest'
+import { type UsageOptions, usage } from '../src/index.ts'
+
+describe('observe.usage', () => {
+  it('counts tokens and cost of a call', async () => {
+    const model = scriptedModel(['hi'], { id: 'anthropic/claude-sonnet-4-6' })
+    const { state, text } = await new Agent({ model }).use(usage()).run('hello')
+    expect(text).toBe('hi')
+    expect(state['observe:usage:tokens']).toEqual({ inputTokens: 10, outputTokens: 5, calls: 1 })
+    expect(state['observe:usage:cost']).toBeCloseTo((10 * 3 + 5 * 15) / 1e6, 12)
+  })
+
+  it('adds up the calls and turns of a session', async () => {
+    const session = agentOf([callsTool, 'a', 'b']).session()
+    await session.run('hello')
+    const { state } = await session.run('hello')
+    expect(state['observe:usage:tokens']).toEqual({ inputTokens: 30, outputTokens: 15, calls: 3 })
+    expect(state['observe:usage:cost']).toBe(30 * 1 + 15 * 2)
+  })
+
+  it('keeps sessions apart', async () => {
+    const agent = agentOf(['a', 'b'])
+    const [one, two] = await Promise.all([agent.run('hello'), agent.run('hello')])
+    expect(one.state['observe:usage:tokens'].calls).toBe(1)
+    expect(two.state['observe:usage:tokens'].calls).toBe(1)
+  })
+
+  it('counts by model, also where a layer inside chooses another', async () => {
+    const other = scriptedModel(['from the other'], { id: 'other/model' })
+    const agent = agentOf(['a', 'b']).use('model', (ctx, next) => {
+      if (ctx.turnIndex === 1) ctx.setModel(other)
+      return next()
+    })
+    const session = agent.session()
+    for (let turn = 0; turn < 3; turn++) await session.run('hello')
+    const { 'observe:usage:models': models } = session.state
+    expect(models).toEqual({
+      'scripted/model': { inputTokens: 20, outputTokens: 10, calls: 2, cost: 40 },
+      'other/model': { inputTokens: 10, outputTokens: 5, calls: 1, cost: undefined },
+    })
+  })
+
+  it('tells cached and reasoning tokens apart', async () => {
+    const tokens = {
+      inputTokens: 100,
+      outputTokens: 50,
+      cachedInputTokens: 80,
+      cacheWriteTokens: 10,
+      reasoningTokens: 40,
+    }
+    const { state } = await agentOf([{ text: 'hi', usage: tokens }]).run('hello')
+    expect(state['observe:usage:tokens']).toEqual({ ...tokens, calls: 1 })
+  })
+
+  it('counts every attempt of a retried call, wherever it is registered', async () => {
+    for (const layers of [
+      [usage(), retryOnce],
+      [retryOnce, usage()],
+    ]) {
+      const model = scriptedModel([new Error('503'), 'ok'])
+      const agent = new Agent({ model, orderCheck: 'off' }).use(layers)
+      const { state } = await agent.run('hello')
+      expect(state).toMatchObject({ 'observe:usage:tokens': { inputTokens: 10, outputTokens: 5, calls: 2 } })
+    }
+  })
+
+  it('counts no answer from a cache, wherever it is registered', async () => {
+    const cache: AnyMiddleware = { name: 'cache', order: { is: ['caches'] }, model: (ctx) => ctx.skipCall('cached') }
+    const { state } = await new Agent({ model: scriptedModel([]) }).use(usage()).use(cache).run('hello')
+    expect(state['observe:usage:tokens'].calls).toBe(0)
+  })
+
+  it('throws a failed call on as it is, and counts it', async () => {
+    const error = new Error('overloaded')
+    const session = agentOf([error]).session()
+    await expect(session.run('hello')).rejects.toBe(error)
+    expect(session.state['observe:usage:tokens'].calls).toBe(1)
+  })
+
+  it('lets the answer through where a price cannot be told', async () => {
+    const prices = () => {
+      throw new Error('no price')
+    }
+    const { text, state } = await agentOf(['hi'], { prices }).run('hello')
+    expect(text).toBe('hi')
+    expect(state['observe:usage:cost']).toBe(0)
+    expect(state['observe:usage:tokens'].calls).toBe(1)
+  })
+
+  it('survives a model with a hostile name', async () => {
+    const model = scriptedModel(['hi'], { id: '__proto__' })
+    const { state } = await new Agent({ model }).use(usage()).run('hello')
+    expect(Object.keys(state['observe:usage:models'])).toEqual(['__proto__'])
+  })
+
+  it('counts the same whether the run is streamed or awaited', async () => {
+    const session = agentOf(['a b c', 'a b c']).session()
+    for await (const _ of session.run('hello'));
+    const streamed = session.state['observe:usage:tokens']
+    const { state } = await session.run('hello')
+    expect(state['observe:usage:tokens'].outputTokens).toBe(streamed.outputTokens * 2)
+  })
+
+  it('stands under another name', async () => {
+    const { state } = await agentOf(['hi'], { as: 'meter' }).run('hello')
+    expect(Object.keys(state)).toEqual(['meter:tokens', 'meter:cost', 'meter:models'])
+  })
+})
+
+const callsTool: ScriptedStep = { toolCalls: [{ name: 'work' }] }
+
+const retryOnce: AnyMiddleware = {
+  name: 'retry-once',
+  async model(_, next) {
+    try {
+      return await next()
+    } catch {
+      return next()
+    }
+  },
+}
+
+/** One input token costs 1, one output token 2. */
+function agentOf<Name extends string = 'observe:usage'>(steps: ScriptedStep[], options: UsageOptions<Name> = {}) {
+  const tools = [{ name: 'work', description: 'Works', jsonSchema: { type: 'object' }, execute: () => 'worked' }]
+  const prices = { 'scripted/model': { input: 1e6, output: 2e6 } }
+  return new Agent({ model: scriptedModel(steps), tools }).use(usage<Name>({ prices, ...options }))
+}
