@@ -1,1 +1,22 @@
-export {}
+import { messageOf } from 'allium'
+import { runDemo } from './demo.ts'
+import { chooseModel } from './models/choose-model.ts'
+import { createScreen } from './screen/screen.ts'
+
+const screen = createScreen(process.stdout)
+const interrupt = new AbortController()
+// Once: a second Ctrl-C ends the process at once.
+process.once('SIGINT', () => interrupt.abort(new DOMException('Ctrl-C', 'AbortError')))
+
+try {
+  const chosen = await chooseModel()
+  try {
+    await runDemo(chosen, screen, interrupt.signal)
+  } finally {
+    await chosen.close()
+  }
+} catch (error) {
+  process.exitCode = interrupt.signal.aborted ? 130 : 1
+  if (interrupt.signal.aborted) screen.line('\nstopped', 'Ctrl-C: the run was aborted, and everything is closed.')
+  else console.error(`\n${messageOf(error)}`)
+}

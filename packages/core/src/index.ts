@@ -23,6 +23,8 @@ export { addUsage, cleanUsage, noUsage, type Usage } from './messages/usage.ts'
 export {
   type AnyMiddleware,
   defineMiddleware,
+  type HookInfo,
+  type HookRun,
   type Hooks,
   type LayerOrder,
   type Middleware,

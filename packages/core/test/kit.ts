@@ -112,6 +112,10 @@ export async function read(run: AsyncIterable<StreamEvent | CustomEvent>) {
 
 export const types = (events: readonly { type: string }[]) => events.map(({ type }) => type)
 
+/** The events of one type, with their fields. */
+export const only = (events: readonly { type: string }[], type: string) =>
+  events.filter((event) => event.type === type) as unknown as Record<string, unknown>[]
+
 export function parts(messages: readonly Readonly<Message>[]): Part[] {
   return messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content))
 }

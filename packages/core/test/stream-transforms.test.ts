@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ContentChunk, Middleware, ModelChunk } from '../src/index.ts'
-import { assistantTexts, oneCall, tool, turn, types } from './kit.ts'
+import { assistantTexts, oneCall, only, tool, turn, types } from './kit.ts'
 
 type Verbs = Parameters<NonNullable<Middleware['model']>>[0]
 /** A model layer that only registers transforms. */
@@ -224,8 +224,9 @@ describe('pipe', () => {
   it('that throws fails the call with its error, also after the last chunk', async () => {
     const thrown = new Error('in the pipe')
     const early = stream('early', (ctx) =>
-      ctx.pipe(async function* () {
+      ctx.pipe(async function* (chunks) {
         throwIt(thrown)
+        yield* chunks
       }),
     )
     const late = stream('late', (ctx) =>
@@ -323,7 +324,7 @@ describe('hold', () => {
       tools: [tool('work', (args) => ran.push(args)), tool('other')],
     })
     expect(ran).toEqual([{ n: 2 }])
-    expect(events.filter(({ type }) => type === 'tool-input-start').map((event) => event.callId)).toEqual(['mine'])
+    expect(only(events, 'tool-input-start').map(({ callId }) => callId)).toEqual(['mine'])
     expect(JSON.stringify(session.history)).not.toContain('theirs')
   })
 })

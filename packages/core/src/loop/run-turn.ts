@@ -53,6 +53,7 @@ function closeHistory(turn: TurnScope): void {
   const { end, answer, session } = turn
   if (end === undefined) return
   turn.seal()
+  answer.outlet.drop(0)
   if (end.kind === 'blocked') answer.retract((end.error as BlockError).reply)
   else if (answer.unfinished !== '')
     session.history.append({ role: 'assistant', content: answer.unfinished, interrupted: true })

@@ -47,7 +47,7 @@ async function runCall(
     result = cancelled(callId)
   }
   tellEnd(turn, name, result)
-  return { callId, name, args, result }
+  return { callId, name, args: cloneJson(given.args), result }
 }
 
 function tellStart(turn: TurnScope, callId: string, name: string, args: Record<string, unknown>): void {

@@ -48,7 +48,18 @@ interface LayerFields {
   reenters?: boolean
   /** Sub-agents run it too. @default false */
   inherit?: boolean
+  /** Wraps the hooks of all other layers, and the core's place, when the onion is compiled: for traces and timings. */
+  wrapHooks?(hook: HookInfo): HookRun
 }
+
+/** A hook of another layer, as a layer that wraps hooks gets it. */
+export interface HookInfo {
+  /** The layer's name; undefined for the core, which the innermost next() runs. */
+  readonly layer: string | undefined
+  readonly scope: ScopeName
+  readonly run: HookRun
+}
+export type HookRun = (ctx: never, next: (options?: NextOptions) => Promise<unknown>) => unknown
 
 export type ConfigOf<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : unknown
 

@@ -5,12 +5,13 @@ import type { Layer } from './middleware.ts'
 /** The hooks of all layers by scope, outermost first: the agent's, then the run's, then the innermost ones. */
 export function compileOnion(layers: readonly Layer[], ofRun: readonly Layer[] = []): Onion {
   const all = [...layers, ...ofRun]
+  const wrap = (scope: ScopeName, hooks: Hook[]) => wrapHooks(all, scope, hooks)
   return {
-    agent: hooksOf('agent', layers),
-    session: hooksOf('session', layers),
-    turn: hooksOf('turn', all),
-    model: inOrder('model', all),
-    tool: inOrder('tool', all),
+    agent: wrap('agent', hooksOf('agent', layers)),
+    session: wrap('session', hooksOf('session', layers)),
+    turn: wrap('turn', hooksOf('turn', all)),
+    model: wrap('model', inOrder('model', all)),
+    tool: wrap('tool', inOrder('tool', all)),
   }
 }
 
@@ -63,5 +64,18 @@ function hooksOf(scope: ScopeName, layers: readonly Layer[]): Hook[] {
     return hook === undefined
       ? []
       : [{ name, run: hook.bind(spec) as Hook['run'], config, reenters: spec.reenters === true }]
+  })
+}
+
+/** Lets the layers that wrap hooks wrap those of the others, and a place right around the core. */
+function wrapHooks(layers: readonly Layer[], scope: ScopeName, hooks: Hook[]): Hook[] {
+  const wrappers = layers.filter(({ spec }) => spec.wrapHooks !== undefined)
+  if (wrappers.length === 0) return hooks
+  const around: Hook = { name: 'core', run: (_ctx, next) => next(), config: undefined, reenters: false }
+  return [...hooks, around].map((hook) => {
+    const layer = hook === around ? undefined : hook.name
+    const others = wrappers.filter(({ name }) => name !== hook.name)
+    const run = others.reduce((run, { spec }) => spec.wrapHooks?.({ layer, scope, run }) ?? run, hook.run)
+    return { ...hook, run }
   })
 }

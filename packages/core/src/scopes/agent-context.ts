@@ -1,7 +1,10 @@
 import type { Frame } from '../compose/frame.ts'
 import { layerError } from '../compose/misuse.ts'
+import type { AgentEvents } from '../events/events.ts'
 import { modelId } from '../model/model.ts'
 import type { Capabilities, Capability } from '../seams/capability.ts'
+import type { Clock } from '../seams/clock.ts'
+import type { Logger } from '../seams/logger.ts'
 import type { AnyTool } from '../tool/tool.ts'
 import type { AgentScope } from './agent-scope.ts'
 
@@ -12,6 +15,11 @@ export interface AgentContext<Config = unknown> {
   readonly config: Config
   /** A scratch record of this scope: one per turn, shared by its model and tool calls; session and agent have their own. */
   readonly metadata: Record<string, unknown>
+  /** The agent's clock: layers that wait or measure use it, so that tests can move it. */
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Observes the agent's events, as `agent.on()` does. */
+  on<N extends keyof AgentEvents>(name: N, listener: (event: AgentEvents[N]) => unknown): void
   /** Adds a tool to the agent. In agent hooks only, before next(). */
   registerTool(tool: AnyTool): void
   /** Provides a capability to this scope and all inside it. */
@@ -36,6 +44,15 @@ export class AgentView implements AgentContext {
   }
   get metadata(): Record<string, unknown> {
     return this.$agent.metadata
+  }
+  get clock(): Clock {
+    return this.$agent.setup.clock
+  }
+  get logger(): Logger {
+    return this.$agent.setup.logger
+  }
+  on(name: string, listener: (event: never) => unknown): void {
+    this.$agent.observers.on(name, listener)
   }
   registerTool(tool: AnyTool): void {
     if (!this.$agent.opening)

@@ -117,7 +117,7 @@ export class Answer {
       this.#output = text
       return
     }
-    if (streamOf(frame)?.transforms.hold !== true) this.#stream(frame, text)
+    this.#stream(frame, text)
     this.#output = text
     this.#replace(text)
   }
@@ -133,17 +133,9 @@ export class Answer {
     })
   }
 
-  /** A layer returns after the core: what it held goes on, as it is or as it was changed. */
+  /** A layer returns after the core: what it held goes on. */
   release(frame: Frame): unknown {
-    const stage = streamOf(frame)?.stage
-    if (stage?.transforms.hold === true) {
-      if (this.#output !== this.#said) {
-        if (!(this.#output ?? '').startsWith(this.#flushed)) throw mismatch(frame, 'the output')
-        stage.replace([{ type: 'text-delta', delta: (this.#output ?? '').slice(this.#flushed.length) }])
-        this.#said = this.#output ?? ''
-      }
-      return stage.release()
-    }
+    if (streamOf(frame)?.transforms.hold === true) this.outlet.release()
     const wait = this.#wait
     this.#wait = undefined
     return wait

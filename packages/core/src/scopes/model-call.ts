@@ -145,7 +145,7 @@ export class ModelCall extends Passage {
 
   #enter(frame: Frame): void {
     const saved = frame.saved as CallFields
-    const sink = openStage(frame, saved.sink)
+    const sink = openStage(frame, saved.sink, true)
     if (sink === saved.sink) return this.fields.set(saved)
     this.fields.set({ ...saved, sink })
     this.#stages ??= []

@@ -35,11 +35,12 @@ export function transformsOf(frame: Frame, verb: string): Transforms {
   return (frame.own as LayerStream).transforms
 }
 
-/** Puts a fresh stage of this layer before `out`. */
-export function openStage(frame: Frame, out: Sink): Sink {
+/** Puts a fresh stage of this layer before `out`; where `holds`, a layer's hold is kept there. */
+export function openStage(frame: Frame, out: Sink, holds: boolean): Sink {
   const stream = streamOf(frame)
   if (stream === undefined) return out
-  stream.stage = new Stage(frame.hook.name, stream.transforms, out)
+  const { steps, hold } = stream.transforms
+  stream.stage = new Stage(frame.hook.name, { steps, hold: hold && holds }, out)
   return stream.stage
 }
 

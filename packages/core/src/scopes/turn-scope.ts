@@ -207,7 +207,9 @@ export class TurnScope extends Passage {
     return this.options.loop(this)
   }
   override entering(frame: Frame): void {
-    this.answer.sink = openStage(frame, this.answer.sink)
+    const { answer } = this
+    answer.sink = openStage(frame, answer.sink, false)
+    if (streamOf(frame)?.transforms.hold === true) answer.outlet.hold(frame.index)
   }
   override arrived(frame: Frame, value: unknown): unknown {
     const stage = streamOf(frame)?.stage
@@ -217,6 +219,7 @@ export class TurnScope extends Passage {
     const stage = streamOf(frame)?.stage
     stage?.kill()
     if (stage !== undefined) this.answer.sink = stage.out
+    this.answer.outlet.drop(frame.index)
   }
   override close(): void {
     this.inside.abort(new AbortError('a layer left the turn'))

@@ -1,0 +1,9 @@
+import type { ChosenModel, Env } from './chosen-model.ts'
+import { mockModel } from './mock-model.ts'
+import { namedModel } from './named-model.ts'
+import { ollamaModel } from './ollama-model.ts'
+
+/** The model that ALLIUM_MODEL names, else one of a local Ollama, else a mock server: the demo needs no key. */
+export async function chooseModel(env: Env = process.env): Promise<ChosenModel> {
+  return (await namedModel(env)) ?? (await ollamaModel(env)) ?? (await mockModel())
+}

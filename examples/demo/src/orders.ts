@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+
+const Order = z.object({
+  id: z.string(),
+  items: z.array(z.object({ name: z.string(), quantity: z.number(), price: z.number() })),
+  total: z.number(),
+  status: z.enum(['in transit', 'delivered']),
+  date: z.iso.date(),
+})
+export type Order = z.infer<typeof Order> & { refunded: number }
+
+/** Every question names the tenant first: there is no way to ask for an order of all tenants. */
+export interface Orders {
+  find(tenantId: string, orderId: string): Order | undefined
+  /** Pays back a part of an order; undefined where the order does not have so much left. */
+  refund(tenantId: string, orderId: string, amount: number): Order | undefined
+}
+
+/** The orders of `data/orders.json`. Refunds are kept in memory, so that the next run begins again. */
+export function openOrders(file = new URL('../data/orders.json', import.meta.url)): Orders {
+  const tenants = z.record(z.string(), z.array(Order)).parse(JSON.parse(readFileSync(file, 'utf8')))
+  const orders = new Map<string, Order>()
+  for (const [tenantId, list] of Object.entries(tenants))
+    for (const order of list) orders.set(keyOf(tenantId, order.id), { ...order, refunded: 0 })
+
+  const find = (tenantId: string, orderId: string) => orders.get(keyOf(tenantId, orderId))
+  return {
+    find,
+    refund(tenantId, orderId, amount) {
+      const order = find(tenantId, orderId)
+      if (order === undefined || order.refunded + amount > order.total) return undefined
+      order.refunded += amount
+      return order
+    },
+  }
+}
+
+/** As JSON, so that no id can reach into another tenant. */
+function keyOf(tenantId: string, orderId: string): string {
+  return JSON.stringify([tenantId, orderId])
+}

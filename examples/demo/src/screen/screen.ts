@@ -1,0 +1,52 @@
+import { styleText } from 'node:util'
+import { wordWrap } from './word-wrap.ts'
+
+type Style = Parameters<typeof styleText>[0]
+
+/** The column where text begins; labels stand before it. */
+const indent = 10
+
+export type Screen = ReturnType<typeof createScreen>
+
+/** Lines with a label each, wrapped to the terminal. Colour only where the stream takes it: NO_COLOR and pipes have none. */
+export function createScreen(out: NodeJS.WriteStream) {
+  const width = Math.min(Math.max(out.columns ?? 90, 60), 96)
+  const write = (text: string) => out.write(text)
+  const paint = (style: Style, text: string) => styleText(style, text, { stream: out })
+
+  /** A label, and a stream of text beside it. */
+  function open(label: string, style: Style) {
+    write(paint(style, label.padEnd(indent)))
+    return wordWrap(write, { indent, width })
+  }
+
+  return {
+    paint,
+    open,
+    /** A label and its text. */
+    line(label: string, text: string, style: Style = 'dim'): void {
+      const opened = open(label, style)
+      opened.push(text)
+      opened.end()
+    },
+    /** A label and a text that is cut to one line. */
+    brief(label: string, text: string, style: Style = 'dim'): void {
+      this.line(label, clip(text, width - indent), style)
+    },
+    clip: (text: string) => clip(text, width),
+    heading(text: string): void {
+      write(`\n${paint('bold', text)}\n${paint('dim', '─'.repeat(width))}\n`)
+    },
+    /** Lines that are laid out already. */
+    block(text: string): void {
+      write(`${text.replace(/\n*$/, '')}\n`)
+    },
+    gap(): void {
+      write('\n')
+    },
+  }
+}
+
+function clip(text: string, width: number): string {
+  return text.length > width ? `${text.slice(0, width - 1)}…` : text
+}

@@ -1,0 +1,419 @@
+import { Agent, type AgentOptions, type AnyMiddleware } from '@allium/core'
+import { type ManualClock, manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
+import { describe, expect, it } from 'vitest'
+import { type OnionSpan, onion } from '../src/index.ts'
+
+describe('observe.onion', () => {
+  it('draws the layers of a turn as a tree, each with its own time', async () => {
+    const { text } = await scene([slowly('hi', 12)], [waits('a', 'turn', 1), waits('b', 'model', 2)])
+    expect(text).toBe(`Turn 0 of the session "s", completed after 15.0 ms
+└─ turn · a  1.0 ms  passed
+   └─ loop  0.0 ms
+      └─ model scripted/model · b  2.0 ms  passed
+         └─ scripted/model  12.0 ms`)
+  })
+
+  it('draws the core of an agent without layers', async () => {
+    const { text } = await scene(['hi'], [])
+    expect(text).toBe(`Turn 0 of the session "s", completed after 0.0 ms
+└─ turn · loop  0.0 ms
+   └─ model · scripted/model  0.0 ms`)
+  })
+
+  it('shows every step, its tools side by side', async () => {
+    const twoCalls = { toolCalls: [{ name: 'work' }, { name: 'rest' }] }
+    const { text } = await scene([twoCalls, 'done'], [passing('policy', 'tool')])
+    expect(text).toBe(`Turn 0 of the session "s", completed after 0.0 ms
+└─ turn · loop  0.0 ms
+   ├─ model · scripted/model  0.0 ms
+   ├─ tool work · policy  0.0 ms  passed
+   │  └─ work  0.0 ms
+   ├─ tool rest · policy  0.0 ms  passed
+   │  └─ rest  0.0 ms
+   └─ model · scripted/model  0.0 ms`)
+  })
+
+  it('tells of a layer that answered in place of the model', async () => {
+    const cache: AnyMiddleware = { name: 'cache', model: (ctx) => ctx.skipCall('cached') }
+    const late: AnyMiddleware = {
+      name: 'late-cache',
+      model(ctx, next) {
+        ctx.skipCall('cached')
+        return next()
+      },
+    }
+    for (const layer of [cache, late]) {
+      const { decisions, words } = await scene([], [passing('outer', 'model'), layer])
+      expect(decisions).toEqual({ loop: 'passed', outer: 'passed', [layer.name]: 'skipped' })
+      expect(words).toContain(`"${layer.name}" answered the model call itself; nothing inside ran.`)
+    }
+  })
+
+  it('tells of a layer that answered the turn itself', async () => {
+    const greeter: AnyMiddleware = {
+      name: 'greeter',
+      turn(ctx) {
+        ctx.output = 'hello yourself'
+      },
+    }
+    const { words } = await scene([], [passing('outer', 'turn'), greeter])
+    expect(words).toContain('"greeter" answered the turn itself; nothing inside ran.')
+  })
+
+  it('tells who denied a tool, however it was done', async () => {
+    const returns: AnyMiddleware = { name: 'policy', tool: (ctx) => ctx.deny('not today') }
+    const goesOn: AnyMiddleware = {
+      name: 'policy',
+      tool(ctx, next) {
+        ctx.deny('not today')
+        return next()
+      },
+    }
+    const hides: AnyMiddleware = {
+      name: 'policy',
+      tool(ctx) {
+        ctx.deny('not today')
+        return 'nothing happened'
+      },
+    }
+    for (const layer of [returns, goesOn, hides]) {
+      const { decisions, words } = await scene([callsWork, 'ok'], [passing('outer', 'tool'), layer])
+      expect(decisions).toMatchObject({ outer: 'passed', policy: 'denied' })
+      expect(words).toContain('"policy" denied the call of "work": not today')
+    }
+  })
+
+  it('tells that a tool waits for an approval which nobody gave', async () => {
+    const { words } = await scene([{ toolCalls: [{ name: 'refund' }] }, 'ok'], [passing('outer', 'tool')])
+    expect(words).toContain('The tool "refund" did not run')
+  })
+
+  it.each(['turn', 'model', 'tool'] as const)('tells who blocked the turn in the %s scope, and why', async (scope) => {
+    const guard: AnyMiddleware = {
+      name: 'guard',
+      [scope]: (ctx: { block(reason: string): never }) => ctx.block('too spicy'),
+    }
+    const { words, decisions } = await scene([callsWork], [passing('outer', scope), guard])
+    expect(words).toMatch(
+      /^Turn 0 of the session "s", blocked after 0\.0 ms: too spicy\n"guard" blocked the turn.*: too spicy$/,
+    )
+    expect(decisions).toMatchObject({ outer: 'passed', guard: 'blocked' })
+  })
+
+  it('tells who aborted the turn', async () => {
+    const guard: AnyMiddleware = { name: 'guard', model: (ctx) => ctx.abort('enough') }
+    const { words } = await scene([], [guard])
+    expect(words).toContain('"guard" aborted the model call: enough')
+  })
+
+  it('tells an abort from outside by what it cut off', async () => {
+    const { words } = await scene([{ text: 'hi', stall: true }], [passing('outer', 'model')], { abort: 'user left' })
+    expect(words).toContain('aborted after 0.0 ms')
+    expect(words).toContain('The model "scripted/model" was cut off by an abort')
+  })
+
+  it('tells which layer failed, and which ones its error only passed', async () => {
+    const broken: AnyMiddleware = {
+      name: 'broken',
+      model() {
+        throw new Error('bug')
+      },
+    }
+    const { decisions, words } = await scene([], [passing('outer', 'model'), broken])
+    expect(decisions).toEqual({ loop: 'failed', outer: 'passed', broken: 'failed' })
+    expect(words).toContain('"broken" failed at the model call: bug')
+  })
+
+  it('counts attempts, and says after what', async () => {
+    const { text, words } = await scene(
+      [new Error('503'), new Error('502'), 'ok'],
+      [retrying, passing('meter', 'model')],
+    )
+    expect(words).toContain('"retry" ran the model call 3 times, after: 502')
+    expect(words).toContain('The model "scripted/model" failed: 503')
+    expect(text).toContain(`      └─ retry`.trim())
+    expect(text.match(/meter/g)).toHaveLength(3)
+    expect(text).toContain('retried 2 times: 502')
+  })
+
+  it('tells of a layer that gave an answer of its own after a failure', async () => {
+    const calm: AnyMiddleware = { name: 'calm', model: (_, next) => next().catch(() => 'sorry') }
+    const { words } = await scene([new Error('503')], [calm])
+    expect(words).toContain('"calm" gave an answer of its own where the model call had failed: 503')
+  })
+
+  it('tells who changed the answer, by its return value, in place, or in the stream', async () => {
+    const returns: AnyMiddleware = {
+      name: 'redact',
+      async model(ctx, next) {
+        ctx.hold()
+        return { ...(await next()), text: '***' }
+      },
+    }
+    const inPlace: AnyMiddleware = {
+      name: 'redact',
+      async model(ctx, next) {
+        ctx.hold()
+        const response = await next()
+        response.text = '***'
+        return response
+      },
+    }
+    const streams: AnyMiddleware = {
+      name: 'redact',
+      model(ctx, next) {
+        ctx.onChunk((chunk) => ('delta' in chunk ? { ...chunk, delta: '***' } : chunk))
+        return next()
+      },
+    }
+    for (const layer of [returns, inPlace, streams]) {
+      const { decisions, words } = await scene(
+        ['secret'],
+        [passing('outer', 'model'), layer, passing('inner', 'model')],
+      )
+      expect(decisions).toMatchObject({ outer: 'passed', redact: 'changed', inner: 'passed' })
+      expect(words).toContain('"redact" changed what the model call gave.')
+    }
+  })
+
+  it('tells who changed a tool result, and the output of the turn', async () => {
+    const cutting: AnyMiddleware = {
+      name: 'cutting',
+      async tool(_, next) {
+        await next()
+        return 'cut'
+      },
+    }
+    const polite: AnyMiddleware = {
+      name: 'polite',
+      async turn(ctx, next) {
+        await next()
+        ctx.output = `${ctx.output} Goodbye!`
+      },
+    }
+    const { decisions } = await scene([callsWork, 'ok'], [passing('outer', 'turn'), polite, cutting])
+    expect(decisions).toMatchObject({ outer: 'passed', polite: 'changed', cutting: 'changed' })
+  })
+
+  it('tells what a layer outside left behind', async () => {
+    const impatient: AnyMiddleware = {
+      name: 'impatient',
+      async model(_, next) {
+        return next({ signal: AbortSignal.abort(new DOMException('too slow', 'TimeoutError')) }).catch(() => 'gave up')
+      },
+    }
+    const { decisions } = await scene([], [impatient, passing('inner', 'model')])
+    expect(decisions.impatient).toBe('recovered')
+  })
+
+  it('tells why a turn was stopped', async () => {
+    const stopping: AnyMiddleware = {
+      name: 'stopping',
+      model(ctx, next) {
+        ctx.stop('that will do')
+        return next()
+      },
+    }
+    const { words } = await scene(['hi'], [stopping])
+    expect(words).toContain('stopped after 0.0 ms: that will do')
+  })
+
+  it('sees the layers of a run, and the innermost ones where they stand', async () => {
+    const meter: AnyMiddleware = { ...passing('meter', 'model'), innermost: true }
+    const { text } = await scene(['hi'], [meter, passing('outer', 'model')], { use: [passing('of-run', 'model')] })
+    expect(text.match(/outer|of-run|meter/g)).toEqual(['outer', 'of-run', 'meter'])
+  })
+
+  it('gives the turn as data', async () => {
+    const { layers, turnId } = await scene([slowly('hi', 12)], [waits('a', 'model', 2)])
+    expect(layers.timeline(turnId)).toMatchObject({
+      turnId,
+      sessionId: 's',
+      turnIndex: 0,
+      status: 'completed',
+      duration: 14,
+      root: {
+        layer: 'loop',
+        core: true,
+        children: [
+          {
+            layer: 'a',
+            subject: 'scripted/model',
+            scope: 'model',
+            start: 0,
+            duration: 14,
+            self: 2,
+            decision: 'passed',
+            entered: 1,
+          },
+        ],
+      },
+    })
+    expect(JSON.parse(JSON.stringify(layers.timeline(turnId)))).toEqual(layers.timeline(turnId))
+  })
+
+  it('keeps the last turns alone', async () => {
+    const layers = onion({ turns: 2 })
+    const session = new Agent({ model: scriptedModel(['a', 'b', 'c']) }).use(layers).session()
+    const ids: string[] = []
+    for (let turn = 0; turn < 3; turn++) ids.push((await session.run('hello')).turnId)
+    expect(layers.turns()).toEqual(ids.slice(1))
+    expect(layers.timeline(ids[0] as string)).toBeUndefined()
+    expect(layers.explain(ids[0] as string)).toBe(`Nothing is kept of the turn "${ids[0]}".`)
+  })
+
+  it('keeps turns apart that run at once', async () => {
+    const layers = onion()
+    const steps = Array.from({ length: 20 }, () => ['a', 'b']).flat()
+    const agent = new Agent({ model: scriptedModel(steps) }).use(layers).use(passing('a', 'model'))
+    const results = await Promise.all(steps.map(() => agent.run('hello')))
+    for (const { turnId } of results) expect(layers.toText(turnId).split('\n')).toHaveLength(4)
+  })
+
+  it('can be asked while the turn runs', async () => {
+    const layers = onion()
+    let text = ''
+    const agent = new Agent({ model: scriptedModel(['hi']) }).use(layers).use('model', (ctx, next) => {
+      text = layers.toText(ctx.turnId)
+      return next()
+    })
+    await agent.run('hello')
+    expect(text).toContain('running')
+  })
+
+  it('lets nothing of a name or a message break its lines', async () => {
+    const broken: AnyMiddleware = {
+      name: 'broken\u001b[31m',
+      model() {
+        throw new Error('line\nbreak\u2028\u202e')
+      },
+    }
+    const { text } = await scene([], [broken])
+    expect(text).toContain('broken\\u001b[31m')
+    expect(text).toContain('line\\nbreak\\u2028\\u202e')
+    expect(text.split('\n')).toHaveLength(3)
+  })
+
+  it('changes nothing of a run: the same events, the same error', async () => {
+    const error = new Error('overloaded')
+    for (const steps of [[callsWork, 'a b c'], [{ text: 'half', error }], [{ text: 'half', cut: true }]]) {
+      const seen = async (watch: AnyMiddleware[]) => {
+        const events: unknown[] = []
+        const model = scriptedModel(steps)
+        const run = new Agent({ model, tools, ids: () => 'id', clock: manualClock() })
+          .use(watch)
+          .use(passing('a', 'model'))
+          .run('hello')
+        try {
+          for await (const event of run) events.push(event)
+        } catch (thrown) {
+          events.push(thrown)
+        }
+        return events
+      }
+      expect(await seen([onion()])).toEqual(await seen([]))
+    }
+  })
+
+  it('still finds a layer that forgets to await its next()', async () => {
+    const floating: AnyMiddleware = {
+      name: 'floating',
+      turn(_, next) {
+        void next()
+      },
+    }
+    const run = new Agent({ model: scriptedModel(['hi']) }).use(onion()).use(floating).run('hello')
+    await expect(run).rejects.toMatchObject({ code: 'layer.floating_next' })
+  })
+
+  it('is not shown among the layers of the agent’s calls', () => {
+    const agent = new Agent({ model: scriptedModel([]) }).use(onion()).use(passing('a', 'model'))
+    expect(agent.inspect().scopes.model).toEqual(['a'])
+  })
+})
+
+const tools: AgentOptions['tools'] = [
+  { name: 'work', description: 'Works', jsonSchema: { type: 'object' }, execute: () => 'worked' },
+  { name: 'rest', description: 'Rests', jsonSchema: { type: 'object' }, execute: () => 'rested' },
+  {
+    name: 'refund',
+    description: 'Refunds',
+    jsonSchema: { type: 'object' },
+    execute: () => 'done',
+    requireApproval: true,
+  },
+]
+const callsWork: ScriptedStep = { toolCalls: [{ name: 'work' }] }
+
+type Scope = 'turn' | 'model' | 'tool'
+
+function passing(name: string, scope: Scope): AnyMiddleware {
+  return { name, [scope]: (_: unknown, next: () => Promise<unknown>) => next() }
+}
+
+/** Takes its time, half before and half after. */
+function waits(name: string, scope: Scope, ms: number) {
+  return (clock: ManualClock): AnyMiddleware => ({
+    name,
+    async [scope](_: unknown, next: () => Promise<unknown>) {
+      await clock.advance(ms / 2)
+      const result = await next()
+      await clock.advance(ms / 2)
+      return result
+    },
+  })
+}
+
+function slowly(text: string, ms: number) {
+  return (clock: ManualClock): ScriptedStep =>
+    async () => {
+      await clock.advance(ms)
+      return text
+    }
+}
+
+const retrying: AnyMiddleware = {
+  name: 'retry',
+  async model(_, next) {
+    for (;;)
+      try {
+        return await next()
+      } catch {}
+  },
+}
+
+type Timed<T> = T | ((clock: ManualClock) => T)
+
+async function scene(
+  steps: (ScriptedStep | ReturnType<typeof slowly>)[],
+  around: Timed<AnyMiddleware>[],
+  { use, abort }: { use?: AnyMiddleware[]; abort?: string } = {},
+) {
+  const clock = manualClock()
+  const layers = onion({ clock })
+  const model = scriptedModel(steps.map((step) => (isTimed(step) ? step(clock) : step)))
+  const agent = new Agent({ model, tools, logger: { warn() {}, error() {} } })
+    .use(layers)
+    .use(around.map((layer) => (typeof layer === 'function' ? layer(clock) : layer)))
+  const run = agent.session({ id: 's' }).run('hello', { use })
+  if (abort !== undefined) {
+    await clock.advance(0)
+    run.abort(abort)
+  }
+  await run.settled()
+  const [turnId = ''] = layers.turns()
+  const decisions: Record<string, string> = {}
+  const walk = ({ layer, decision, children }: OnionSpan) => {
+    decisions[layer] ??= decision
+    children.forEach(walk)
+  }
+  const { root } = layers.timeline(turnId) ?? {}
+  if (root !== undefined) walk(root)
+  const { 'scripted/model': _, work: __, ...ofLayers } = decisions
+  return { layers, turnId, text: layers.toText(turnId), words: layers.explain(turnId), decisions: ofLayers }
+}
+
+/** Steps that take time are made with the clock, before the model asks them. */
+function isTimed(step: ScriptedStep | ReturnType<typeof slowly>): step is ReturnType<typeof slowly> {
+  return typeof step === 'function' && step.length === 1
+}
