@@ -21,9 +21,9 @@ export async function runDemo({ model, why }: ChosenModel, screen: Screen, signa
 
   async function converse({ principal, context, questions }: Conversation): Promise<void> {
     screen.heading(`${principal.tenant}, ${principal.plan} plan`)
-    const session = agent.session({ principal, context })
+    const session = agent.session({ id: `${principal.tenantId}-1`, principal, context })
     for (const [turn, question] of questions.entries()) {
-      screen.line(principal.userId, question, ['bold', 'cyan'])
+      screen.line(principal.userId, question, 'cyan')
       const run = session.run(question, { signal })
       await showRun(run, screen)
       screen.gap()

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noExplicitAny: state of every kind is written here
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Middleware, StateField } from '../src/index.ts'
@@ -5,7 +6,6 @@ import { build, oneCall, tool, turn } from './kit.ts'
 
 type Fields = Record<string, StateField<any>>
 type Write = (state: Record<string, any>) => void
-// biome-ignore-all lint/suspicious/noExplicitAny: state of every kind is written here
 
 const sum = (total: number, delta: number) => total + delta
 /** A layer that declares state and writes to it before the core. */

@@ -128,9 +128,9 @@ describe('the stream of a run', () => {
     )
     const before = JSON.stringify([session.history, result])
     const vandals = [
-      () => Object.assign((only(events, 'tool:start')[0]?.args as { deep: object }).deep, { n: 666 }),
-      () => (only(events, 'turn:start')[0]?.input as unknown[]).push('forged'),
-      () => Object.assign(only(events, 'turn:end')[0]?.usage as object, { calls: 666 }),
+      () => Object.assign((only(events, 'tool:start')[0]!.args as { deep: object }).deep, { n: 666 }),
+      () => (only(events, 'turn:start')[0]!.input as unknown[]).push('forged'),
+      () => Object.assign(only(events, 'turn:end')[0]!.usage as object, { calls: 666 }),
     ]
     for (const vandal of vandals)
       try {

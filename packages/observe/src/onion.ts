@@ -91,7 +91,7 @@ export function onion({ turns: kept = 100, clock, as = 'observe:onion' }: OnionO
     return (ctx, next) => record(ctx as TurnContext, name, scope, run, next)
   }
 
-  /** Runs a hook as it would run alone: what it gives and throws goes through untouched. */
+  /** Runs a hook as it would run alone: what it gives and throws goes through untouched, and no fault of the recording reaches it. */
   function record(
     ctx: TurnContext,
     name: string | undefined,
@@ -99,45 +99,33 @@ export function onion({ turns: kept = 100, clock, as = 'observe:onion' }: OnionO
     run: HookRun,
     next: Parameters<HookRun>[1],
   ): unknown {
-    const open = enter(ctx, name, scope)
+    const open = quietly(() => enter(ctx, name, scope))
+    if (open === undefined) return run(ctx as never, next)
+    const { span, turn } = open
+    const gave = (value: unknown) => {
+      quietly(() => span.gave(outcomeOf(scope, ctx, value), turn.now()))
+      return value
+    }
+    const threw = (error: unknown) => {
+      quietly(() => span.threw(error, turn.now()))
+      throw error
+    }
     let returned: unknown
     try {
       returned = run(ctx as never, (options) => inward(open, ctx, () => next(options)))
     } catch (error) {
-      open.span.threw(error, open.turn.now())
-      throw error
+      return threw(error)
     }
-    if (!isThenable(returned)) {
-      open.span.gave(outcomeOf(scope, ctx, returned), open.turn.now())
-      return returned
-    }
-    return returned.then(
-      (value) => {
-        open.span.gave(outcomeOf(scope, ctx, value), open.turn.now())
-        return value
-      },
-      (error) => {
-        open.span.threw(error, open.turn.now())
-        throw error
-      },
-    )
+    return isThenable(returned) ? returned.then(gave, threw) : gave(returned)
   }
 
   /** next() of a layer, timed; the promise that it gives is the core's own. */
-  function inward(open: Open, ctx: TurnContext, next: () => Promise<unknown>): Promise<unknown> {
-    const { span, turn } = open
-    const begun = turn.now()
-    span.enters()
-    const running = within(open, next)
+  function inward({ span, turn }: Open, ctx: TurnContext, next: () => Promise<unknown>): Promise<unknown> {
+    const stop = quietly(() => span.enters(turn.now))
+    const running = within({ span, turn }, next)
     running.then(
-      (value) => {
-        span.inside += turn.now() - begun
-        span.arrived(outcomeOf(span.scope, ctx, value))
-      },
-      (error) => {
-        span.inside += turn.now() - begun
-        span.missed(error)
-      },
+      (value) => quietly(() => span.arrived(outcomeOf(span.scope, ctx, value), stop)),
+      (error) => quietly(() => span.missed(error, stop)),
     )
     return running
   }
@@ -215,6 +203,15 @@ function timelineOf(turn: Recording | undefined): OnionTurn | undefined {
   const root = turn.root.toData(started, turn.now())
   const end = status === undefined ? turn.root.status : { status, ...(reason !== undefined && { reason }) }
   return { turnId, sessionId, turnIndex, ...end, duration: root.start + root.duration, root }
+}
+
+/** A watcher must never break what it watches. */
+function quietly<T>(record: () => T): T | undefined {
+  try {
+    return record()
+  } catch {
+    return undefined
+  }
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

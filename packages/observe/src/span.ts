@@ -85,27 +85,33 @@ export class Span {
     return { status: decisionOf(error), reason: detailOf(error) }
   }
 
-  /** It calls next(). */
-  enters(): void {
+  /** It calls next(); gives what stops the time spent inside. */
+  enters(now: () => number): () => void {
     this.entered++
     this.#from = this.children.length
+    const begun = now()
+    return () => {
+      this.inside += now() - begun
+    }
   }
 
   /** Its next() gave something. */
-  arrived(outcome: Outcome): void {
+  arrived(outcome: Outcome, stop?: () => void): void {
+    stop?.()
     const child = this.#inner()
     if (child === undefined) {
       this.#stuck = !this.core // its own skipCall or deny: nothing inside ran
       return
     }
-    if (child.outcome !== undefined && child.outcome.said !== outcome.said) this.#transformed = true
     if (outcome.denied !== undefined && child.outcome?.denied === undefined) child.#decide('denied', outcome.denied)
+    else if (child.outcome !== undefined && child.outcome.said !== outcome.said) this.#transformed = true
     child.outcome = undefined
     this.#within = outcome
   }
 
   /** Its next() rejected. */
-  missed(error: unknown): void {
+  missed(error: unknown, stop?: () => void): void {
+    stop?.()
     this.#thrown = { error }
     this.#within = undefined
     const child = this.#inner()
@@ -127,9 +133,9 @@ export class Span {
   threw(error: unknown, now: number): void {
     this.#failure = { error }
     if (!this.#exit(now)) return
-    if (this.core || this.#thrown === undefined || this.#thrown.error !== error)
-      return this.#decide(decisionOf(error), detailOf(error))
-    this.#decide(this.entered > 1 ? 'retried' : 'passed', this.entered > 1 ? detailOf(error) : undefined)
+    if (!this.#passesOn(error)) this.#decide(decisionOf(error), detailOf(error))
+    else if (this.entered > 1) this.#decide('retried', detailOf(error))
+    else this.#decide('passed')
   }
 
   toData(origin: number, now: number): OnionSpan {
@@ -147,6 +153,12 @@ export class Span {
       ...(this.detail !== undefined && { detail: this.detail }),
       children: this.children.map((child) => child.toData(origin, now)),
     }
+  }
+
+  /** Whether the error came from inside. */
+  #passesOn(error: unknown): boolean {
+    if (this.core) return this.children.some((child) => child.#failure?.error === error)
+    return this.#thrown !== undefined && this.#thrown.error === error
   }
 
   /** Whether it had not left before. */

@@ -16,7 +16,7 @@ export async function mockModel(): Promise<ChosenModel> {
   const openai = createOpenAI({ baseURL: `${server.url}/v1`, apiKey: 'none needed' })
   return {
     model: fromAiSdk(openai('gpt-5-mini')),
-    why: `No ALLIUM_MODEL is set and no Ollama answers, so aimock plays it on 127.0.0.1, through @ai-sdk/openai.`,
+    why: 'ALLIUM_MODEL is not set and no Ollama answers. So aimock plays it: a server on 127.0.0.1 that speaks its wire format, reached through @ai-sdk/openai.',
     close: () => server.stop(),
   }
 }

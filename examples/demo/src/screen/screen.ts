@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import { wordWrap } from './word-wrap.ts'
 
-type Style = Parameters<typeof styleText>[0]
+type Style = 'bold' | 'dim' | 'cyan' | 'green' | 'red' | 'yellow'
 
 /** The column where text begins; labels stand before it. */
 const indent = 10
@@ -29,9 +29,9 @@ export function createScreen(out: NodeJS.WriteStream) {
       opened.push(text)
       opened.end()
     },
-    /** A label and a text that is cut to one line. */
-    brief(label: string, text: string, style: Style = 'dim'): void {
-      this.line(label, clip(text, width - indent), style)
+    /** A label and a text that matters less, cut to one line. */
+    aside(label: string, text: string, style: Style = 'dim'): void {
+      write(`${paint(style, label.padEnd(indent))}${paint('dim', clip(text, width - indent))}\n`)
     },
     clip: (text: string) => clip(text, width),
     heading(text: string): void {

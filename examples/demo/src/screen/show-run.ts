@@ -14,18 +14,34 @@ export async function showRun<State>(run: AgentRun<State>, screen: Screen): Prom
     answer = undefined
   }
 
-  for await (const event of run as AsyncIterable<Shown>) {
-    if (event.type === 'text-delta') {
-      answer ??= screen.open('agent', 'bold')
-      answer.push(event.delta)
-      continue
+  try {
+    for await (const event of run as AsyncIterable<Shown>) {
+      if (event.type === 'text-delta') {
+        answer ??= screen.open('agent', 'bold')
+        answer.push(event.delta)
+        continue
+      }
+      endAnswer()
+      showEvent(event, screen)
     }
+  } finally {
     endAnswer()
-    if (event.type === 'tool:start') screen.brief('  tool', `${event.name} ${JSON.stringify(event.args)}`)
-    else if (event.type === 'tool:end') screen.brief(`  ${event.status}`, event.content, statusStyle[event.status])
-    else if (event.type === 'model:retry')
-      screen.line('  retry', `the model answered ${event.status}; attempt ${event.attempt + 1} follows`, 'yellow')
-    else if (event.type === 'model:reset') screen.line('  reset', 'what was streamed does not count; a new attempt follows')
   }
-  endAnswer()
+}
+
+function showEvent(event: Shown, screen: Screen): void {
+  switch (event.type) {
+    case 'tool:start':
+      return screen.aside('  tool', `${event.name} ${JSON.stringify(event.args)}`)
+    case 'tool:end':
+      return screen.aside(`  ${event.status}`, event.content, statusStyle[event.status])
+    case 'model:retry':
+      return screen.aside(
+        '  retry',
+        `the model answered ${event.status}; attempt ${event.attempt + 1} follows`,
+        'yellow',
+      )
+    case 'model:reset':
+      return screen.aside('  reset', 'what was streamed does not count; a new attempt follows', 'yellow')
+  }
 }

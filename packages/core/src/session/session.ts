@@ -55,9 +55,7 @@ export class Session<S = State, C = unknown> {
     const { idempotencyKey } = options
     const known = idempotencyKey === undefined ? undefined : this.#keyed?.get(idempotencyKey)
     if (known !== undefined) return known
-    const run = this.#start(input, options)
-    if (idempotencyKey !== undefined) this.#remember(idempotencyKey, run)
-    return run
+    return this.#start(input, options)
   }
 
   /** Opens the session's onion; the first run does it by itself. */
@@ -110,7 +108,9 @@ export class Session<S = State, C = unknown> {
     if (!waits && (this.#ready || this.#openAtOnce())) run.result = this.#begin(run, input, options)
     else run.result = this.#beginLater(run, before, input, options)
     options.waitUntil?.(run.result.catch(() => {}))
-    return new AgentRun<S>(run)
+    const started = new AgentRun<S>(run)
+    if (options.idempotencyKey !== undefined) this.#remember(options.idempotencyKey, started)
+    return started
   }
 
   #refusal(waits: boolean): Error | undefined {

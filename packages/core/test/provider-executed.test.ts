@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import type { Middleware, ModelChunk } from '../src/index.ts'
+import { tool, traffic, turn } from './kit.ts'
+
+const search: ModelChunk[] = [
+  { type: 'tool-input-start', callId: 's1', name: 'web_search', providerExecuted: true },
+  { type: 'tool-input-delta', callId: 's1', delta: '{"q":"x"}' },
+  { type: 'tool-input-end', callId: 's1' },
+  { type: 'tool-result', callId: 's1', name: 'web_search', content: 'found it', providerMetadata: { p: { id: 1 } } },
+]
+const searchTool = { name: 'web_search', description: 'Search', providerExecuted: { id: 'p.search', args: { max: 3 } } }
+
+describe('a tool that the provider executes', () => {
+  it('is told to the model, skips the tool onion and ends the turn with the answer', async () => {
+    let entered = 0
+    const layer: Middleware = {
+      name: 'tools',
+      tool(_, next) {
+        entered++
+        return next()
+      },
+    }
+    const { model, result, events } = await turn([{ chunks: [...search, 'It is x.'] }], [layer], {
+      tools: [searchTool],
+    })
+    expect(model.requests[0]?.tools[0]).toMatchObject({
+      name: 'web_search',
+      providerExecuted: { id: 'p.search', args: { max: 3 } },
+    })
+    expect([result?.text, result?.status, model.calls, entered]).toEqual(['It is x.', 'completed', 1, 0])
+    expect(events.some(({ type }) => type === 'tool:start')).toBe(false)
+  })
+
+  it('keeps call and result in the answer, in their order, and sends both in the next turn', async () => {
+    const { session, agent, model } = await turn([{ chunks: ['Let me see. ', ...search, 'It is x.'] }, 'more'], [], {
+      tools: [searchTool],
+    })
+    expect(session.history[1]?.content).toEqual([
+      { type: 'text', text: 'Let me see. ' },
+      { type: 'tool-call', callId: 's1', name: 'web_search', args: { q: 'x' }, providerExecuted: true },
+      {
+        type: 'tool-result',
+        callId: 's1',
+        name: 'web_search',
+        content: 'found it',
+        providerMetadata: { p: { id: 1 } },
+      },
+      { type: 'text', text: 'It is x.' },
+    ])
+    expect(session.pending).toEqual([])
+    await session.run('and?')
+    expect(agent).toBeDefined()
+    expect(traffic(model.requests[1]!.messages)).toEqual({ calls: ['s1'], results: ['s1'] })
+  })
+
+  it('beside one of ours: only ours runs here, and each call has one result', async () => {
+    const mine: ModelChunk[] = [
+      { type: 'tool-input-start', callId: 'm1', name: 'work' },
+      { type: 'tool-input-end', callId: 'm1' },
+    ]
+    const ran: unknown[] = []
+    const { session, result } = await turn([{ chunks: [...search, ...mine] }, 'done'], [], {
+      tools: [searchTool, tool('work', () => ran.push('work'))],
+    })
+    expect([ran, result?.text, result?.toolCalls.map(({ callId }) => callId)]).toEqual([['work'], 'done', ['m1']])
+    expect(traffic(session.history)).toEqual({ calls: ['s1', 'm1'], results: ['s1', 'm1'] })
+  })
+
+  it('survives transforms and a rewritten text', async () => {
+    const layers: Middleware[] = [
+      {
+        name: 'holder',
+        async model(ctx, next) {
+          ctx.hold()
+          const response = await next()
+          response.text = 'Rewritten.'
+          return response
+        },
+      },
+      {
+        name: 'upper',
+        model(ctx, next) {
+          ctx.onChunk((chunk) =>
+            chunk.type === 'text-delta' ? { ...chunk, delta: chunk.delta.toUpperCase() } : undefined,
+          )
+          return next()
+        },
+      },
+    ]
+    const { session, shown } = await turn([{ chunks: [...search, 'It is x.'] }], layers, { tools: [searchTool] })
+    expect(shown).toBe('Rewritten.')
+    expect(traffic(session.history)).toEqual({ calls: ['s1'], results: ['s1'] })
+  })
+
+  it('whose stream is cut leaves a history that is valid', async () => {
+    const { session } = await turn([{ chunks: search.slice(0, 3), cut: true }], [], { tools: [searchTool] })
+    expect(traffic(session.history).calls).toEqual(traffic(session.history).results)
+    expect(() => session.restore(session.snapshot())).not.toThrow()
+  })
+
+  it('that never brought its result is closed, so that the history stays valid', async () => {
+    const { session } = await turn([{ chunks: [...search.slice(0, 3), 'It is x.'] }], [], { tools: [searchTool] })
+    expect(traffic(session.history).results).toEqual(traffic(session.history).calls)
+  })
+})
