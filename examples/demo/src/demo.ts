@@ -31,7 +31,7 @@ export async function runDemo({ model, why }: ChosenModel, screen: Screen, signa
       if (turn < questions.length - 1) continue
       showOnion(onion.toText(result.turnId), screen)
       screen.gap()
-      showBill(result, screen)
+      showBill(result.state, screen)
     }
     await session.close()
   }

@@ -8,7 +8,7 @@ const Order = z.object({
   status: z.enum(['in transit', 'delivered']),
   date: z.iso.date(),
 })
-export type Order = z.infer<typeof Order> & { refunded: number }
+type Order = z.infer<typeof Order> & { refunded: number }
 
 /** Every question names the tenant first: there is no way to ask for an order of all tenants. */
 export interface Orders {

@@ -1,6 +1,6 @@
-import { Agent, guard, type Model, model as models, observe } from 'allium'
+import { Agent, guard, type Model, model, observe, tools } from 'allium'
+import { refundDesk } from './layers/refund-desk.ts'
 import { refundPolicy } from './layers/refund-policy.ts'
-import { refundTally } from './layers/refund-tally.ts'
 import { tenantBrief } from './layers/tenant-brief.ts'
 import { type Orders, openOrders } from './orders.ts'
 import { Context, Principal } from './principal.ts'
@@ -14,28 +14,31 @@ export const dailyBudget = 0.05
 const prices = { 'ollama/*': { input: 0, output: 0 } }
 
 /** One agent for all tenants. The first layer is the outermost. */
-export function createSupportAgent(model: Model, orders: Orders = openOrders()) {
+export function createSupportAgent(answering: Model, orders: Orders = openOrders()) {
   const onion = observe.onion()
   const agent = new Agent({
     name: 'support',
-    model,
+    model: answering,
     instructions:
       'You are a support agent. Look an order up before you speak of it. Answer in two sentences, as plain text.',
     principal: Principal,
     context: Context,
-    tools: [lookUpOrder(orders), refund(orders)],
+    tools: [lookUpOrder(orders)],
     maxSteps: 6,
   })
     .use(onion)
     .use(tenantBrief())
-    .use(models.retry({ attempts: 3 }))
+    .use(model.retry({ attempts: 3 }))
     .use(guard.budget({ limit: dailyBudget, per: 'tenant', window: 'day', prices }))
     .use(observe.usage({ prices }))
-    .use(refundTally())
+    // Refunds, a feature of three layers: the tool, its desk, its policy.
+    .use(tools.function(refund(orders)))
+    .use(refundDesk())
     .use(refundPolicy({ starter: 50, business: 500 }))
   return { agent, onion }
 }
 
-export type SupportAgent = ReturnType<typeof createSupportAgent>['agent']
+type SupportAgent = ReturnType<typeof createSupportAgent>['agent']
+
 /** What its runs come to; `state` is typed by the layers above. */
 export type SupportResult = Awaited<ReturnType<SupportAgent['run']>>

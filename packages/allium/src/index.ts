@@ -1,1 +1,21 @@
+// Core, with its Agent replaced by the one that has a resolver and ajv
 export * from '@allium/core'
+// The packs
+export * as guard from '@allium/guard'
+export * as memory from '@allium/memory'
+export * as model from '@allium/model'
+export * as observe from '@allium/observe'
+// Models
+export {
+  type AiSdkModel,
+  type AiSdkProvider,
+  createResolver,
+  type FromAiSdkOptions,
+  fromAiSdk,
+  type ModelFactory,
+  type ProviderEntry,
+  type ResolverOptions,
+} from '@allium/providers'
+export * as tools from '@allium/tools'
+export { Agent } from './agent.ts'
+export { ajvValidate } from './validate.ts'

@@ -102,7 +102,7 @@ describe('compose', () => {
     ],
   ])('rejects a second next(), %s', async (_, twice) => {
     const inner: string[] = []
-    const run = compose([
+    const run = compose<{ log: unknown[] }>([
       twice,
       async (_, next) => {
         inner.push('in')
@@ -128,7 +128,7 @@ describe('compose', () => {
 
   it('may be run again and again, also by itself, and nested', async () => {
     const inner = compose([trace('b', 'c')])
-    const run = compose([trace('a', 'd'), inner as Layer])
+    const run = compose<{ log: unknown[] }, unknown>([trace('a', 'd'), (ctx, next) => inner(ctx, next)])
     const [one, two] = [{ log: [] as unknown[] }, { log: [] as unknown[] }]
     await Promise.all([run(one), run(two)])
     expect([one.log, two.log]).toEqual([

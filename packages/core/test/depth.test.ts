@@ -5,6 +5,8 @@ import { build, oneCall, scopes, tool, turn } from './kit.ts'
 const deep = (count: number, layer: (i: number) => Partial<Middleware>) =>
   Array.from({ length: count }, (_, i): Middleware => ({ name: `layer-${i}`, ...layer(i) }))
 
+const unchecked = { orderCheck: 'off' as const }
+
 describe('a thousand layers', () => {
   it.each(
     scopes.flatMap(
@@ -29,7 +31,7 @@ describe('a thousand layers', () => {
     const { agent } = build(
       oneCall,
       deep(1000, () => ({ [scope]: hook })),
-      { tools: [tool('work')] },
+      { ...unchecked, tools: [tool('work')] },
     )
     const session = agent.session()
     expect((await session.run('hi')).text).toBe('done')
@@ -47,7 +49,7 @@ describe('a thousand layers', () => {
         return next()
       },
     }))
-    const { result, shown } = await turn([{ chunks: ['a', 'b', 'c'] }], layers)
+    const { result, shown } = await turn([{ chunks: ['a', 'b', 'c'] }], layers, unchecked)
     expect([result?.text, shown]).toEqual(['abc', 'abc'])
   })
 
@@ -61,16 +63,19 @@ describe('a thousand layers', () => {
           throw caught
         }),
     }))
-    expect((await turn([error], layers)).error).toBe(error)
+    expect((await turn([error], layers, unchecked)).error).toBe(error)
     expect(new Set(seen).size).toBe(1)
     expect(seen).toHaveLength(1000)
   })
 
   it('past what the stack holds are a typed error, or work', async () => {
-    const { result, error } = await turn(
-      ['ok'],
-      deep(50_000, () => ({ turn: (_: unknown, next: () => Promise<never>) => next() })) as Middleware[],
-    )
+    const layers = deep(20_000, () => ({ turn: (_, next) => next() }))
+    const { result, error } = await turn(['ok'], layers, unchecked)
     expect(result?.text ?? error?.code).toMatch(/^(ok|layer\.too_deep)$/)
+  })
+
+  it('are checked for their order', async () => {
+    const layers = deep(1000, () => ({ turn: (_, next) => next() }))
+    expect(build([], layers).agent.check()).toEqual([])
   })
 })

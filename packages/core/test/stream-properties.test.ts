@@ -115,7 +115,7 @@ describe('random chains of layers', () => {
         expect(shown).toBe(result?.text)
         expect(assistantTexts(session.history).join('')).toBe(result?.text)
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     )
   })
 
@@ -141,7 +141,7 @@ describe('random chains of layers', () => {
         await turn([{ chunks }], layers)
         for (const [streamed, response] of seen) expect(streamed).toBe(response)
       }),
-      { numRuns: 200 },
+      { numRuns: 150 },
     )
   })
 
@@ -164,7 +164,20 @@ describe('random chains of layers', () => {
         )
         expect(parts(session.history).filter(({ type }) => type === 'tool-call')).toHaveLength(count)
       }),
-      { numRuns: 200 },
+      { numRuns: 150 },
+    )
+  })
+
+  it('keep stream and history in agreement over the steps of a turn', async () => {
+    await fc.assert(
+      fc.asyncProperty(layersOf, chunksOf, chunksOf, async (names, first, second) => {
+        const layers = names.map((name, i) => tempers[name]!(`${name}-${i}`))
+        const steps = [{ chunks: first, toolCalls: [{ name: 'work' }] }, { chunks: second }]
+        const { all, error, session } = await turn(steps, layers, { tools: [tool('work')] })
+        expect(error).toBeUndefined()
+        expect(all).toBe(assistantTexts(session.history).join(''))
+      }),
+      { numRuns: 150 },
     )
   })
 })

@@ -1,13 +1,11 @@
 import {
   AlliumError,
-  type Clock,
   defineMiddleware,
   type Ledger,
   type ModelContext,
   type ModelResponse,
   memoryLedger,
   type ResponseInput,
-  systemClock,
   type TypedMiddleware,
   type Usage,
 } from '@allium/core'
@@ -36,8 +34,6 @@ export interface BudgetOptions<Name extends string = string> {
   estimate?(ctx: ModelContext): Pick<Usage, 'inputTokens' | 'outputTokens'>
   /** The name of the account, in place of `per` and `window`. It must keep tenants apart. */
   account?(ctx: ModelContext): string
-  /** Tells the windows. @default the agent's */
-  clock?: Clock
   /** The layer's name, and how its state key begins. @default 'guard:budget' */
   as?: Name
 }
@@ -72,7 +68,7 @@ export type BudgetState<Name extends string> = Record<`${Name}:spent`, number>
  *
  * @throws AlliumError `layer.config` for a limit that is no number
  * @example
- * const agent = new Agent({ model }).use(budget({ limit: 1.0, per: 'tenant', window: 'day' }))
+ * agent.use(guard.budget({ limit: 1.0, per: 'tenant', window: 'day' }))
  */
 export function budget<Name extends string = 'guard:budget'>({
   limit,
@@ -85,7 +81,6 @@ export function budget<Name extends string = 'guard:budget'>({
   fallbackPrice = { input: 3, output: 15 },
   estimate = expected,
   account,
-  clock,
   as = 'guard:budget' as Name,
 }: BudgetOptions<Name>): TypedMiddleware<BudgetState<Name>> {
   if (!(limit >= 0))
@@ -104,7 +99,7 @@ export function budget<Name extends string = 'guard:budget'>({
       const held = estimate(ctx)
       const request = {
         id: `${ctx.turnId}:${ctx.callIndex}:${ctx.attempt}`,
-        account: account?.(ctx) ?? accountOf(as, per, ctx, window, (clock ?? clockOf(ctx)).now()),
+        account: account?.(ctx) ?? accountOf(as, per, ctx, window, ctx.clock.now()),
         amount: await amountOf(model, { ...held, calls: 1 }),
         limit,
       }
@@ -183,9 +178,4 @@ function reasonOf(name: string, per: Per, { unit, limit, spent, reserved, needed
 
 function add(total: number, more: number): number {
   return total + more
-}
-
-/** The agent's clock, where the context has it. */
-function clockOf(ctx: object): Clock {
-  return (ctx as { clock?: Clock }).clock ?? systemClock
 }

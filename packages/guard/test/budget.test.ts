@@ -143,6 +143,40 @@ describe('guard.budget', () => {
     expect(ledger.balance(account)).toEqual({ spent: 5 + 2, reserved: 0 })
   })
 
+  it('charges what was streamed when a layer outside gives up waiting', async () => {
+    const ledger = memoryLedger()
+    const impatient: AnyMiddleware = {
+      name: 'impatient',
+      async model(ctx, next) {
+        const patience = new AbortController()
+        ctx.onChunk(() => patience.abort(new DOMException('too slow', 'TimeoutError')))
+        return next({ signal: patience.signal }).catch(() => 'gave up')
+      },
+    }
+    const { agent } = scene([{ text: 'eightchr', stall: true }], { limit: 10_000, ledger, estimate: cheap })
+    const result = await agent.use(impatient).session({ id: 's' }).run('hello')
+    expect(result.text).toBe('gave up')
+    expect(ledger.balance(account)).toEqual({ spent: 5 + 2, reserved: 0 })
+  })
+
+  it('gives back what it held when the run ends while the ledger answers', async () => {
+    const ledger = memoryLedger()
+    const controller = new AbortController()
+    const late: Ledger = {
+      ...ledger,
+      async reserve(request) {
+        const reservation = ledger.reserve(request)
+        controller.abort()
+        await Promise.resolve()
+        return reservation
+      },
+    }
+    const { agent, model } = scene(['never'], { limit: 10_000, ledger: late, estimate: cheap })
+    await failureOf(agent.session({ id: 's' }).run('hello', { signal: controller.signal }))
+    expect(ledger.balance(account)).toEqual({ spent: 0, reserved: 0 })
+    expect(model.calls).toBe(0)
+  })
+
   it('charges nothing for an answer from a cache, wherever it is registered', async () => {
     const cache: AnyMiddleware = { name: 'cache', order: { is: ['caches'] }, model: (ctx) => ctx.skipCall('cached') }
     const agent = new Agent({ model: scriptedModel([]) }).use(budget({ limit: 0 })).use(cache)
@@ -254,7 +288,7 @@ describe('guard.budget', () => {
     [1_000, 1_000],
   ] as const)('begins again with the next window of %s', async (window, ms) => {
     const clock = manualClock(Date.UTC(2026, 0, 1))
-    const { agent } = scene(new Array(2).fill('ok'), { limit: 15, window, clock, estimate: cheap })
+    const { agent } = scene(new Array(2).fill('ok'), { limit: 15, window, estimate: cheap }, clock)
     const session = agent.session()
     const status = async () => (await session.run('hello')).status
     expect(await status()).toBe('completed')
@@ -264,14 +298,12 @@ describe('guard.budget', () => {
     expect(await status()).toBe('completed')
   })
 
-  it('reads the windows from the agent’s clock', async () => {
-    const clock = manualClock(Date.UTC(2026, 0, 1))
+  it('names the window by its begin, so that processes agree', async () => {
+    const clock = manualClock(Date.UTC(2026, 0, 1, 23, 59))
     const accounts: string[] = []
     const ledger = recording(memoryLedger(), accounts)
-    await new Agent({ model: scriptedModel(['ok']), clock })
-      .use(budget({ limit: 1, window: 'day', ledger }))
-      .session({ id: 's' })
-      .run('hello')
+    const { agent } = scene(['ok'], { limit: 10_000, window: 'day', ledger }, clock)
+    await agent.session({ id: 's' }).run('hello')
     expect(accounts).toEqual(['["guard:budget","","s","2026-01-01"]'])
   })
 
@@ -361,9 +393,11 @@ function cheap() {
   return { inputTokens: 5, outputTokens: 5 }
 }
 
-function scene(steps: ScriptedStep[], options: BudgetOptions<'guard:budget'>) {
+function scene(steps: ScriptedStep[], options: BudgetOptions<'guard:budget'>, clock = manualClock()) {
   const model: ScriptedModel = scriptedModel(steps)
-  const agent = new Agent({ model, logger: { warn() {}, error() {} } }).use(budget({ unit: 'tokens', ...options }))
+  const agent = new Agent({ model, clock, logger: { warn() {}, error() {} } }).use(
+    budget({ unit: 'tokens', ...options }),
+  )
   return { agent, model }
 }
 

@@ -1,11 +1,4 @@
-import {
-  type Clock,
-  defineMiddleware,
-  isBlockError,
-  type ModelContext,
-  systemClock,
-  type TypedMiddleware,
-} from '@allium/core'
+import { defineMiddleware, isBlockError, type ModelContext, type TypedMiddleware } from '@allium/core'
 import { retryAfter } from './retry-after.ts'
 import { isTransient, statusOf } from './transient.ts'
 import { wait } from './wait.ts'
@@ -23,8 +16,6 @@ export interface RetryOptions {
   when?(error: unknown): boolean
   /** When text has gone out already: take it back with a `model:reset` event and try again, or fail. @default 'reset' */
   midStream?: 'reset' | 'fail'
-  /** @default the agent's */
-  clock?: Clock
   /** @default Math.random */
   random?(): number
   /** The layer's name. @default 'model:retry' */
@@ -39,7 +30,7 @@ export interface RetryOptions {
  * as it is. Each wait is told as a `model:retry` event.
  *
  * @example
- * const agent = new Agent({ model }).use(retry({ attempts: 5 }))
+ * agent.use(model.retry({ attempts: 5 }))
  */
 export function retry({
   attempts = 3,
@@ -48,7 +39,6 @@ export function retry({
   jitter = 0.5,
   when = isTransient,
   midStream = 'reset',
-  clock,
   random = Math.random,
   as = 'model:retry',
 }: RetryOptions = {}): TypedMiddleware<{}> {
@@ -56,16 +46,15 @@ export function retry({
     name: as,
     order: { is: ['retries'] },
     async model(ctx, next) {
-      const time = clock ?? clockOf(ctx)
       const shown = midStream === 'fail' ? watchChunks(ctx) : () => false
       for (let attempt = 1; ; attempt++) {
         try {
           return await next()
         } catch (error) {
-          if (attempt >= attempts || shown() || isFinal(error) || !when(error)) throw error
-          const ms = Math.min(retryAfter(error, time.now()) ?? backoff(attempt), maxDelay)
+          if (!(attempt < attempts) || shown() || ctx.signal.aborted || isFinal(error) || !when(error)) throw error
+          const ms = Math.min(retryAfter(error, ctx.clock.now()) ?? backoff(attempt), maxDelay)
           ctx.emit({ type: 'model:retry', attempt, delay: ms, status: statusOf(error) })
-          await wait(ms, time, ctx.signal)
+          await wait(ms, ctx.clock, ctx.signal)
         }
       }
     },
@@ -89,11 +78,6 @@ function watchChunks(ctx: Pick<ModelContext, 'onChunk'>): () => boolean {
     any = true
   })
   return () => any
-}
-
-/** The agent's clock, where the context has it. */
-function clockOf(ctx: object): Clock {
-  return (ctx as { clock?: Clock }).clock ?? systemClock
 }
 
 /** An attempt failed and another follows after `delay` milliseconds. */

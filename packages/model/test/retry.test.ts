@@ -122,7 +122,7 @@ describe('model.retry', () => {
   })
 
   it('waits on the agent’s clock', async () => {
-    const { run, clock, model } = scene([failing(500), 'ok'], { delay: 1000, jitter: 0, clock: undefined })
+    const { run, clock, model } = scene([failing(500), 'ok'], { delay: 1000, jitter: 0 })
     await clock.advance(999)
     expect(clock.pending).toBe(1)
     expect(model.calls).toBe(1)
@@ -153,8 +153,7 @@ describe('model.retry', () => {
       { response: { headers: new Headers(headers) } },
       { cause: { headers } },
     ]) {
-      const options = { jitter: 0, clock: manualClock(now) }
-      expect(await delays([Object.assign(failing(429), at), 'ok'], options)).toEqual([expected])
+      expect(await delays([Object.assign(failing(429), at), 'ok'], { jitter: 0 }, manualClock(now))).toEqual([expected])
     }
   })
 
@@ -217,16 +216,17 @@ interface Around {
   outside?: AnyMiddleware[]
   inside?: AnyMiddleware[]
   on?(event: unknown): void
+  clock?: ManualClock
 }
 
-function scene(steps: ScriptedStep[], options: RetryOptions = {}, { outside = [], inside = [], on }: Around = {}) {
-  const clock = (options.clock as ManualClock | undefined) ?? manualClock()
+function scene(
+  steps: ScriptedStep[],
+  options: RetryOptions = {},
+  { outside = [], inside = [], on, clock = manualClock() }: Around = {},
+) {
   const model = scriptedModel(steps)
   const settings: AgentOptions = { model, clock, logger: { warn() {}, error() {} } }
-  const agent = new Agent(settings)
-    .use(outside)
-    .use(retry({ clock, ...options }))
-    .use(inside)
+  const agent = new Agent(settings).use(outside).use(retry(options)).use(inside)
   if (on !== undefined) agent.on('model:retry', on)
   const run = agent.run('hello')
   if (options.delay === 0) drive(clock, run)
@@ -247,13 +247,12 @@ function drive(clock: ManualClock, run: PromiseLike<unknown>): void {
 }
 
 /** The waits between the attempts, each passed as soon as it is told. */
-async function delays(steps: ScriptedStep[], options: RetryOptions): Promise<number[]> {
-  const clock = (options.clock as ManualClock | undefined) ?? manualClock()
+async function delays(steps: ScriptedStep[], options: RetryOptions, clock = manualClock()): Promise<number[]> {
   const told: number[] = []
   const { run } = scene(
     steps,
-    { when: () => true, ...options, clock },
-    { on: (event) => told.push((event as { delay: number }).delay) },
+    { when: () => true, ...options },
+    { on: (event) => told.push((event as { delay: number }).delay), clock },
   )
   let over = false
   void run.settled().then(() => {

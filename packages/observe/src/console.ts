@@ -4,7 +4,6 @@ import {
   type Message,
   type ModelResponse,
   messageOf,
-  systemClock,
   type ToolResult,
   type TypedMiddleware,
   textOf,
@@ -16,8 +15,6 @@ export interface ConsoleOptions {
   write?(line: string): unknown
   /** Characters of an input, an answer, or a tool's arguments or result that are shown. @default 120 */
   maxLength?: number
-  /** @default the agent's */
-  clock?: Clock
   /** The layer's name. @default 'observe:console' */
   as?: string
 }
@@ -29,12 +26,11 @@ export interface ConsoleOptions {
  * another layer to see what that layer does. What `write` throws is dropped.
  *
  * @example
- * const agent = new Agent({ model }).use(consoleLayer())
+ * agent.use(observe.console())
  */
 export function consoleLayer({
   write = (line) => console.log(line),
   maxLength = 120,
-  clock,
   as = 'observe:console',
 }: ConsoleOptions = {}): TypedMiddleware<{}> {
   const show = (text: string) => oneLine(text, maxLength)
@@ -70,13 +66,11 @@ export function consoleLayer({
 
   /** Runs next() and prints how it ended. */
   async function timed<R>(
-    ctx: object,
+    { clock }: { clock: Clock },
     next: () => Promise<R>,
     lines: { gave(result: R, ms: string): string; threw(why: string, ms: string): string },
   ): Promise<R> {
-    const { monotonic } = clock ?? (ctx as { clock?: Clock }).clock ?? systemClock
-    const begun = monotonic()
-    const ms = () => `${Math.round(monotonic() - begun)} ms`
+    const ms = stopwatch(clock)
     try {
       const result = await next()
       print(() => lines.gave(result, ms()))
@@ -98,6 +92,15 @@ export function consoleLayer({
     try {
       Promise.resolve(write(line())).catch(() => {})
     } catch {}
+  }
+}
+
+function stopwatch(time: Clock): () => string {
+  try {
+    const begun = time.monotonic()
+    return () => `${Math.round(time.monotonic() - begun)} ms`
+  } catch {
+    return () => '? ms'
   }
 }
 

@@ -1,5 +1,4 @@
 export { type ConsoleOptions, consoleLayer as console } from './console.ts'
-export type { HookInfo, HookRun } from './hook-info.ts'
 export { type Onion, type OnionOptions, type OnionTurn, onion } from './onion.ts'
 export type { Price, Prices } from './price.ts'
 export type { Decision, OnionSpan, TracedScope } from './span.ts'

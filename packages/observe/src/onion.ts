@@ -1,13 +1,12 @@
 import {
-  type Clock,
   defineMiddleware,
+  type HookInfo,
+  type HookRun,
   messageOf,
   type RunStatus,
-  systemClock,
   type TurnContext,
   type TypedMiddleware,
 } from '@allium/core'
-import type { HookInfo, HookRun } from './hook-info.ts'
 import { explainTurn, turnToText } from './onion-text.ts'
 import { outcomeOf } from './outcome.ts'
 import { type OnionSpan, Span, type TracedScope } from './span.ts'
@@ -15,8 +14,6 @@ import { type OnionSpan, Span, type TracedScope } from './span.ts'
 export interface OnionOptions {
   /** The last turns that are kept. @default 100 */
   turns?: number
-  /** @default the agent's */
-  clock?: Clock
   /** The layer's name. @default 'observe:onion' */
   as?: string
 }
@@ -44,7 +41,6 @@ export interface Onion extends TypedMiddleware<{}> {
   toText(turnId: string): string
   /** The turns that are kept, oldest first. */
   turns(): string[]
-  wrapHooks(hook: HookInfo): HookRun
 }
 
 /**
@@ -54,12 +50,11 @@ export interface Onion extends TypedMiddleware<{}> {
  * layers. It keeps no prompts and no answers but the reasons and error messages, and the last turns only.
  *
  * @example
- * const layers = onion()
- * const agent = new Agent({ model }).use(layers)
- * const { turnId } = await agent.run('Hello')
- * console.log(layers.toText(turnId))
+ * const onion = observe.onion()
+ * const { turnId } = await agent.use(onion).run('Hello')
+ * console.log(onion.toText(turnId))
  */
-export function onion({ turns: kept = 100, clock, as = 'observe:onion' }: OnionOptions = {}): Onion {
+export function onion({ turns: kept = 100, as = 'observe:onion' }: OnionOptions = {}): Onion {
   const turns = new Map<string, Recording>()
   /** The span whose next() is on the stack now: what is entered under it is its child. */
   let current: Open | undefined
@@ -68,7 +63,7 @@ export function onion({ turns: kept = 100, clock, as = 'observe:onion' }: OnionO
     name: as,
     order: { is: ['observes'] },
     async agent(ctx, next) {
-      listen(ctx, ({ turnId, status, reason, error }) => {
+      ctx.on('turn:end', ({ turnId, status, reason, error }) => {
         const turn = turns.get(turnId)
         if (turn === undefined) return
         turn.status = status
@@ -103,11 +98,11 @@ export function onion({ turns: kept = 100, clock, as = 'observe:onion' }: OnionO
     if (open === undefined) return run(ctx as never, next)
     const { span, turn } = open
     const gave = (value: unknown) => {
-      quietly(() => span.gave(outcomeOf(scope, ctx, value), turn.now()))
+      quietly(() => left(open, () => span.gave(outcomeOf(scope, ctx, value), turn.now())))
       return value
     }
     const threw = (error: unknown) => {
-      quietly(() => span.threw(error, turn.now()))
+      quietly(() => left(open, () => span.threw(error, turn.now())))
       throw error
     }
     let returned: unknown
@@ -153,9 +148,8 @@ export function onion({ turns: kept = 100, clock, as = 'observe:onion' }: OnionO
   }
 
   function begin(ctx: TurnContext): Recording {
-    const time = clock ?? (ctx as { clock?: Clock }).clock ?? systemClock
-    const now = () => time.monotonic()
-    const { turnId, sessionId, turnIndex } = ctx
+    const { turnId, sessionId, turnIndex, clock } = ctx
+    const now = () => clock.monotonic()
     const turn: Recording = { turnId, sessionId, turnIndex, now, started: now() }
     turns.set(turnId, turn)
     if (turns.size > kept) turns.delete(turns.keys().next().value as string)
@@ -179,18 +173,6 @@ interface Open {
   readonly turn: Recording
 }
 
-interface TurnEnded {
-  turnId: string
-  status: RunStatus
-  reason?: string
-  error?: unknown
-}
-
-/** Listens for the ends of turns, where the context offers it. */
-function listen(ctx: object, listener: (event: TurnEnded) => void): void {
-  ;(ctx as { on?(name: 'turn:end', listener: (event: TurnEnded) => void): void }).on?.('turn:end', listener)
-}
-
 /** The model or the tool that a call asks for. */
 function subjectOf(ctx: object): string | undefined {
   const { model, tool } = ctx as { model?: string; tool?: { name: string } }
@@ -203,6 +185,12 @@ function timelineOf(turn: Recording | undefined): OnionTurn | undefined {
   const root = turn.root.toData(started, turn.now())
   const end = status === undefined ? turn.root.status : { status, ...(reason !== undefined && { reason }) }
   return { turnId, sessionId, turnIndex, ...end, duration: root.start + root.duration, root }
+}
+
+/** A layer returned; with the outermost one of the turn, only the data are kept. */
+function left({ span, turn }: Open, tell: () => void): void {
+  tell()
+  if (span === turn.root) span.release()
 }
 
 /** A watcher must never break what it watches. */

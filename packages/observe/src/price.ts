@@ -31,7 +31,7 @@ export function createPricing(prices: Prices = {}): CostOf {
 }
 
 /** USD at a given price. Cached tokens are part of the input tokens. */
-export function costAt({ input, output, cachedInput = input, cacheWrite = input }: Price, usage: Usage): number {
+function costAt({ input, output, cachedInput = input, cacheWrite = input }: Price, usage: Usage): number {
   const { read, written } = cacheOf(usage)
   const fresh = usage.inputTokens - read - written
   return (fresh * input + read * cachedInput + written * cacheWrite + usage.outputTokens * output) / 1_000_000

@@ -66,8 +66,9 @@ export class Span {
   #within: Outcome | undefined
   /** What next() last rejected with. */
   #thrown: { error: unknown } | undefined
-  /** What it threw itself. */
+  /** What it threw. */
   #failure: { error: unknown } | undefined
+  #ended: { status: RunStatus; reason: string } | undefined
 
   constructor(
     readonly layer: string,
@@ -80,9 +81,7 @@ export class Span {
   /** How the turn stands, as its outermost span tells it. */
   get status(): { status: RunStatus | 'running'; reason?: string } {
     if (this.end === undefined) return { status: 'running' }
-    if (this.#failure === undefined) return { status: 'completed' }
-    const { error } = this.#failure
-    return { status: decisionOf(error), reason: detailOf(error) }
+    return this.#ended ?? { status: 'completed' }
   }
 
   /** It calls next(); gives what stops the time spent inside. */
@@ -131,11 +130,18 @@ export class Span {
   }
 
   threw(error: unknown, now: number): void {
-    this.#failure = { error }
     if (!this.#exit(now)) return
+    this.#failure = { error }
+    this.#ended = { status: decisionOf(error), reason: detailOf(error) }
     if (!this.#passesOn(error)) this.#decide(decisionOf(error), detailOf(error))
     else if (this.entered > 1) this.#decide('retried', detailOf(error))
     else this.#decide('passed')
+  }
+
+  /** Lets go of answers and errors once nobody compares them any more. */
+  release(): void {
+    this.#failure = this.#thrown = this.#within = this.outcome = undefined
+    for (const child of this.children) child.release()
   }
 
   toData(origin: number, now: number): OnionSpan {

@@ -25,8 +25,7 @@ export type UsageState<Name extends string> = Record<`${Name}:tokens`, Usage> &
  * included, and no answer from a cache. A model without a known price adds nothing to the cost.
  *
  * @example
- * const agent = new Agent({ model }).use(usage())
- * const { state } = await agent.run('Hello')
+ * const { state } = await agent.use(observe.usage()).run('Hello')
  * console.log(state['observe:usage:tokens'].outputTokens, state['observe:usage:cost'])
  */
 export function usage<Name extends string = 'observe:usage'>({

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { Agent, type AgentOptions, type Middleware } from '@allium/core'
 import { type ManualClock, manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
@@ -261,6 +263,16 @@ describe('observe.onion', () => {
     expect(layers.explain(ids[0] as string)).toBe(`Nothing is kept of the turn "${ids[0]}".`)
   })
 
+  it('lets go of answers and errors once the turn is over', async () => {
+    const layers = onion()
+    const error = await thrownIn(
+      new Agent({ model: scriptedModel([{ text: 'hi', error: new Error('gone') }]) }).use(layers),
+    )
+    await collectGarbage()
+    expect(error.deref()).toBeUndefined()
+    expect(layers.explain(layers.turns()[0] as string)).toContain('gone')
+  })
+
   it('keeps turns apart that run at once', async () => {
     const layers = onion()
     const steps = Array.from({ length: 20 }, () => ['a', 'b']).flat()
@@ -323,8 +335,8 @@ describe('observe.onion', () => {
     }
     const hostile = Object.create(null, { name: { get: () => expect.fail('looked') } })
     for (const clock of [broken, manualClock()]) {
-      const agent = new Agent({ model: scriptedModel(['hi', { error: hostile }]) })
-        .use(onion({ clock }))
+      const agent = new Agent({ model: scriptedModel(['hi', { error: hostile }]), clock })
+        .use(onion())
         .use(passing('a', 'model'))
       expect((await agent.run('hello')).text).toBe('hi')
       await expect(agent.run('hello')).rejects.toBe(hostile)
@@ -347,6 +359,23 @@ describe('observe.onion', () => {
     expect(agent.inspect().scopes.model).toEqual(['a'])
   })
 })
+
+/** The error of a run, held by nobody here. */
+async function thrownIn(agent: Agent): Promise<WeakRef<object>> {
+  try {
+    await agent.run('hello')
+  } catch (error) {
+    return new WeakRef(error as object)
+  }
+  return expect.fail('The run did not fail.')
+}
+
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString('--expose-gc')
+  const gc = runInNewContext('gc') as () => void
+  await new Promise((resolve) => setImmediate(resolve))
+  gc()
+}
 
 const tools: AgentOptions['tools'] = [
   { name: 'work', description: 'Works', jsonSchema: { type: 'object' }, execute: () => 'worked' },
@@ -406,9 +435,9 @@ async function scene(
   { use, abort }: { use?: Middleware[]; abort?: string } = {},
 ) {
   const clock = manualClock()
-  const layers = onion({ clock })
+  const layers = onion()
   const model = scriptedModel(steps.map((step) => (isTimed(step) ? step(clock) : step)))
-  const agent = new Agent({ model, tools, logger: { warn() {}, error() {} } })
+  const agent = new Agent({ model, tools, clock, logger: { warn() {}, error() {} } })
     .use(layers)
     .use(around.map((layer) => (typeof layer === 'function' ? layer(clock) : layer)))
   const run = agent.session({ id: 's' }).run('hello', { use })

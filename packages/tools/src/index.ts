@@ -1,1 +1,1 @@
-export {}
+export { type FunctionOptions, functionTool as function } from './function.ts'

@@ -9,7 +9,7 @@ const indent = 10
 export type Screen = ReturnType<typeof createScreen>
 
 /** Lines with a label each, wrapped to the terminal. Colour only where the stream takes it: NO_COLOR and pipes have none. */
-export function createScreen(out: NodeJS.WriteStream) {
+export function createScreen(out: NodeJS.WritableStream & { columns?: number }) {
   const width = Math.min(Math.max(out.columns ?? 90, 60), 96)
   const write = (text: string) => out.write(text)
   const paint = (style: Style, text: string) => styleText(style, text, { stream: out })
@@ -31,7 +31,7 @@ export function createScreen(out: NodeJS.WriteStream) {
     },
     /** A label and a text that matters less, cut to one line. */
     aside(label: string, text: string, style: Style = 'dim'): void {
-      write(`${paint(style, label.padEnd(indent))}${paint('dim', clip(text, width - indent))}\n`)
+      write(`${paint(style, label.padEnd(indent))}${paint('dim', clip(text.replace(/\s+/g, ' '), width - indent))}\n`)
     },
     clip: (text: string) => clip(text, width),
     heading(text: string): void {

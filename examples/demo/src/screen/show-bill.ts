@@ -1,15 +1,25 @@
 import { dailyBudget, type SupportResult } from '../support-agent.ts'
 import type { Screen } from './screen.ts'
 
+type State = SupportResult['state']
+
 /** Usage, cost and the rest of the session's state. Every key is typed: the layers declare them. */
-export function showBill({ state }: Pick<SupportResult, 'state'>, screen: Screen): void {
-  const tokens = state['observe:usage:tokens']
+export function showBill(state: State, screen: Screen): void {
+  const { calls, inputTokens, outputTokens } = state['observe:usage:tokens']
+  screen.line('usage', `${calls} model calls, ${count(inputTokens)} tokens in, ${count(outputTokens)} out`)
+  screen.line('cost', costOf(state))
   screen.line(
-    'usage',
-    `${tokens.calls} model calls, ${count(tokens.inputTokens)} tokens in, ${count(tokens.outputTokens)} out`,
+    'budget',
+    `${usd(state['guard:budget:spent'])} taken of the ${usd(dailyBudget)} that the tenant has a day`,
   )
-  screen.line('cost', `${usd(state['observe:usage:cost'])} of the ${usd(dailyBudget)} that this tenant has a day`)
   screen.line('state', `refunds:paid = ${state['refunds:paid']}, refunds:denied = ${state['refunds:denied']}`)
+}
+
+function costOf(state: State): string {
+  const models = Object.entries(state['observe:usage:models'])
+  const unpriced = models.filter(([, { cost }]) => cost === undefined).map(([id]) => id)
+  const known = `${usd(state['observe:usage:cost'])}, by the public list of prices`
+  return unpriced.length === 0 ? known : `not known: no public price of ${unpriced.join(', ')}`
 }
 
 function count(tokens: number): string {

@@ -10,7 +10,7 @@ export function showOnion(tree: string, screen: Screen): void {
 function colour(line: string, { paint }: Screen): string {
   return line
     .replace(/^[│├└─ ]+/, (branch) => paint('dim', branch))
-    .replace(/\d+\.\d ms/, (time) => paint('dim', time))
+    .replace(/\d+\.\d ms( +passed)?/, (time) => paint('dim', time))
     .replace(/ (denied|blocked|failed|aborted)\b.*$/, (decision) => paint('red', decision))
     .replace(/ (retried|changed|skipped|recovered)\b.*$/, (decision) => paint('yellow', decision))
 }

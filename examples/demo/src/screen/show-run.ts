@@ -19,29 +19,30 @@ export async function showRun<State>(run: AgentRun<State>, screen: Screen): Prom
       if (event.type === 'text-delta') {
         answer ??= screen.open('agent', 'bold')
         answer.push(event.delta)
-        continue
       }
+      const aside = asideOf(event)
+      if (aside === undefined) continue
       endAnswer()
-      showEvent(event, screen)
+      screen.aside(...aside)
     }
   } finally {
     endAnswer()
   }
 }
 
-function showEvent(event: Shown, screen: Screen): void {
+function asideOf(event: Shown): Parameters<Screen['aside']> | undefined {
   switch (event.type) {
     case 'tool:start':
-      return screen.aside('  tool', `${event.name} ${JSON.stringify(event.args)}`)
+      return ['  tool', `${event.name} ${JSON.stringify(event.args)}`]
     case 'tool:end':
-      return screen.aside(`  ${event.status}`, event.content, statusStyle[event.status])
+      return [`  ${event.status}`, event.content, statusStyle[event.status]]
     case 'model:retry':
-      return screen.aside(
-        '  retry',
-        `the model answered ${event.status}; attempt ${event.attempt + 1} follows`,
-        'yellow',
-      )
+      return ['  retry', `attempt ${event.attempt} failed (${event.status ?? 'no answer'}), the next follows`, 'yellow']
     case 'model:reset':
-      return screen.aside('  reset', 'what was streamed does not count; a new attempt follows', 'yellow')
+      return ['  reset', 'what was streamed does not count; a new attempt follows', 'yellow']
+    case 'turn:end':
+      return event.status === 'blocked' ? ['  blocked', event.reason ?? '', 'red'] : undefined
+    default:
+      return undefined
   }
 }

@@ -80,7 +80,7 @@ export class Lifecycle implements SessionHost {
     const { scope } = this
     this.#stack.checkOrder(this.#orderCheck)
     scope.onion = compileOnion(this.#stack.layers)
-    const gate = new Gate('agent', scope.onion.agent, (frame) => new AgentView(frame, scope))
+    const gate = new Gate('agent', scope.onion.agent, scope, (frame) => new AgentView(frame))
     const mark = scope.tools.mark()
     scope.opening = true
     try {

@@ -8,9 +8,9 @@ export class Cancel {
   aborted = false
   reason: unknown
   #controller: AbortController | undefined
-  /** One listener is the common case. */
-  #listener: Listener | undefined
-  #listeners: Set<Listener> | undefined
+  /** One that follows is the common case. */
+  #first: Listener | Cancel | undefined
+  #more: Set<Listener | Cancel> | undefined
 
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
@@ -26,23 +26,23 @@ export class Cancel {
     this.aborted = true
     this.reason = reason
     this.#controller?.abort(reason)
-    const listener = this.#listener
-    const listeners = this.#listeners
-    this.#listener = this.#listeners = undefined
-    listener?.(reason)
-    if (listeners !== undefined) for (const other of listeners) other(reason)
+    const first = this.#first
+    const more = this.#more
+    this.#first = this.#more = undefined
+    if (first !== undefined) tell(first, reason)
+    if (more !== undefined) for (const other of more) tell(other, reason)
   }
 
-  /** Calls `listener` when cancelled, at once if that was before. */
-  on(listener: Listener): void {
-    if (this.aborted) listener(this.reason)
-    else if (this.#listener === undefined) this.#listener = listener
-    else (this.#listeners ??= new Set()).add(listener)
+  /** Calls a listener, or cancels another place, when cancelled; at once if that was before. */
+  on(follower: Listener | Cancel): void {
+    if (this.aborted) tell(follower, this.reason)
+    else if (this.#first === undefined) this.#first = follower
+    else (this.#more ??= new Set()).add(follower)
   }
 
-  off(listener: Listener): void {
-    if (this.#listener === listener) this.#listener = undefined
-    else this.#listeners?.delete(listener)
+  off(follower: Listener | Cancel): void {
+    if (this.#first === follower) this.#first = undefined
+    else this.#more?.delete(follower)
   }
 
   /** A narrower place: cancelled with this one, or alone. */
@@ -54,15 +54,19 @@ export class Cancel {
 /** A place inside another one; `release()` unties the two. */
 export class NarrowCancel extends Cancel {
   readonly #outer: Cancel
-  readonly #follow = (reason: unknown) => this.abort(reason)
 
   constructor(outer: Cancel) {
     super()
     this.#outer = outer
-    outer.on(this.#follow)
+    outer.on(this)
   }
 
   release(): void {
-    this.#outer.off(this.#follow)
+    this.#outer.off(this)
   }
+}
+
+function tell(follower: Listener | Cancel, reason: unknown): void {
+  if (typeof follower === 'function') follower(reason)
+  else follower.abort(reason)
 }

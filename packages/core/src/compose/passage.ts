@@ -33,6 +33,8 @@ export interface Ending {
 export abstract class Passage {
   /** Some attempt was left behind, so that liveness has to be looked up. */
   left = false
+  /** The record whose scope this is, where that is not the passage itself. */
+  readonly home: object = this
   /** Whether next() may be called again after it rejected. */
   readonly reentrant: boolean = false
 

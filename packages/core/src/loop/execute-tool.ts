@@ -7,6 +7,7 @@ import { messageOf } from '../errors/describe.ts'
 import { cloneJson } from '../messages/json.ts'
 import type { ToolCall } from '../scopes/tool-call.ts'
 import { ToolView } from '../scopes/tool-context.ts'
+import { Deadlines } from '../seams/deadlines.ts'
 import { type CheckedArgs, checkArgs, tellIssues } from '../tool/check-args.ts'
 import type { AnyTool } from '../tool/tool.ts'
 import { errorResult, resultOf, type ToolResult } from '../tool/tool-result.ts'
@@ -74,34 +75,46 @@ function settle(
   running: PromiseLike<unknown>,
   cancel: NarrowCancel,
 ): Promise<ToolResult> {
-  const { clock, toolTimeout } = call.turn.session.agent.setup
+  const { turn } = call
+  const { clock, toolTimeout } = turn.session.agent.setup
   const ms = tool.timeout ?? toolTimeout
+  turn.deadlines ??= new Deadlines(clock)
+  const { deadlines } = turn
   return new Promise((resolve, reject) => {
-    const done = (settle: () => void) => {
-      stopClock()
-      cancel.off(left)
+    let open = true
+    const close = () => {
+      open = false
+      deadlines.remove(deadline)
+      cancel.off(leave)
       cancel.release()
       call.live = undefined
-      settle()
     }
-    const left = (reason: unknown) => done(() => reject(reason))
-    const stopClock = clock.after(ms, () =>
-      done(() => {
-        const error = new AlliumError('tool.timeout', `The tool "${call.name}" took longer than ${ms} ms.`, {
-          expose: true,
-          details: { tool: call.name, ms },
-        })
-        cancel.abort(new DOMException(error.message, 'TimeoutError'))
-        resolve(failed(call, error))
-      }),
-    )
-    cancel.on(left)
+    const leave = (reason: unknown) => {
+      close()
+      reject(reason)
+    }
+    const settled = (shaped: (call: ToolCall, value: unknown) => ToolResult, value: unknown) => {
+      if (!open) return
+      close()
+      resolve(shaped(call, value))
+    }
+    const deadline = deadlines.add(ms, () => {
+      const error = tooSlow(call, ms)
+      settled(failed, error)
+      cancel.abort(new DOMException(error.message, 'TimeoutError'))
+    })
+    cancel.on(leave)
     call.live = (reason: unknown = new AbortError('the call was left')) => cancel.abort(reason)
     running.then(
-      (value) => done(() => resolve(shape(call, value))),
-      (error) => done(() => resolve(failed(call, error))),
+      (value) => settled(shape, value),
+      (error) => settled(failed, error),
     )
   })
+}
+
+function tooSlow({ name }: ToolCall, ms: number): AlliumError {
+  const message = `The tool "${name}" took longer than ${ms} ms.`
+  return new AlliumError('tool.timeout', message, { expose: true, details: { tool: name, ms } })
 }
 
 function shape(call: ToolCall, value: unknown): ToolResult {
@@ -135,7 +148,7 @@ function exposed(error: unknown): boolean {
 }
 
 function contextOf(call: ToolCall, cancel: Cancel): ToolView {
-  return new ToolView(coreFrame(call, call.name, cancel), call)
+  return new ToolView(coreFrame(call, call.name, cancel))
 }
 
 function nothing(): void {}

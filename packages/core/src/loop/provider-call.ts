@@ -5,12 +5,12 @@ import { describe } from '../errors/describe.ts'
 import { cleanUsage } from '../messages/usage.ts'
 import { Assembly } from '../model/assembly.ts'
 import type { ContentChunk, FinishChunk } from '../model/chunk.ts'
-import { isModel, type Model, type ModelRequest } from '../model/model.ts'
+import { isModel, type Model } from '../model/model.ts'
 import type { ModelResponse } from '../model/response.ts'
 import { saidBy } from '../model/said.ts'
 import type { ModelCall } from '../scopes/model-call.ts'
 import type { Emit } from '../seams/journal.ts'
-import { buildRequest } from './request.ts'
+import { ProviderRequest } from './request.ts'
 import { uniqueCallIds } from './unique-call-ids.ts'
 
 /** The core of the model scope: one physical call of a provider, through the journal, into the stream. */
@@ -41,9 +41,10 @@ function streamAnswer(call: ModelCall, model: Model): PromiseLike<ModelResponse>
   const { turn } = call
   const { sink } = call.fields.now
   const assembly = new Assembly(model.id)
-  const unique = uniqueCallIds(turn.session)
+  let unique: ReturnType<typeof uniqueCallIds> | undefined
   const take = (chunk: ContentChunk) => {
-    const named = 'callId' in chunk ? unique(chunk) : chunk
+    if ('callId' in chunk) unique ??= uniqueCallIds(turn.session)
+    const named = unique === undefined ? chunk : unique(chunk)
     assembly.add(named)
     return sink.push(named)
   }
@@ -70,79 +71,66 @@ function respond(call: ModelCall, model: Model, assembly: Assembly, finish: Fini
 function physicalCall(call: ModelCall, model: Model, emit: Emit<ContentChunk>): Promise<FinishChunk> {
   call.turn.usage.calls++
   return new Promise((resolve, reject) => {
-    const place = call.cancel
-    const { request, cancel } = buildRequest(call)
-    let iterator: AsyncIterator<unknown> | undefined
-    const stream: OpenStream = { open: true }
-    const shut = () => {
-      stream.open = false
-      place.off(leave)
-      call.live = undefined
-      silence(iterator?.return?.())
-    }
-    const leave = (reason: unknown = new AbortError('the call was left')) => {
-      if (!stream.open) return
-      cancel.abort(reason)
-      shut()
-      reject(reason)
-    }
-    place.on(leave)
-    if (!stream.open) return
-    call.live = leave
-    const fail = (error: unknown) => {
-      if (!stream.open) return
-      shut()
-      cancel.abort(new AbortError('the call failed'))
-      reject(error)
-    }
-    try {
-      iterator = streamOf(model, request)
-    } catch (error) {
-      return fail(error)
-    }
-    void read(
-      iterator,
-      model,
-      emit,
-      stream,
-      (finish) => {
-        shut()
-        resolve(finish)
-      },
-      fail,
-    )
+    const reading = new Reading(call, model, resolve, reject)
+    if (reading.open) void reading.read(emit)
   })
 }
 
-interface OpenStream {
-  open: boolean
-}
+/** A provider's stream while it is read. */
+class Reading {
+  open = true
+  readonly #call: ModelCall
+  readonly #model: Model
+  readonly #request: ProviderRequest
+  readonly #resolve: (finish: FinishChunk) => void
+  readonly #reject: (error: unknown) => void
+  #iterator: AsyncIterator<unknown> | undefined
+  readonly #leave = (reason: unknown = new AbortError('the call was left')) => this.#fail(reason, reason)
 
-function streamOf(model: Model, request: ModelRequest): AsyncIterator<unknown> {
-  return model.stream(request)[Symbol.asyncIterator]()
-}
+  constructor(call: ModelCall, model: Model, resolve: (finish: FinishChunk) => void, reject: (error: unknown) => void) {
+    this.#call = call
+    this.#model = model
+    this.#resolve = resolve
+    this.#reject = reject
+    this.#request = new ProviderRequest(call)
+    call.live = this.#leave
+    call.cancel.on(this.#leave)
+  }
 
-async function read(
-  iterator: AsyncIterator<unknown>,
-  model: Model,
-  emit: Emit<ContentChunk>,
-  stream: OpenStream,
-  finished: (finish: FinishChunk) => void,
-  failed: (error: unknown) => void,
-): Promise<void> {
-  try {
-    for (;;) {
-      const { done, value } = await iterator.next()
-      if (!stream.open) return
-      if (done === true) throw truncated(model)
-      const chunk = checked(value, model)
-      if (chunk === undefined) continue
-      if (chunk.type === 'finish') return finished(chunk)
-      const wait = emit(chunk)
-      if (wait !== undefined) await wait
+  async read(emit: Emit<ContentChunk>): Promise<void> {
+    const model = this.#model
+    try {
+      const iterator = (this.#iterator = model.stream(this.#request)[Symbol.asyncIterator]())
+      for (;;) {
+        const { done, value } = await iterator.next()
+        if (!this.open) return
+        if (done === true) throw truncated(model)
+        const chunk = checked(value, model)
+        if (chunk === undefined) continue
+        if (chunk.type === 'finish') {
+          this.#shut()
+          return this.#resolve(chunk)
+        }
+        const wait = emit(chunk)
+        if (wait !== undefined) await wait
+      }
+    } catch (error) {
+      this.#fail(error, new AbortError('the call failed'))
     }
-  } catch (error) {
-    failed(error)
+  }
+
+  #fail(error: unknown, reason: unknown): void {
+    if (!this.open) return
+    this.#shut()
+    this.#request.abort(reason)
+    this.#reject(error)
+  }
+
+  #shut(): void {
+    this.open = false
+    this.#call.cancel.off(this.#leave)
+    this.#call.live = undefined
+    silence(this.#iterator?.return?.())
   }
 }
 

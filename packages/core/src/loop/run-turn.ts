@@ -28,6 +28,7 @@ export async function runTurn(turn: TurnScope, settled: (end: { error?: unknown 
     turn.fail(layersTooDeep(error, turn))
   }
   const { end } = turn
+  turn.deadlines?.clear()
   closeHistory(turn)
   turn.answer.seal()
   session.turn = undefined

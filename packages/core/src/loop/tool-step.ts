@@ -14,6 +14,20 @@ export async function toolStep(turn: TurnScope, response: ModelResponse): Promis
   const calls = response.toolCalls.filter(({ providerExecuted }) => providerExecuted !== true)
   if (calls.length === 0) return
   const records: ToolCallRecord[] = new Array(calls.length)
+  if (calls.length === 1) records[0] = await runCall(turn, response, calls[0] as CallOfModel, 0)
+  else await runCalls(turn, response, calls, records)
+  for (const [i, { callId, name, args }] of calls.entries())
+    turn.toolCalls.push(records[i] ?? { callId, name, args: cloneJson(args), result: cancelled(callId) })
+  turn.commit({ role: 'tool', content: turn.toolCalls.slice(-calls.length).map(resultPart) })
+}
+
+/** As many at once as the agent allows, in the order of the calls. */
+async function runCalls(
+  turn: TurnScope,
+  response: ModelResponse,
+  calls: readonly CallOfModel[],
+  records: ToolCallRecord[],
+): Promise<void> {
   let next = 0
   const work = async () => {
     while (next < calls.length && turn.end === undefined && !turn.inside.aborted) {
@@ -22,11 +36,7 @@ export async function toolStep(turn: TurnScope, response: ModelResponse): Promis
     }
   }
   const workers = Math.min(turn.session.agent.setup.toolConcurrency, calls.length)
-  if (workers === 1) await work()
-  else await Promise.all(Array.from({ length: workers }, work))
-  for (const [i, { callId, name, args }] of calls.entries())
-    turn.toolCalls.push(records[i] ?? { callId, name, args: cloneJson(args), result: cancelled(callId) })
-  turn.commit({ role: 'tool', content: turn.toolCalls.slice(-calls.length).map(resultPart) })
+  await Promise.all(Array.from({ length: workers }, work))
 }
 
 async function runCall(
@@ -36,18 +46,18 @@ async function runCall(
   index: number,
 ): Promise<ToolCallRecord> {
   const { callId, name } = given
-  const args = cloneJson(given.args)
-  tellStart(turn, callId, name, args)
+  const ran = cloneJson(given.args)
+  tellStart(turn, callId, name, cloneJson(given.args))
   let result: ToolResult
   try {
-    const call = prepare(turn, response, given, index)
+    const call = prepare(turn, response, given, ran, index)
     result = (await pass(call instanceof Promise ? await call : call)) as ToolResult
   } catch (error) {
     if (!turn.inside.aborted) turn.fail(error)
     result = cancelled(callId)
   }
   tellEnd(turn, name, result)
-  return { callId, name, args: cloneJson(given.args), result }
+  return { callId, name, args: ran, result }
 }
 
 function tellStart(turn: TurnScope, callId: string, name: string, args: Record<string, unknown>): void {
@@ -81,11 +91,11 @@ function prepare(
   turn: TurnScope,
   response: ModelResponse,
   given: CallOfModel,
+  args: Record<string, unknown>,
   index: number,
 ): ToolCall | Promise<ToolCall> {
   const { agent } = turn.session
   const registered = agent.tools.get(given.name)
-  const args = cloneJson(given.args)
   const make = (issues: ToolCall['invalid'], parsed?: unknown) =>
     new ToolCall(turn, given.callId, given.name, index, args, issues, registered, parsed, executeTool)
   if (registered === undefined) return make([{ message: noSuchTool(turn, given.name) }])

@@ -1,7 +1,7 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
-import type { Message, Part, ReasoningPart, TextPart } from '../messages/message.ts'
-import type { ContentChunk, ToolInputStart } from './chunk.ts'
+import type { Message, Part } from '../messages/message.ts'
+import type { ContentChunk, ReasoningDelta, TextDelta, ToolInputStart } from './chunk.ts'
 import type { ToolCall } from './response.ts'
 
 /** A tool call as its chunks tell it. */
@@ -64,9 +64,8 @@ export class Assembly {
     return this.#reasoning
   }
 
-  /** The ids of calls that have begun. */
-  has(callId: string): boolean {
-    return this.#calls?.has(callId) ?? false
+  get hasCalls(): boolean {
+    return this.#calls !== undefined
   }
 
   /** Throws if a tool input has not ended. */
@@ -109,21 +108,17 @@ export class Assembly {
     return { role: 'assistant', content }
   }
 
-  #extend(
-    type: 'text' | 'reasoning',
-    chunk: { delta: string; id?: string; providerMetadata?: TextPart['providerMetadata'] },
-  ): void {
-    const last = this.#blocks.at(-1)
-    let part: TextPart | ReasoningPart
-    if (last !== undefined && 'part' in last && last.part.type === type && last.id === chunk.id) {
+  #extend(type: 'text' | 'reasoning', { delta, id, providerMetadata }: TextDelta | ReasoningDelta): void {
+    const last = this.#blocks[this.#blocks.length - 1]
+    let part: Part
+    if (last !== undefined && 'part' in last && last.part.type === type && last.id === id) {
       part = last.part
-      part.text += chunk.delta
+      part.text += delta
     } else {
-      part = { type, text: chunk.delta }
-      this.#blocks.push({ part, id: chunk.id })
+      part = { type, text: delta }
+      this.#blocks.push({ part, id })
     }
-    if (chunk.providerMetadata !== undefined)
-      part.providerMetadata = { ...part.providerMetadata, ...chunk.providerMetadata }
+    if (providerMetadata !== undefined) part.providerMetadata = { ...part.providerMetadata, ...providerMetadata }
   }
 
   #start(start: ToolInputStart): void {

@@ -9,9 +9,11 @@ export interface Said {
   calls(): readonly ToolCall[]
 }
 
-export const nothingSaid: Said = { text: '', calls: () => [] }
+const noCalls = (): readonly ToolCall[] => []
+export const nothingSaid: Said = { text: '', calls: noCalls }
 
 export function saidBy(assembly: Assembly): Said {
+  if (!assembly.hasCalls) return { text: assembly.text, calls: noCalls }
   let calls: readonly ToolCall[] | undefined
   return { text: assembly.text, calls: () => (calls ??= assembly.toolCalls()) }
 }
@@ -22,12 +24,10 @@ export function saidAs({ text, toolCalls }: ModelResponse): Said {
 }
 
 /** By value: the text, and the id, name and arguments of each call. */
-export function saysSame(said: Said, response: ModelResponse): boolean {
-  return (
-    said.text === response.text &&
-    startsWithCalls(response.toolCalls, said.calls()) &&
-    said.calls().length === response.toolCalls.length
-  )
+export function saysSame(said: Said, { text, toolCalls }: ModelResponse): boolean {
+  if (said.text !== text) return false
+  const calls = said.calls()
+  return calls.length === toolCalls.length && startsWithCalls(toolCalls, calls)
 }
 
 /** The chunks that lead from what was said to the response, or undefined where it takes something back. */

@@ -34,7 +34,7 @@ function mapLink(layer: string, map: OnChunk, out: Pick<Sink, 'push'>): Pick<Sin
   return {
     push(chunk) {
       const mapped = map(chunk)
-      if (mapped === undefined) return out.push(chunk)
+      if (mapped === undefined || mapped === chunk) return out.push(chunk)
       if (mapped === null) return
       if (!Array.isArray(mapped)) return out.push(checkChunk(mapped as ContentChunk, layer))
       for (const one of mapped) checkChunk(one, layer)
@@ -57,7 +57,7 @@ const kinds = new Set<unknown>([
 /** Throws unless a layer sent a chunk that may flow between layers. */
 export function checkChunk(value: unknown, layer: string): ContentChunk {
   const type = typeof value === 'object' && value !== null ? (value as { type?: unknown }).type : undefined
-  if (kinds.has(type)) return value as ContentChunk
+  if (type === 'text-delta' || kinds.has(type)) return value as ContentChunk
   const what = type === undefined ? describe(value) : `a chunk of the type ${describe(type)}`
   throw new AlliumError(
     'layer.result',

@@ -30,10 +30,12 @@ export interface AgentContext<Config = unknown> {
 
 /** A layer's context: every field is an accessor on the record of its scope. */
 export class AgentView implements AgentContext {
-  constructor(
-    protected readonly $frame: Frame,
-    protected readonly $agent: AgentScope,
-  ) {}
+  constructor(protected readonly $frame: Frame) {}
+
+  /** The record of the agent; the passage of the frame leads to it. */
+  protected get $agent(): AgentScope {
+    return this.$frame.passage.home as AgentScope
+  }
 
   get agent(): AgentContext['agent'] {
     const { name, model, instructions } = this.$agent.setup

@@ -29,8 +29,8 @@ export class OwnedFields {
 
   constructor(
     public now: CallFields,
-    /** What would be sent if no layer had looked. */
-    readonly messages: () => readonly Message[],
+    /** Tells what would be sent. */
+    readonly call: { readonly messages: readonly Message[] },
   ) {}
 
   /** Changes fields on behalf of a layer; one that was left behind changes nothing. */
@@ -71,7 +71,7 @@ export class OwnedFields {
   }
 
   #copyOf(key: Changeable): CallFields[Changeable] {
-    if (key === 'messages') return (this.now.messages ?? this.messages()).map(copyMessage)
+    if (key === 'messages') return this.call.messages.map(copyMessage)
     return key === 'settings' ? { ...this.now.settings } : [...this.now.toolDefs]
   }
 }

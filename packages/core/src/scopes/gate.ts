@@ -11,7 +11,12 @@ export class Gate extends Passage {
   #leave: (() => void) | undefined
   #whole: Promise<unknown> | undefined
 
-  constructor(scope: 'agent' | 'session', hooks: readonly Hook[], view: (frame: Frame) => object) {
+  constructor(
+    scope: 'agent' | 'session',
+    hooks: readonly Hook[],
+    override readonly home: object,
+    view: (frame: Frame) => object,
+  ) {
     super(scope, hooks, new Cancel())
     this.#view = view
   }

@@ -49,7 +49,7 @@ export class ModelCall extends Passage {
       skip,
       sink,
     }
-    this.fields = new OwnedFields(start, () => this.messages)
+    this.fields = new OwnedFields(start, this)
   }
 
   /** What is sent: the instructions, then the working view. */
@@ -57,8 +57,8 @@ export class ModelCall extends Passage {
     const { messages } = this.fields.now
     if (messages !== undefined) return messages
     const { turn } = this
-    const system = turn.session.agent.instructions(() => new TurnView(coreFrame(turn, 'instructions'), turn))
-    return system === undefined ? turn.working.slice() : [system, ...turn.working]
+    const system = turn.session.agent.instructions(() => new TurnView(coreFrame(turn, 'instructions')))
+    return system === undefined ? turn.working.slice() : [system].concat(turn.working)
   }
 
   override ending(): Ending | undefined {
@@ -69,7 +69,7 @@ export class ModelCall extends Passage {
     return skip?.frame === frame ? skip.response : undefined
   }
   view(frame: Frame): object {
-    return new ModelView(frame, this)
+    return new ModelView(frame)
   }
   core(): PromiseLike<ModelResponse> {
     this.fields.handOver()

@@ -1,4 +1,3 @@
-import type { Frame } from '../compose/frame.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import type { Message } from '../messages/message.ts'
@@ -15,6 +14,7 @@ import { type ModelResponse, type ResponseInput, toResponse } from '../model/res
 import type { State } from '../state/state-store.ts'
 import type { ModelCall } from './model-call.ts'
 import { type TurnContext, TurnView } from './turn-context.ts'
+import type { TurnScope } from './turn-scope.ts'
 
 /** Model scope: one call of the model. What it holds is what is sent. */
 export interface ModelContext<S = State, Config = unknown, C = unknown, P = unknown>
@@ -44,11 +44,11 @@ export interface ModelContext<S = State, Config = unknown, C = unknown, P = unkn
 }
 
 export class ModelView extends TurnView implements ModelContext {
-  constructor(
-    frame: Frame,
-    protected readonly $call: ModelCall,
-  ) {
-    super(frame, $call.turn)
+  protected override get $turn(): TurnScope {
+    return this.$call.turn
+  }
+  protected get $call(): ModelCall {
+    return this.$frame.passage as ModelCall
   }
 
   override get messages(): Message[] {

@@ -1,10 +1,10 @@
-import type { Frame } from '../compose/frame.ts'
 import type { CustomEvent } from '../events/events.ts'
 import type { ReadonlyHistory } from '../messages/history.ts'
 import type { Message } from '../messages/message.ts'
 import type { Capabilities } from '../seams/capability.ts'
 import type { State } from '../state/state-store.ts'
 import { type AgentContext, AgentView } from './agent-context.ts'
+import type { AgentScope } from './agent-scope.ts'
 import type { SessionScope } from './session-scope.ts'
 
 /** Session scope: from open (or the first run) to close(). */
@@ -27,11 +27,11 @@ export interface SessionContext<S = State, Config = unknown, C = unknown, P = un
 }
 
 export class SessionView extends AgentView implements SessionContext {
-  constructor(
-    frame: Frame,
-    protected readonly $session: SessionScope,
-  ) {
-    super(frame, $session.agent)
+  protected override get $agent(): AgentScope {
+    return this.$session.agent
+  }
+  protected get $session(): SessionScope {
+    return this.$frame.passage.home as SessionScope
   }
 
   get sessionId(): string {

@@ -83,7 +83,7 @@ export class ToolCall extends Passage {
     return this.denied ?? (this.fields.skip?.frame === frame ? this.fields.skip.result : undefined)
   }
   view(frame: Frame): object {
-    return new ToolView(frame, this)
+    return new ToolView(frame)
   }
   core(): unknown {
     return this.#execute(this)

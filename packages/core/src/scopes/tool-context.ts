@@ -1,10 +1,10 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { Frame } from '../compose/frame.ts'
 import type { JsonSchema } from '../seams/validate.ts'
 import type { State } from '../state/state-store.ts'
 import type { ToolResult, ToolResultInput } from '../tool/tool-result.ts'
 import type { ToolCall } from './tool-call.ts'
 import { type TurnContext, TurnView } from './turn-context.ts'
+import type { TurnScope } from './turn-scope.ts'
 
 /** Tool scope: one execution of one tool. */
 export interface ToolContext<S = State, Config = unknown, C = unknown, P = unknown, Args = Record<string, unknown>>
@@ -35,11 +35,11 @@ export interface ToolContext<S = State, Config = unknown, C = unknown, P = unkno
 }
 
 export class ToolView extends TurnView implements ToolContext {
-  constructor(
-    frame: Frame,
-    protected readonly $call: ToolCall,
-  ) {
-    super(frame, $call.turn)
+  protected override get $turn(): TurnScope {
+    return this.$call.turn
+  }
+  protected get $call(): ToolCall {
+    return this.$frame.passage as ToolCall
   }
 
   get tool(): ToolContext['tool'] {

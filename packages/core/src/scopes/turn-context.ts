@@ -1,9 +1,9 @@
-import type { Frame } from '../compose/frame.ts'
 import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
 import type { OnChunk, Pipe } from '../model/transforms.ts'
 import type { State } from '../state/state-store.ts'
 import { type SessionContext, SessionView } from './session-context.ts'
+import type { SessionScope } from './session-scope.ts'
 import { type StreamVerbs, transformsOf } from './stream-verbs.ts'
 import type { TurnScope } from './turn-scope.ts'
 
@@ -41,11 +41,11 @@ export interface TurnContext<S = State, Config = unknown, C = unknown, P = unkno
 }
 
 export class TurnView extends SessionView implements TurnContext {
-  constructor(
-    frame: Frame,
-    protected readonly $turn: TurnScope,
-  ) {
-    super(frame, $turn.session)
+  protected override get $session(): SessionScope {
+    return this.$turn.session
+  }
+  protected get $turn(): TurnScope {
+    return this.$frame.passage as TurnScope
   }
 
   override get context(): unknown {

@@ -11,6 +11,7 @@ import type { Message, ToolResultPart } from '../messages/message.ts'
 import { addUsage, noUsage, type Usage } from '../messages/usage.ts'
 import type { ModelRef, Settings } from '../model/model.ts'
 import type { ToolCall } from '../model/response.ts'
+import type { Deadlines } from '../seams/deadlines.ts'
 import type { ToolResult } from '../tool/tool-result.ts'
 import { Answer } from './answer.ts'
 import type { SessionScope } from './session-scope.ts'
@@ -57,6 +58,8 @@ export class TurnScope extends Passage {
   callIndex = 0
   stopReason: string | undefined
   deferred: Promise<unknown>[] | undefined
+  /** The timeouts of its tools, once one has been set. */
+  deadlines: Deadlines | undefined
   /** How the run ends before its time, if it does; the first abort or block stays. */
   end: (Ending & { kind: EndKind }) | undefined
   /** Where the loop and its calls are cancelled. */
@@ -200,10 +203,10 @@ export class TurnScope extends Passage {
     return this.end
   }
   view(frame: Frame): object {
-    return new TurnView(frame, this)
+    return new TurnView(frame)
   }
   core(): Promise<void> {
-    this.inside = this.cancel.narrow()
+    if (this.hooks.length > 0) this.inside = this.cancel.narrow()
     return this.options.loop(this)
   }
   override entering(frame: Frame): void {

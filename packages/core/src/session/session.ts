@@ -163,6 +163,7 @@ export class Session<S = State, C = unknown> {
 
   #settle(run: LiveRun, end: { error?: unknown }): void {
     run.settle(end)
+    if (this.#last === run) this.#last = undefined
     this.#host.settled()
   }
 
@@ -198,7 +199,7 @@ export class Session<S = State, C = unknown> {
     await this.#host.init()
     const hooks = this.#scope.agent.onion.session
     if (hooks.length > 0) {
-      const gate = new Gate('session', hooks, (frame) => new SessionView(frame, this.#scope))
+      const gate = new Gate('session', hooks, this.#scope, (frame) => new SessionView(frame))
       await gate.open()
       this.#gate = gate
       this.#host.opened(this)

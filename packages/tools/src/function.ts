@@ -1,0 +1,29 @@
+import { type AnyTool, defineMiddleware, type Tool, type TypedMiddleware } from '@allium/core'
+
+type Schema = Tool['schema']
+
+export interface FunctionOptions<S extends Schema> extends Tool<S> {
+  /** The layer's name. @default 'tools:function:' and the tool's name */
+  as?: string
+}
+
+/**
+ * Gives the agent a tool made of one function.
+ *
+ * Where a tool belongs to a feature that comes and goes as a layer; tools of the agent itself fit in its `tools` too.
+ * The arguments are typed and checked by the schema.
+ *
+ * @throws AlliumError (from `.use()`) `tool.invalid`, `tool.duplicate`
+ * @example
+ * agent.use(
+ *   tools.function({
+ *     name: 'add',
+ *     description: 'Adds two numbers',
+ *     schema: z.object({ a: z.number(), b: z.number() }),
+ *     execute: ({ a, b }) => a + b,
+ *   }),
+ * )
+ */
+export function functionTool<S extends Schema = undefined>({ as, ...tool }: FunctionOptions<S>): TypedMiddleware<{}> {
+  return defineMiddleware({ name: as ?? `tools:function:${tool.name}`, tools: [tool as AnyTool] })
+}
