@@ -13,6 +13,6 @@ export default defineConfig(
 export function config(name: string, include: string[]) {
   return {
     ssr: { resolve: { conditions: ['@allium/source', 'module', 'node', 'development|production'] } },
-    test: { include, reporters: ['default', 'json'], outputFile: { json: `.cache/${name}.json` } },
+    test: { include, isolate: false, reporters: ['default', 'json'], outputFile: { json: `.cache/${name}.json` } },
   }
 }

@@ -2,7 +2,7 @@ import type { JsonSchema, Validate } from '@allium/core'
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 
-type Issue = ReturnType<Validate>[number]
+type Issue = Awaited<ReturnType<Validate>>[number]
 
 /**
  * Checks values against raw JSON Schemas with ajv, each compiled once. Draft 07 unless `$schema` says 2019-09 or

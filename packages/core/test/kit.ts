@@ -6,7 +6,7 @@ import {
   type AgentRun,
   type AlliumError,
   type AnyTool,
-  type CustomEvent,
+  type LayerEvent,
   type Message,
   type ModelChunk,
   type Part,
@@ -91,8 +91,8 @@ export async function failure(promise: PromiseLike<unknown> | (() => unknown)): 
 }
 
 /** Every event of a run, and the text that a screen which honours resets would show. */
-export async function read(run: AsyncIterable<StreamEvent | CustomEvent>) {
-  const events: (StreamEvent | CustomEvent)[] = []
+export async function read(run: AsyncIterable<StreamEvent | LayerEvent>) {
+  const events: (StreamEvent | LayerEvent)[] = []
   let shown = ''
   let all = ''
   try {

@@ -354,6 +354,15 @@ describe('observe.onion', () => {
     await expect(run).rejects.toMatchObject({ code: 'layer.floating_next' })
   })
 
+  it('gives sessions no layers of their own, so that the agent need not keep them until they close', async () => {
+    let closed = 0
+    const agent = new Agent({ model: scriptedModel(['hi']) }).use(onion())
+    agent.on('session:end', () => closed++)
+    await agent.session().run('hello')
+    await agent.dispose()
+    expect(closed).toBe(0)
+  })
+
   it('is not shown among the layers of the agent’s calls', () => {
     const agent = new Agent({ model: scriptedModel([]) }).use(onion()).use(passing('a', 'model'))
     expect(agent.inspect().scopes.model).toEqual(['a'])

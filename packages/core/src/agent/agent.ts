@@ -3,7 +3,15 @@ import type { ScopeName } from '../compose/passage.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import type { AgentEvents } from '../events/events.ts'
 import type { Input } from '../messages/message.ts'
-import type { AnyMiddleware, Hooks, Middleware, StateOf, TypedMiddleware, Usable } from '../middleware/middleware.ts'
+import type {
+  AnyMiddleware,
+  Hooks,
+  IsLoose,
+  Middleware,
+  StateOf,
+  TypedMiddleware,
+  Usable,
+} from '../middleware/middleware.ts'
 import { checkOrder, type Finding } from '../middleware/order.ts'
 import { AgentScope } from '../scopes/agent-scope.ts'
 import { SessionScope } from '../scopes/session-scope.ts'
@@ -64,7 +72,7 @@ export class Agent<
     layer: TypedMiddleware<F, Schema, OutputOf<C>, OutputOf<P>>,
     ...config: ConfigArgs<Schema>
   ): Agent<S & F, C, P>
-  use(layer: Middleware, config?: unknown): this
+  use<M extends Middleware>(layer: M & (IsLoose<M> extends true ? unknown : never), config?: unknown): this
   use<M extends AnyMiddleware | readonly AnyMiddleware[]>(layer: {
     toMiddleware(): M
   }): Agent<S & StatesOf<M extends readonly unknown[] ? M : [M]>, C, P>

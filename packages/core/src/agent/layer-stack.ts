@@ -2,7 +2,7 @@ import type { Onion } from '../compose/passage.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import type { Layer, Usable } from '../middleware/middleware.ts'
 import { toLayers } from '../middleware/normalize.ts'
-import { checkNames, checkRunLayers, compileOnion } from '../middleware/onion.ts'
+import { checkNames, checkRunLayers, compileOnion, wrapOnion } from '../middleware/onion.ts'
 import { checkOrder } from '../middleware/order.ts'
 import type { AgentScope } from '../scopes/agent-scope.ts'
 import { declareFields, type StateField } from '../state/field.ts'
@@ -13,6 +13,7 @@ export type OrderCheck = 'error' | 'warn' | 'off'
 export class LayerStack {
   readonly layers: Layer[] = []
   readonly #scope: AgentScope
+  readonly #names = new Set<string>()
   readonly #ofRuns = new WeakMap<readonly Usable[], Onion>()
 
   constructor(scope: AgentScope) {
@@ -22,9 +23,10 @@ export class LayerStack {
   /** Takes layers with their state fields and tools, all or none. */
   add(first: unknown, config: unknown): void {
     const added = toLayers(first, config, this.layers.length)
-    checkNames([...this.layers, ...added])
+    checkNames(added, this.#names)
     this.#declare(added)
     this.layers.push(...added)
+    for (const { name } of added) this.#names.add(name)
   }
 
   /** The onion with a run's own layers inside; compiled once for each array. */
@@ -32,8 +34,8 @@ export class LayerStack {
     let onion = this.#ofRuns.get(use)
     if (onion === undefined) {
       const layers = toLayers(use, undefined, this.layers.length)
-      checkRunLayers(layers, this.layers)
-      onion = compileOnion(this.layers, layers)
+      checkRunLayers(layers, this.#names)
+      onion = wrapOnion(compileOnion(this.layers, layers), [...this.layers, ...layers])
       this.#ofRuns.set(use, onion)
     }
     return onion

@@ -1,7 +1,7 @@
 import type { Onion } from '../compose/passage.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import type { Usable } from '../middleware/middleware.ts'
-import { compileOnion } from '../middleware/onion.ts'
+import { compileOnion, wrapOnion } from '../middleware/onion.ts'
 import { AgentView } from '../scopes/agent-context.ts'
 import type { AgentScope } from '../scopes/agent-scope.ts'
 import { Gate } from '../scopes/gate.ts'
@@ -79,7 +79,7 @@ export class Lifecycle implements SessionHost {
   async #init(): Promise<void> {
     const { scope } = this
     this.#stack.checkOrder(this.#orderCheck)
-    scope.onion = compileOnion(this.#stack.layers)
+    scope.onion = wrapOnion(compileOnion(this.#stack.layers), this.#stack.layers)
     const gate = new Gate('agent', scope.onion.agent, scope, (frame) => new AgentView(frame))
     const mark = scope.tools.mark()
     scope.opening = true

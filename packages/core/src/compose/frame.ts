@@ -1,4 +1,5 @@
 import { firstError } from '../errors/first-error.ts'
+import { isStackOverflow } from '../errors/stack-overflow.ts'
 import type { Cancel } from './cancel.ts'
 import { floating, leftBehind, misuse } from './misuse.ts'
 import type { Hook, NextOptions, Passage } from './passage.ts'
@@ -118,7 +119,11 @@ function inward(frame: Frame): Promise<unknown> {
     const result = enter(frame.passage, frame.index + 1, frame)
     return result instanceof Promise ? result : Promise.resolve(result)
   } catch (error) {
-    if (frame.phase === Phase.running) frame.phase = Phase.failed
+    if (frame.phase === Phase.running) {
+      frame.phase = Phase.failed
+      frame.error = error
+    }
+    if (isStackOverflow(error)) throw error
     return rejected(error)
   }
 }

@@ -85,8 +85,8 @@ export interface ModelEnd extends InStep {
   error?: unknown
 }
 
-/** What observers may listen to, by name. Layers add their own by declaration merging. */
-export interface AgentEvents {
+/** The events of the core, by name. */
+export interface CoreEvents {
   'agent:start': { type: 'agent:start'; agent: string }
   'agent:end': { type: 'agent:end'; agent: string }
   'session:start': { type: 'session:start'; sessionId: string }
@@ -104,3 +104,8 @@ export interface AgentEvents {
   error: { type: 'error'; sessionId: string; turnId: string; error: unknown }
   'observer:error': { type: 'observer:error'; event: string; error: unknown }
 }
+
+/** What observers may listen to, by name. Layers add their own by declaration merging. */
+export interface AgentEvents extends CoreEvents {}
+/** The events that layers declare. */
+export type LayerEvent = AgentEvents[Exclude<keyof AgentEvents, keyof CoreEvents>]

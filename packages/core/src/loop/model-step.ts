@@ -1,3 +1,4 @@
+import type { Message, Part } from '../messages/message.ts'
 import { modelId } from '../model/model.ts'
 import { type ModelResponse, responseMessage } from '../model/response.ts'
 import { ModelCall } from '../scopes/model-call.ts'
@@ -45,7 +46,7 @@ export function callFailed({ turn, fields, callIndex }: ModelCall, error: unknow
 }
 
 function commit(turn: TurnScope, response: ModelResponse): void {
-  const message = responseMessage(response)
+  const message = withProviderResults(responseMessage(response), response)
   const { session } = turn
   if (response.toolCalls.length > 0) for (const { callId } of response.toolCalls) session.callIds.add(callId)
   const empty = message.content.length === 0
@@ -56,3 +57,17 @@ function commit(turn: TurnScope, response: ModelResponse): void {
     response.toolCalls.length > 0,
   )
 }
+
+/** A call that the provider ran, but whose result it never sent, gets one: every call in the history has one. */
+function withProviderResults(message: Message, { toolCalls }: ModelResponse): Message {
+  const { content } = message
+  const ran = toolCalls.filter(({ providerExecuted }) => providerExecuted === true)
+  if (ran.length === 0 || typeof content === 'string') return message
+  const answered = new Set(content.map((part) => (part.type === 'tool-result' ? part.callId : undefined)))
+  const missing = ran
+    .filter(({ callId }) => !answered.has(callId))
+    .map(({ callId, name }): Part => ({ type: 'tool-result', callId, name, content: noResult, isError: true }))
+  return missing.length === 0 ? message : { ...message, content: [...content, ...missing] }
+}
+
+const noResult = 'The provider sent no result.'

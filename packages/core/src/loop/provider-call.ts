@@ -40,6 +40,7 @@ async function resolve(call: ModelCall, ref: string): Promise<Model> {
 function streamAnswer(call: ModelCall, model: Model): PromiseLike<ModelResponse> {
   const { turn } = call
   const { sink } = call.fields.now
+  turn.usage.calls++
   const assembly = new Assembly(model.id)
   let unique: ReturnType<typeof uniqueCallIds> | undefined
   const take = (chunk: ContentChunk) => {
@@ -69,7 +70,6 @@ function respond(call: ModelCall, model: Model, assembly: Assembly, finish: Fini
 
 /** Reads the provider's stream to its finish. Leaves at once, and closes it, when the call is cancelled or left. */
 function physicalCall(call: ModelCall, model: Model, emit: Emit<ContentChunk>): Promise<FinishChunk> {
-  call.turn.usage.calls++
   return new Promise((resolve, reject) => {
     const reading = new Reading(call, model, resolve, reject)
     if (reading.open) void reading.read(emit)

@@ -2,6 +2,7 @@ import { pass } from '../compose/frame.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import type { BlockError } from '../errors/block-error.ts'
 import { messageOf } from '../errors/describe.ts'
+import { isStackOverflow } from '../errors/stack-overflow.ts'
 import type { RunStatus, TurnEnd } from '../events/events.ts'
 import type { TurnScope } from '../scopes/turn-scope.ts'
 import { withPartial } from './partial.ts'
@@ -105,7 +106,7 @@ function result(turn: TurnScope, status: RunResult['status']): RunResult {
 
 function layersTooDeep(error: unknown, { options: { onion } }: TurnScope): unknown {
   const depth = Math.max(onion.turn.length, onion.model.length, onion.tool.length)
-  if (!(error instanceof RangeError) || !error.message.includes('call stack') || depth < 1000) return error
+  if (!isStackOverflow(error) || depth < 1000) return error
   return new AlliumError(
     'layer.too_deep',
     `${depth} layers in one scope are more than the call stack holds. Join some of them, or start Node with a larger --stack-size.`,

@@ -48,7 +48,7 @@ interface LayerFields {
   reenters?: boolean
   /** Sub-agents run it too. @default false */
   inherit?: boolean
-  /** Wraps the hooks of all other layers, and the core's place, when the onion is compiled: for traces and timings. */
+  /** Wraps the turn, model and tool hooks of all other layers, and the core's place, when the onion is compiled: for traces and timings. */
   wrapHooks?(hook: HookInfo): HookRun
 }
 
@@ -95,12 +95,16 @@ export type TurnHook = Hooks<Loose, Loose, Loose, Loose>['turn']
 /** What `.use()` takes as one layer. */
 export type Usable = AnyMiddleware | ToMiddleware | TurnHook | readonly Usable[]
 
+/** Whether a layer was declared as plain `Middleware`, without inference. */
+export type IsLoose<M> = 'loose' extends keyof M ? (true extends M['loose'] ? true : false) : false
+
 /** The state that a layer adds. */
-export type StateOf<M> = M extends { loose?: true }
-  ? {}
-  : M extends { state?: infer D }
-    ? { [K in keyof D]: D[K] extends StateField<infer T> ? T : never }
-    : {}
+export type StateOf<M> =
+  IsLoose<M> extends true
+    ? {}
+    : M extends { state?: infer D }
+      ? { [K in keyof D]: D[K] extends StateField<infer T> ? T : never }
+      : {}
 
 /** One registered layer. */
 export interface Layer {

@@ -9,8 +9,7 @@ import { type AnyMiddleware, type Layer, scopeNames, type ToMiddleware } from '.
 export function toLayers(first: unknown, second: unknown, place: number): Layer[] {
   if (typeof first === 'string') return [scoped(first, second, place)]
   if (typeof first === 'function') return [scoped('turn', first, place)]
-  if (Array.isArray(first))
-    return first.reduce((layers: Layer[], one) => layers.concat(toLayers(one, undefined, place + layers.length)), [])
+  if (Array.isArray(first)) return first.flatMap((one, i) => toLayers(one, undefined, place + i))
   if (canConvert(first)) return toLayers(first.toMiddleware(), second, place)
   return [layer(first, second)]
 }

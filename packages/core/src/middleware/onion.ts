@@ -4,20 +4,27 @@ import type { Layer } from './middleware.ts'
 
 /** The hooks of all layers by scope, outermost first: the agent's, then the run's, then the innermost ones. */
 export function compileOnion(layers: readonly Layer[], ofRun: readonly Layer[] = []): Onion {
-  const all = [...layers, ...ofRun]
-  const wrap = (scope: ScopeName, hooks: Hook[]) => wrapHooks(all, scope, hooks)
+  const all = ofRun.length === 0 ? layers : [...layers, ...ofRun]
   return {
-    agent: wrap('agent', hooksOf('agent', layers)),
-    session: wrap('session', hooksOf('session', layers)),
-    turn: wrap('turn', hooksOf('turn', all)),
-    model: wrap('model', inOrder('model', all)),
-    tool: wrap('tool', inOrder('tool', all)),
+    agent: hooksOf('agent', layers),
+    session: hooksOf('session', layers),
+    turn: hooksOf('turn', all),
+    model: inOrder('model', all),
+    tool: inOrder('tool', all),
   }
 }
 
+/** What runs: the onion, with the hooks of turns and their calls wrapped by the layers that ask for it. */
+export function wrapOnion(onion: Onion, layers: readonly Layer[]): Onion {
+  const wrappers = layers.filter(({ spec }) => spec.wrapHooks !== undefined)
+  if (wrappers.length === 0) return onion
+  const wrap = (scope: 'turn' | 'model' | 'tool') => wrapHooks(wrappers, scope, onion[scope])
+  return { ...onion, turn: wrap('turn'), model: wrap('model'), tool: wrap('tool') }
+}
+
 /** Throws unless the layers of a run keep to what a run may have. */
-export function checkRunLayers(layers: readonly Layer[], agents: readonly Layer[]): void {
-  checkNames([...agents, ...layers])
+export function checkRunLayers(layers: readonly Layer[], taken: ReadonlySet<string>): void {
+  checkNames(layers, taken)
   for (const { name, spec } of layers) {
     const what = runMayNot.find((field) => spec[field] !== undefined)
     if (what !== undefined)
@@ -29,11 +36,11 @@ export function checkRunLayers(layers: readonly Layer[], agents: readonly Layer[
   }
 }
 
-/** Throws where two layers share a name. */
-export function checkNames(layers: readonly Layer[]): void {
+/** Throws where a layer has a name that is taken, or two share one. */
+export function checkNames(layers: readonly Layer[], taken: ReadonlySet<string>): void {
   const seen = new Set<string>()
   for (const { name } of layers) {
-    if (seen.has(name))
+    if (seen.has(name) || taken.has(name))
       throw new AlliumError(
         'layer.duplicate',
         `Two layers are named "${name}". Give one of them another name; layers of a pack take { as: 'another-name' }.`,
@@ -46,15 +53,15 @@ export function checkNames(layers: readonly Layer[]): void {
 const runMayNot = ['agent', 'session', 'state', 'tools', 'provides'] as const
 
 function inOrder(scope: 'model' | 'tool', layers: readonly Layer[]): Hook[] {
-  const innermost = layers.filter(({ spec }) => spec.innermost === true)
-  return innermost.length === 0
+  const innermost = new Set(layers.filter(({ spec }) => spec.innermost === true))
+  return innermost.size === 0
     ? hooksOf(scope, layers)
     : [
         ...hooksOf(
           scope,
-          layers.filter((layer) => !innermost.includes(layer)),
+          layers.filter((layer) => !innermost.has(layer)),
         ),
-        ...hooksOf(scope, innermost),
+        ...hooksOf(scope, [...innermost]),
       ]
 }
 
@@ -67,10 +74,8 @@ function hooksOf(scope: ScopeName, layers: readonly Layer[]): Hook[] {
   })
 }
 
-/** Lets the layers that wrap hooks wrap those of the others, and a place right around the core. */
-function wrapHooks(layers: readonly Layer[], scope: ScopeName, hooks: Hook[]): Hook[] {
-  const wrappers = layers.filter(({ spec }) => spec.wrapHooks !== undefined)
-  if (wrappers.length === 0) return hooks
+/** Wraps the hooks of the others, and a place right around the core. */
+function wrapHooks(wrappers: readonly Layer[], scope: ScopeName, hooks: readonly Hook[]): Hook[] {
   const around: Hook = { name: 'core', run: (_ctx, next) => next(), config: undefined, reenters: false }
   return [...hooks, around].map((hook) => {
     const layer = hook === around ? undefined : hook.name

@@ -33,31 +33,60 @@ const rules: readonly Rule[] = [
 
 /** Every wrong order among the layers, each with its reason. */
 export function checkOrder(layers: readonly Layer[]): Finding[] {
-  const findings: Finding[] = []
-  for (const inner of layers)
-    for (const outer of layers) {
-      if (inner === outer || !standsOutside(layers, inner, outer)) continue
-      for (const rule of rules)
-        if (breaks(rule, outer, inner)) findings.push(finding(outer, inner, rule.reason, rule.severity))
-      if (matches(inner.spec.order?.inside, outer))
-        findings.push(finding(outer, inner, `because "${inner.name}" asks to be inside "${outer.name}"`))
-      if (matches(outer.spec.order?.outside, inner))
-        findings.push(finding(outer, inner, `because "${outer.name}" asks to be outside "${inner.name}"`))
-    }
+  const placed = layers.map((layer, i) => ({ layer, depths: depthsOf(layer, i, layers.length) }))
+  const ordered = placed.filter(({ layer: { spec } }) => spec.order !== undefined)
+  const findings = ordered.flatMap((one) =>
+    placed.flatMap((other) => (one === other ? [] : checkPair(one, other, ordered.includes(other)))),
+  )
   return [...findings, ...checkCapabilities(layers)]
 }
 
+/** A layer with its place in each scope that it hooks. */
+interface Placed {
+  readonly layer: Layer
+  readonly depths: readonly (number | undefined)[]
+}
+
+/** What is wrong about two layers, of which the first declares an order. `both`: the other does too, and is asked itself. */
+function checkPair(one: Placed, other: Placed, both: boolean): Finding[] {
+  const { order } = one.layer.spec
+  const findings: Finding[] = []
+  if (standsOutside(one, other)) {
+    if (both)
+      for (const rule of rules)
+        if (breaks(rule, other.layer, one.layer))
+          findings.push(finding(other.layer, one.layer, rule.reason, rule.severity))
+    if (matches(order?.inside, other.layer))
+      findings.push(
+        finding(other.layer, one.layer, `because "${one.layer.name}" asks to be inside "${other.layer.name}"`),
+      )
+  }
+  if (matches(order?.outside, other.layer) && standsOutside(other, one))
+    findings.push(
+      finding(one.layer, other.layer, `because "${one.layer.name}" asks to be outside "${other.layer.name}"`),
+    )
+  return findings
+}
+
 /** Whether `a` is entered before `b` where both have hooks, or in a scope outside where they share none. */
-function standsOutside(layers: readonly Layer[], a: Layer, b: Layer): boolean {
-  const shared = scopeNames.filter((scope) => a.spec[scope] !== undefined && b.spec[scope] !== undefined)
-  if (shared.length > 0) return shared.some((scope) => depth(layers, a, scope) < depth(layers, b, scope))
+function standsOutside(a: Placed, b: Placed): boolean {
+  let shared = false
+  for (const [scope, depth] of a.depths.entries()) {
+    const other = b.depths[scope]
+    if (depth === undefined || other === undefined) continue
+    if (depth < other) return true
+    shared = true
+  }
+  if (shared) return false
   const [scopeOfA, scopeOfB] = [outermost(a), outermost(b)]
   return scopeOfA >= 0 && scopeOfA < scopeNames.indexOf('model') && scopeOfA < scopeOfB
 }
 
-function depth(layers: readonly Layer[], layer: Layer, scope: string): number {
-  const innermost = layer.spec.innermost === true && (scope === 'model' || scope === 'tool')
-  return layers.indexOf(layer) + (innermost ? layers.length : 0)
+function depthsOf({ spec }: Layer, place: number, count: number): (number | undefined)[] {
+  const inner = place + (spec.innermost === true ? count : 0)
+  return scopeNames.map((scope) =>
+    spec[scope] === undefined ? undefined : scope === 'model' || scope === 'tool' ? inner : place,
+  )
 }
 
 function breaks({ outer, inner, scope }: Rule, a: Layer, b: Layer): boolean {
@@ -69,8 +98,8 @@ function matches(wanted: readonly string[] | undefined, { name, spec }: Layer): 
   return wanted?.some((one) => one === name || spec.order?.is?.includes(one) === true) === true
 }
 
-function outermost({ spec }: Layer): number {
-  return scopeNames.findIndex((scope) => spec[scope] !== undefined)
+function outermost({ depths }: Placed): number {
+  return depths.findIndex((depth) => depth !== undefined)
 }
 
 function finding(outer: Layer, inner: Layer, reason: string, severity: Finding['severity'] = 'error'): Finding {

@@ -21,6 +21,8 @@ export interface ModelContext<S = State, Config = unknown, C = unknown, P = unkn
   extends TurnContext<S, Config, C, P> {
   /** This call's own messages, safe to change; the instructions come first. */
   messages: Message[]
+  /** What would be sent now, to read: without the copies that the other fields make. */
+  readonly request: RequestView
   /** The id of the model that is called. */
   readonly model: string
   settings: Settings
@@ -43,6 +45,15 @@ export interface ModelContext<S = State, Config = unknown, C = unknown, P = unkn
   skipCall(response: ResponseInput): ModelResponse
 }
 
+/** What a call would send, to read. */
+export interface RequestView {
+  readonly messages: readonly Readonly<Message>[]
+  readonly tools: readonly ToolDef[]
+  readonly settings: Readonly<Settings>
+  readonly toolChoice: ToolChoice
+  readonly responseFormat: ResponseFormat
+}
+
 export class ModelView extends TurnView implements ModelContext {
   protected override get $turn(): TurnScope {
     return this.$call.turn
@@ -56,6 +67,11 @@ export class ModelView extends TurnView implements ModelContext {
   }
   override set messages(messages: Message[]) {
     this.$call.fields.change(this.$frame, { messages })
+  }
+  get request(): RequestView {
+    const { messages } = this.$call
+    const { toolDefs: tools, settings, toolChoice, responseFormat } = this.$call.fields.now
+    return { messages, tools, settings, toolChoice, responseFormat }
   }
   get model(): string {
     return modelId(this.$call.fields.now.model)

@@ -4,4 +4,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 export type JsonSchema = Record<string, unknown>
 
 /** Checks a value against a raw JSON Schema: no issues means valid. The umbrella fills it with ajv; core alone checks nothing here. */
-export type Validate = (schema: JsonSchema, value: unknown) => readonly StandardSchemaV1.Issue[]
+export type Validate = (
+  schema: JsonSchema,
+  value: unknown,
+) => readonly StandardSchemaV1.Issue[] | Promise<readonly StandardSchemaV1.Issue[]>

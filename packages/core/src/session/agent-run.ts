@@ -1,5 +1,5 @@
 import { AlliumError } from '../errors/allium-error.ts'
-import type { CustomEvent, StreamEvent } from '../events/events.ts'
+import type { LayerEvent, StreamEvent } from '../events/events.ts'
 import type { Partial } from '../loop/partial.ts'
 import type { RunResult } from '../loop/run-result.ts'
 import type { State } from '../state/state-store.ts'
@@ -9,7 +9,7 @@ import type { LiveRun } from './live-run.ts'
  * A run that has started: await it for its result, or iterate it for its events, or both.
  * Leaving the iteration aborts the run. A run that fails and that nobody awaits never ends the process.
  */
-export class AgentRun<S = State> implements PromiseLike<RunResult<S>>, AsyncIterable<StreamEvent | CustomEvent> {
+export class AgentRun<S = State> implements PromiseLike<RunResult<S>>, AsyncIterable<StreamEvent | LayerEvent> {
   readonly #run: LiveRun
   #read = false
 
@@ -48,7 +48,7 @@ export class AgentRun<S = State> implements PromiseLike<RunResult<S>>, AsyncIter
   }
 
   /** Every event, once. @throws AlliumError `stream.second_reader` for a second iterator */
-  [Symbol.asyncIterator](): AsyncIterator<StreamEvent | CustomEvent, undefined> {
+  [Symbol.asyncIterator](): AsyncIterator<StreamEvent | LayerEvent, undefined> {
     if (this.#read)
       throw new AlliumError(
         'stream.second_reader',
@@ -57,7 +57,7 @@ export class AgentRun<S = State> implements PromiseLike<RunResult<S>>, AsyncIter
     this.#read = true
     const { events } = this.#run
     return {
-      next: () => events.next(),
+      next: () => events.next() as Promise<IteratorResult<StreamEvent | LayerEvent, undefined>>,
       return: async () => {
         this.#run.abort('the reader left the stream')
         events.close()
@@ -72,12 +72,12 @@ export class AgentRun<S = State> implements PromiseLike<RunResult<S>>, AsyncIter
   }
 }
 
-async function* textOf(run: AsyncIterable<StreamEvent | CustomEvent>): AsyncGenerator<string> {
+async function* textOf(run: AsyncIterable<StreamEvent | LayerEvent>): AsyncGenerator<string> {
   let shown = false
   for await (const event of run) {
     if (event.type === 'text-delta') {
       shown = true
-      yield event.delta as string
+      yield event.delta
     } else if (event.type === 'step:start') shown = false
     else if (event.type === 'model:reset' && shown)
       throw new AlliumError(

@@ -40,9 +40,16 @@ export function tellIssues(issues: readonly StandardSchemaV1.Issue[]): string {
     .join('; ')
 }
 
-function checkJsonSchema(tool: AnyTool, args: Record<string, unknown>, validate: Validate | undefined): CheckedArgs {
-  const issues = validate === undefined || tool.jsonSchema === undefined ? [] : validate(tool.jsonSchema, args)
-  return issues.length === 0 ? { value: args } : { issues }
+function checkJsonSchema(
+  { jsonSchema }: AnyTool,
+  args: Record<string, unknown>,
+  validate: Validate | undefined,
+): CheckedArgs | Promise<CheckedArgs> {
+  if (validate === undefined || jsonSchema === undefined) return { value: args }
+  const judged = (issues: readonly StandardSchemaV1.Issue[]): CheckedArgs =>
+    issues.length === 0 ? { value: args } : { issues }
+  const issues = validate(jsonSchema, args)
+  return isThenable(issues) ? issues.then(judged, failed) : judged(issues)
 }
 
 function outcome(result: StandardSchemaV1.Result<unknown>): CheckedArgs {

@@ -1,0 +1,42 @@
+import { pathToFileURL } from 'node:url'
+
+/** What one program printed, or why it failed. */
+export interface Outcome {
+  file: string
+  printed: string
+  error?: string
+}
+
+const maxMs = 5_000
+const write = process.stdout.write
+let late: unknown
+
+process.on('unhandledRejection', (error) => {
+  late = error
+})
+
+/** A process that runs the programs named by its arguments, one after the other, and reports each to its parent. */
+for (const file of process.argv.slice(2)) {
+  const outcome: Outcome = { file, printed: '' }
+  late = undefined
+  process.stdout.write = ((chunk: unknown) => {
+    outcome.printed += String(chunk)
+    return true
+  }) as typeof write
+  try {
+    await Promise.race([import(pathToFileURL(file).href), tooLong()])
+    await new Promise((resolve) => setImmediate(resolve))
+    if (late !== undefined) throw late
+  } catch (error) {
+    outcome.error = error instanceof Error ? `${error.stack}` : String(error)
+  }
+  process.stdout.write = write
+  await new Promise((resolve) => process.send?.(outcome, resolve))
+}
+process.exit()
+
+function tooLong(): Promise<never> {
+  return new Promise((_, reject) => {
+    setTimeout(() => reject(new Error(`It did not end within ${maxMs} ms.`)), maxMs).unref()
+  })
+}
