@@ -38,10 +38,9 @@ describe('each ts fence of the docs', () => {
     expect(problems.join('\n')).toBe('')
   })
 
-  test.each(running)('runs: $place', ({ file, place, page, output }) => {
-    const { printed = '', error = 'The process ended before it.' } = outcomes.get(file) ?? {}
-    if (outcomes.get(file) === undefined || outcomes.get(file)?.error !== undefined)
-      expect.fail(`${place} failed:\n${error.replaceAll(new RegExp(`[^\\s(]*\\.cache/docs/[^:]*`, 'g'), page)}`)
+  test.each(running.map((program) => [program.place, program] as const))('runs %s', (place, { file, page, output }) => {
+    const { printed, error } = outcomes.get(file) ?? { printed: '', error: 'The process ended before it.' }
+    if (error !== undefined) expect.fail(`${place} failed:\n${error.replaceAll(/[^\s(]*\.cache\/docs\/[^:]*/g, page)}`)
     if (output !== undefined) expect(printed.trimEnd(), `what ${place} prints`).toBe(output.trimEnd())
   })
 })

@@ -1,6 +1,6 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
-import type { Message, Part } from '../messages/message.ts'
+import type { Message, Part, TextPart } from '../messages/message.ts'
 import type { ContentChunk, ReasoningDelta, TextDelta, ToolInputStart } from './chunk.ts'
 import type { ToolCall } from './response.ts'
 
@@ -14,7 +14,10 @@ type Block = { part: Part; id: string | undefined } | { call: OpenCall }
 
 /** Puts an answer together from its chunks, and checks that each tool input starts, goes on and ends in this order. */
 export class Assembly {
-  text = ''
+  #text = ''
+  /** The text of the running block since it was last looked at: one concatenation for each chunk. */
+  #running = ''
+  #tail: { part: TextPart; id: string | undefined } | undefined
   #reasoning: string | undefined
   readonly #blocks: Block[] = []
   #calls: Map<string, OpenCall> | undefined
@@ -23,9 +26,12 @@ export class Assembly {
   constructor(readonly who: string) {}
 
   add(chunk: ContentChunk): void {
+    if (chunk.type === 'text-delta' && this.#tail?.id === chunk.id && this.#goesOn(chunk)) return
+    this.#settle()
+    this.#tail = undefined
     switch (chunk.type) {
       case 'text-delta':
-        this.text += chunk.delta
+        this.#text += chunk.delta
         return this.#extend('text', chunk)
       case 'reasoning-delta':
         this.#reasoning = (this.#reasoning ?? '') + chunk.delta
@@ -60,6 +66,10 @@ export class Assembly {
     }
   }
 
+  get text(): string {
+    this.#settle()
+    return this.#text
+  }
   get reasoning(): string | undefined {
     return this.#reasoning
   }
@@ -82,6 +92,7 @@ export class Assembly {
 
   /** The answer as a message. `calls` are those of the response, so that their arguments are parsed once. */
   message(calls: readonly ToolCall[]): Message {
+    this.#settle()
     const only = this.#blocks[0]
     if (only === undefined) return { role: 'assistant', content: '' }
     if (
@@ -90,7 +101,7 @@ export class Assembly {
       only.part.type === 'text' &&
       only.part.providerMetadata === undefined
     )
-      return { role: 'assistant', content: this.text }
+      return { role: 'assistant', content: this.#text }
     let next = 0
     const content = this.#blocks.map((block): Part => {
       if ('part' in block) return block.part
@@ -119,6 +130,20 @@ export class Assembly {
       this.#blocks.push({ part, id })
     }
     if (providerMetadata !== undefined) part.providerMetadata = { ...part.providerMetadata, ...providerMetadata }
+    if (part.type === 'text') this.#tail = { part, id }
+  }
+
+  #goesOn({ delta, providerMetadata }: TextDelta): boolean {
+    if (this.#tail === undefined || providerMetadata !== undefined) return false
+    this.#running += delta
+    return true
+  }
+
+  #settle(): void {
+    if (this.#running === '' || this.#tail === undefined) return
+    this.#text += this.#running
+    this.#tail.part.text += this.#running
+    this.#running = ''
   }
 
   #start(start: ToolInputStart): void {

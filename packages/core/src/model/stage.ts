@@ -2,7 +2,7 @@ import { Assembly } from './assembly.ts'
 import type { ContentChunk } from './chunk.ts'
 import type { PipeLink } from './pipe-link.ts'
 import { pushAll, type Sink } from './sink.ts'
-import { chainTransforms, type Transforms } from './transforms.ts'
+import { chainTransforms, checkChunk, type OnChunk, type Transforms } from './transforms.ts'
 
 /** The place of one layer in the stream: its transforms, and an assembly of what left it. */
 export class Stage implements Sink {
@@ -14,6 +14,9 @@ export class Stage implements Sink {
   /** Where the present answer begins in what is held. */
   #mark = 0
   #dead = false
+  /** The one transform of most layers. */
+  readonly #map: OnChunk | undefined
+  readonly #exit: Pick<Sink, 'push'> = { push: (chunk) => this.#leave(chunk) }
 
   constructor(
     readonly layer: string,
@@ -21,6 +24,8 @@ export class Stage implements Sink {
     readonly out: Sink,
   ) {
     this.assembly = new Assembly(`Layer "${layer}"`)
+    const [only, second] = transforms.steps
+    if (only !== undefined && second === undefined && 'map' in only) this.#map = only.map
     const { entry, pipes } = this.#chain()
     this.#entry = entry
     this.#pipes = pipes
@@ -32,7 +37,13 @@ export class Stage implements Sink {
 
   push(chunk: ContentChunk): void | Promise<void> {
     this.used = true
-    if (!this.#dead) return this.#entry.push(chunk)
+    if (this.#map === undefined) return this.#entry.push(chunk)
+    const mapped = this.#map(chunk)
+    if (mapped === undefined || mapped === chunk) return this.#leave(chunk)
+    if (mapped === null) return
+    if (!Array.isArray(mapped)) return this.#leave(checkChunk(mapped, this.layer))
+    for (const one of mapped) checkChunk(one, this.layer)
+    return pushAll(this.#exit, mapped)
   }
 
   /** Begins the answer again; what went outward is taken back there. */
@@ -84,14 +95,14 @@ export class Stage implements Sink {
   }
 
   #chain(): { entry: Pick<Sink, 'push'>; pipes: PipeLink[] } {
-    const { hold } = this.transforms
-    return chainTransforms(this.layer, this.transforms, {
-      push: (chunk) => {
-        if (this.#dead) return
-        this.assembly.add(chunk)
-        if (!hold) return this.out.push(chunk)
-        this.#held.push(chunk)
-      },
-    })
+    return chainTransforms(this.layer, this.transforms, this.#exit)
+  }
+
+  /** A chunk that has passed all transforms of the layer. */
+  #leave(chunk: ContentChunk): void | Promise<void> {
+    if (this.#dead) return
+    this.assembly.add(chunk)
+    if (!this.transforms.hold) return this.out.push(chunk)
+    this.#held.push(chunk)
   }
 }
