@@ -8,7 +8,7 @@ const side = row?.sides?.[name]
 if (side === undefined) throw new Error(`There is no side "${name}" of a row "${id}".`)
 
 const { sample, check } = await side()
-const { warmups = 8, samples = 11 } = row
+const { warmups = 40, samples = 11 } = row
 for (let i = 0; i < warmups; i++) await sample()
 const taken = []
 for (let i = 0; i < samples; i++) taken.push(await sample())

@@ -23,20 +23,19 @@ for (const file of process.argv.slice(2)) {
     outcome.printed += String(chunk)
     return true
   }) as typeof write
+  let timer: NodeJS.Timeout | undefined // it keeps the process alive, too, for a program that waits for an unref'd one
   try {
-    await Promise.race([import(pathToFileURL(file).href), tooLong()])
+    const tooLong = new Promise((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`It did not end within ${maxMs} ms.`)), maxMs)
+    })
+    await Promise.race([import(pathToFileURL(file).href), tooLong])
     await new Promise((resolve) => setImmediate(resolve))
     if (late !== undefined) throw late
   } catch (error) {
     outcome.error = error instanceof Error ? `${error.stack}` : String(error)
   }
+  clearTimeout(timer)
   process.stdout.write = write
   await new Promise((resolve) => process.send?.(outcome, resolve))
 }
 process.exit()
-
-function tooLong(): Promise<never> {
-  return new Promise((_, reject) => {
-    setTimeout(() => reject(new Error(`It did not end within ${maxMs} ms.`)), maxMs).unref()
-  })
-}

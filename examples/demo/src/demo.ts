@@ -29,7 +29,7 @@ export async function runDemo({ model, why }: ChosenModel, screen: Screen, signa
       screen.gap()
       const result = await run
       if (turn < questions.length - 1) continue
-      showOnion(onion.toText(result.turnId), screen)
+      showOnion(onion, result.turnId, screen)
       screen.gap()
       showBill(result.state, screen)
     }

@@ -1,6 +1,7 @@
 import { messageOf } from 'allium'
 import { runDemo } from './demo.ts'
 import { chooseModel } from './models/choose-model.ts'
+import { printable } from './screen/printable.ts'
 import { createScreen } from './screen/screen.ts'
 
 const screen = createScreen(process.stdout)
@@ -18,5 +19,5 @@ try {
 } catch (error) {
   process.exitCode = interrupt.signal.aborted ? 130 : 1
   if (interrupt.signal.aborted) screen.line('\nstopped', 'Ctrl-C: the run was aborted, and everything is closed.')
-  else console.error(`\n${messageOf(error)}`)
+  else console.error(`\n${printable(messageOf(error))}`)
 }

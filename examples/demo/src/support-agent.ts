@@ -10,9 +10,6 @@ import { refund } from './tools/refund.ts'
 /** What a tenant may spend a day, in USD. */
 export const dailyBudget = 0.05
 
-/** A local model costs nothing; what others cost is on a public list. */
-const prices = { 'ollama/*': { input: 0, output: 0 } }
-
 /** One agent for all tenants. The first layer is the outermost. */
 export function createSupportAgent(answering: Model, orders: Orders = openOrders()) {
   const onion = observe.onion()
@@ -29,8 +26,8 @@ export function createSupportAgent(answering: Model, orders: Orders = openOrders
     .use(onion)
     .use(tenantBrief())
     .use(model.retry({ attempts: 3 }))
-    .use(guard.budget({ limit: dailyBudget, per: 'tenant', window: 'day', prices }))
-    .use(observe.usage({ prices }))
+    .use(guard.budget({ limit: dailyBudget, per: 'tenant', window: 'day' }))
+    .use(observe.usage())
     // Refunds, a feature of three layers: the tool, its desk, its policy.
     .use(tools.function(refund(orders)))
     .use(refundDesk())

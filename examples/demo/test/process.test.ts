@@ -16,6 +16,7 @@ describe.concurrent('the demo as a process', { timeout: 20_000 }, () => {
     expect(layersOf(tree).slice(1, 7)).toEqual(outerLayers)
     expect(tree).toMatch(/model:retry +\d+\.\d ms +retried once/)
     expect(tree).toMatch(/refund-policy +\d+\.\d ms +denied/)
+    for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(90)
     expect(out).not.toContain('\u001b') // a pipe takes no colours
   })
 
@@ -24,6 +25,13 @@ describe.concurrent('the demo as a process', { timeout: 20_000 }, () => {
     expect(code).toBe(130)
     expect(out).toContain('Ctrl-C')
     expect(out).not.toContain('not as it should be')
+  })
+
+  it('says that OLLAMA_HOST is no address, and exits with 1', async ({ expect }) => {
+    const { code, err } = await run({ OLLAMA_HOST: 'http://' })
+    expect(code).toBe(1)
+    expect(err).toContain('OLLAMA_HOST is "http://"')
+    expect(err).not.toContain('    at ')
   })
 
   it('says which key is missing, without a stack, and exits with 1', async ({ expect }) => {
@@ -61,7 +69,7 @@ const outerLayers = [
 
 /** Each line of an onion without its times and decisions. */
 function layersOf(tree: string): string[] {
-  return tree.split('\n').map((line) => line.replace(/ {2}\d.*$/, ''))
+  return tree.split('\n').map((line) => line.replace(/ {2,}\d.*$/, ''))
 }
 
 /** Runs what `npm run demo` runs, with these variables alone, and interrupts it once `isTime`. */

@@ -13,6 +13,7 @@ export {
   type FromAiSdkOptions,
   fromAiSdk,
   type ModelFactory,
+  ollamaUrl,
   type ProviderEntry,
   type ResolverOptions,
 } from '@allium/providers'

@@ -9,9 +9,9 @@ import {
   type TypedMiddleware,
   type Usage,
 } from '@allium/core'
+import { costAt, createPricing, type Price, type Prices } from '@allium/prices'
 import { accountOf, type Per, type Window } from './account.ts'
-import { costAt, createPricing, type Price, type Prices } from './price.ts'
-import { inputTokens, tokensOf } from './tokens.ts'
+import { type Amounts, cutShort, expected, told } from './estimate.ts'
 
 export interface BudgetOptions<Name extends string = string> {
   /** The room of an account, in USD or tokens. */
@@ -26,12 +26,12 @@ export interface BudgetOptions<Name extends string = string> {
   onLimit?: 'block' | 'stop' | 'abort' | OnLimit
   /** Where the money is counted; several processes share one of their own. @default memoryLedger() */
   ledger?: Ledger
-  /** Prices of one's own before those of the public list. */
+  /** Prices of one's own before those of the public list. Models of Ollama are free, unless they are named here. */
   prices?: Prices
   /** What a model costs whose price nobody knows, in USD for a million tokens. @default { input: 3, output: 15 } */
   fallbackPrice?: Price
   /** What a call may use, which is held while it runs. @default a token for 4 characters of input, and `maxOutputTokens` or 1,024 of output */
-  estimate?(ctx: ModelContext): Pick<Usage, 'inputTokens' | 'outputTokens'>
+  estimate?(ctx: ModelContext): Amounts
   /** The name of the account, in place of `per` and `window`. It must keep tenants apart. */
   account?(ctx: ModelContext): string
   /** The layer's name, and how its state key begins. @default 'guard:budget' */
@@ -86,7 +86,7 @@ export function budget<Name extends string = 'guard:budget'>({
   if (!(limit >= 0))
     throw new AlliumError('layer.config', `"${as}" needs a limit of 0 or more, but ${limit} was given.`)
   const spentKey = `${as}:spent`
-  const costOf = createPricing(prices)
+  const costOf = unit === 'usd' ? createPricing(prices) : undefined
 
   const layer = defineMiddleware<Record<string, number>>({
     name: as,
@@ -122,7 +122,7 @@ export function budget<Name extends string = 'guard:budget'>({
 
   async function amountOf(model: string, usage: Usage): Promise<number> {
     if (usage.calls === 0) return 0
-    if (unit === 'tokens') return usage.inputTokens + usage.outputTokens
+    if (costOf === undefined) return usage.inputTokens + usage.outputTokens
     return (await costOf(model, usage)) ?? costAt(fallbackPrice, usage)
   }
 
@@ -137,27 +137,6 @@ export function budget<Name extends string = 'guard:budget'>({
     ctx.stop(reason)
     return ctx.skipCall('')
   }
-}
-
-/** The tokens that a call may use, where nobody says better. */
-function expected(ctx: ModelContext): Pick<Usage, 'inputTokens' | 'outputTokens'> {
-  return { inputTokens: inputTokens(ctx), outputTokens: ctx.settings.maxOutputTokens ?? 1_024 }
-}
-
-/** The usage as the provider told it; a count that it left out or told as nonsense comes as 0, and is estimated. */
-function told({ usage }: ModelResponse, held: Pick<Usage, 'inputTokens'>, chars: number): Usage {
-  if (usage.calls === 0) return usage
-  return {
-    ...usage,
-    inputTokens: usage.inputTokens || held.inputTokens,
-    outputTokens: usage.outputTokens || tokensOf(chars),
-  }
-}
-
-/** The usage of a call that failed: nothing where it did before the first chunk, else its input and what was streamed. */
-function cutShort(held: Pick<Usage, 'inputTokens'>, chars: number): Usage {
-  if (chars === 0) return { inputTokens: 0, outputTokens: 0, calls: 0 }
-  return { inputTokens: held.inputTokens, outputTokens: tokensOf(chars), calls: 1 }
 }
 
 /** Counts the characters that the provider has streamed. */

@@ -1,4 +1,4 @@
-import type { Message, ModelContext, Part, ToolDef } from '@allium/core'
+import type { Message, Part, RequestView, ToolDef } from '@allium/core'
 
 /** Characters of a token: about four in English, fewer in most other languages and in code. */
 const charsPerToken = 4
@@ -8,8 +8,8 @@ const tokensPerFile = 1_000
 const charsPerMessage = 16
 
 /** About how many tokens a call sends. */
-export function inputTokens({ messages, toolDefs }: Pick<ModelContext, 'messages' | 'toolDefs'>): number {
-  return tokensOf(sum(messages, messageChars) + sum(toolDefs, toolChars))
+export function inputTokens({ messages, tools }: Pick<RequestView, 'messages' | 'tools'>): number {
+  return tokensOf(sum(messages, messageChars) + sum(tools, toolChars))
 }
 
 /** About how many tokens a text of so many characters has. */
@@ -17,7 +17,7 @@ export function tokensOf(chars: number): number {
   return Math.ceil(chars / charsPerToken)
 }
 
-function messageChars({ content }: Message): number {
+function messageChars({ content }: Readonly<Message>): number {
   return charsPerMessage + contentChars(content)
 }
 

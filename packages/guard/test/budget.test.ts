@@ -32,6 +32,16 @@ describe('guard.budget', () => {
     expect((await agent.run('hello')).state['guard:budget:spent']).toBeCloseTo((10 * 100 + 5 * 200) / 1e6, 12)
   })
 
+  it('takes nothing for a call of a local Ollama, unless its price is given', async () => {
+    const spent = async (prices?: BudgetOptions['prices']) => {
+      const model = scriptedModel(['hi'], { id: 'ollama/qwen3:4b' })
+      const { state } = await new Agent({ model }).use(budget({ limit: 10_000, prices })).run('hello')
+      return state['guard:budget:spent']
+    }
+    expect(await spent()).toBe(0)
+    expect(await spent({ 'ollama/*': { input: 1e6, output: 1e6 } })).toBe(15)
+  })
+
   it('blocks a call that has no room, before the model is asked', async () => {
     const { agent, model } = scene(['never'], { limit: 100, estimate: () => ({ inputTokens: 100, outputTokens: 1 }) })
     const result = await agent.run('hello')

@@ -40,10 +40,10 @@ export function consoleLayer({
     order: { is: ['observes'] },
     inherit: true,
     async turn(ctx, next) {
-      print(() => `▶ turn ${ctx.turnIndex}  ${show(ctx.input.map(textOf).join(' '))}`)
+      print(() => `▶ turn #${ctx.turnIndex}  ${show(ctx.input.map(textOf).join(' '))}`)
       await timed(ctx, next, {
-        gave: (_, ms) => `■ turn ${ctx.turnIndex}  ${ms}  ${show(ctx.output ?? '(no answer)')}`,
-        threw: (why, ms) => `✖ turn ${ctx.turnIndex}  ${ms}  ${why}`,
+        gave: (_, ms) => `■ turn #${ctx.turnIndex}  ${ms}  ${show(ctx.output ?? '(no answer)')}`,
+        threw: (why, ms) => `✖ turn #${ctx.turnIndex}  ${ms}  ${why}`,
       })
     },
     model(ctx, next) {

@@ -1,93 +1,131 @@
 import { oneLine } from './one-line.ts'
-import type { OnionTurn } from './onion.ts'
-import type { OnionSpan, TracedScope } from './span.ts'
+import { headingOf, inMs, unknownTurn } from './onion-heading.ts'
+import type { Decision, OnionSpan, OnionTurn, TracedScope } from './onion-turn.ts'
 
-/** A turn as a tree: each layer with its self time and what it decided. */
-export function turnToText(turnId: string, turn: OnionTurn | undefined): string {
-  if (turn === undefined) return unknownTurn(turnId)
-  return [heading(turn), ...branches([turn.root], '', undefined)].join('\n')
+export interface OnionTextOptions {
+  /** Columns of a line. What does not fit is cut; `explain()` has all of it. @default 90 */
+  width?: number
+  /** Colours a piece of a line. Where each one stands is decided before. @default as it is */
+  paint?(text: string, kind: OnionTextKind): string
 }
 
-/** A turn in words: how it ended, and each layer that did something to it. */
-export function explainTurn(turnId: string, turn: OnionTurn | undefined): string {
-  if (turn === undefined) return unknownTurn(turnId)
-  const deeds = [...walk(turn.root, '')].flatMap(({ span, subject }) => deed(span, subject) ?? [])
-  return [heading(turn), ...(deeds.length === 0 ? ['Every layer let it pass.'] : deeds)].join('\n')
-}
+/**
+ * The pieces of a line: the branches of the tree, the call that begins there, the layer (for the core: the loop, the
+ * model or the tool), its time, and the decision by its weight. `changed`: it did something to the call. `stopped`:
+ * there the call came to an end.
+ */
+export type OnionTextKind = 'heading' | 'branch' | 'call' | 'layer' | 'core' | 'time' | 'passed' | 'changed' | 'stopped'
 
-function unknownTurn(turnId: string): string {
-  return `Nothing is kept of the turn "${oneLine(turnId)}".`
-}
-
-function heading({ turnIndex, sessionId, status, reason, duration }: OnionTurn): string {
-  const why = reason === undefined ? '' : `: ${oneLine(reason)}`
-  return `Turn ${turnIndex} of the session "${oneLine(sessionId)}", ${status} after ${ms(duration)}${why}`
-}
-
-function branches(spans: readonly OnionSpan[], indent: string, scope: TracedScope | undefined): string[] {
-  return spans.flatMap((span, at) => {
-    const last = at === spans.length - 1
-    return [
-      `${indent}${last ? '└─' : '├─'} ${line(span, scope)}`,
-      ...branches(span.children, `${indent}${last ? '   ' : '│  '}`, span.scope),
-    ]
-  })
-}
-
-function line(
-  { layer, scope, subject, core, self, decision, detail, entered }: OnionSpan,
-  outer?: TracedScope,
+/** A turn as a tree: each layer with its self time and what it decided, in columns. */
+export function turnToText(
+  turnId: string,
+  turn: OnionTurn | undefined,
+  { width = 90, paint = (text) => text }: OnionTextOptions = {},
 ): string {
-  const call = scope === outer ? '' : core || subject === undefined ? `${scope} · ` : `${scope} ${oneLine(subject)} · `
-  const what = core && decision === 'passed' ? '' : `  ${decision === 'retried' ? times(entered) : decision}`
-  const why = detail === undefined ? '' : `: ${oneLine(detail)}`
-  return `${call}${oneLine(layer)}  ${ms(self)}${what}${why}`
+  if (turn === undefined) return unknownTurn(turnId)
+  const rows = [...rowsOf(turn.root, '', '')]
+  const columns = columnsFor(rows, width)
+  const lines = rows.map((row) => toLine(row, columns, (text, kind) => (text === '' ? '' : paint(text, kind))))
+  return [paint(cut(headingOf(turn), width), 'heading'), ...lines].join('\n')
 }
 
-function* walk(span: OnionSpan, outer: string): Generator<{ span: OnionSpan; subject: string }> {
-  const subject = span.subject ?? outer
-  yield { span, subject }
-  for (const child of span.children) yield* walk(child, subject)
+interface Row {
+  /** Three columns for each level of the tree. */
+  branch: string
+  call: string
+  layer: string
+  core: boolean
+  time: string
+  decision: string
+  weight: 'passed' | 'changed' | 'stopped'
 }
 
-/** What a layer did, as a sentence; nothing where it let the call pass. */
-function deed(span: OnionSpan, subject: string): string | undefined {
-  const { core, scope, decision, detail, entered } = span
-  const what = { turn: 'the turn', model: 'the model call', tool: `the call of "${oneLine(subject)}"` }[scope]
-  const who = core
-    ? { turn: 'The loop', model: `The model "${oneLine(subject)}"`, tool: `The tool "${oneLine(subject)}"` }[scope]
-    : `"${oneLine(span.layer)}"`
-  const why = detail === undefined ? '.' : `: ${oneLine(detail)}`
-  switch (decision) {
-    case 'passed':
-      return undefined
-    case 'changed':
-      return `${who} changed what ${what} gave.`
-    case 'skipped':
-      return `${who} answered ${what} itself; nothing inside ran.`
-    case 'retried':
-      return `${who} ran ${what} ${entered} times${detail === undefined ? '.' : `, after${why}`}`
-    case 'recovered':
-      return `${who} gave an answer of its own where ${what} had failed${why}`
-    case 'denied':
-      return core ? `${who} did not run, denied${why}` : `${who} denied ${what}${why}`
-    case 'blocked':
-      return `${who} blocked the turn${scope === 'turn' ? '' : ` at ${what}`}${why}`
-    case 'aborted':
-      return core ? `${who} was cut off by an abort${why}` : `${who} aborted ${what}${why}`
-    case 'failed':
-      return `${who} failed${core || scope === 'turn' ? '' : ` at ${what}`}${why}`
-    case 'left':
-      return `${who} was left behind by a layer outside it.`
-    case 'running':
-      return `${who} is still under way.`
+function* rowsOf(span: OnionSpan, indent: string, elbow: string, outer?: TracedScope): Generator<Row> {
+  const { scope, subject, layer, core, self, decision, children } = span
+  const call = subject === undefined || core ? scope : `${scope} ${oneLine(subject)}`
+  yield {
+    branch: indent + (elbow || '└─ '),
+    call: scope === outer ? '' : `${call} · `,
+    layer: oneLine(layer),
+    core,
+    time: inMs(self),
+    decision: decisionText(span),
+    weight: weights[decision],
   }
+  const inner = indent + (elbow === '├─ ' ? '│  ' : '   ')
+  for (const [at, child] of children.entries())
+    yield* rowsOf(child, inner, at === children.length - 1 ? '└─ ' : '├─ ', scope)
+}
+
+/** Nothing where a core did what it is there for. */
+function decisionText({ core, decision, entered, detail }: OnionSpan): string {
+  if (core && decision === 'passed') return ''
+  const what = decision === 'retried' ? times(entered) : decision
+  return detail === undefined ? what : `${what}: ${oneLine(detail)}`
+}
+
+const weights: Record<Decision, Row['weight']> = {
+  passed: 'passed',
+  changed: 'changed',
+  skipped: 'changed',
+  retried: 'changed',
+  recovered: 'changed',
+  running: 'changed',
+  denied: 'stopped',
+  blocked: 'stopped',
+  aborted: 'stopped',
+  failed: 'stopped',
+  left: 'stopped',
+}
+
+interface Columns {
+  /** Columns for each level of the tree, 3 where there is room. */
+  step: number
+  name: number
+  time: number
+  decision: number
+}
+
+/** What the lines of a tree share. A tree that is too deep for its width has narrower steps. */
+function columnsFor(rows: readonly Row[], width: number): Columns {
+  const time = longest(rows.map((row) => row.time))
+  const room = Math.max(20, width - time - 2 * gap.length - Math.min(24, longest(rows.map((row) => row.decision))))
+  const depth = longest(rows.map(({ branch }) => branch)) / 3
+  const step = Math.max(1, Math.min(3, Math.floor(room / 2 / depth)))
+  const name = Math.min(room, longest(rows.map(({ branch, call, layer }) => stepped(branch, step) + call + layer)))
+  return { step, name, time, decision: Math.max(20, width - name - time - 2 * gap.length) }
+}
+
+function toLine(row: Row, columns: Columns, paint: NonNullable<OnionTextOptions['paint']>): string {
+  const branch = cutStart(stepped(row.branch, columns.step), columns.name / 2)
+  const name = cut(row.call + row.layer, columns.name - branch.length)
+  const layer = name.slice(row.call.length)
+  const filled = ' '.repeat(columns.name - branch.length - name.length)
+  const named = `${paint(name.slice(0, row.call.length), 'call')}${paint(layer, row.core ? 'core' : 'layer')}${filled}`
+  const time = paint(row.time.padStart(columns.time), 'time')
+  const decision = paint(cut(row.decision, columns.decision), row.weight)
+  return [`${paint(branch, 'branch')}${named}`, time, decision].filter(Boolean).join(gap)
+}
+
+const gap = '  '
+
+/** A branch with narrower levels. */
+function stepped(branch: string, step: number): string {
+  return branch.replace(/.{3}/g, (level) => level.slice(0, step))
+}
+
+function cut(text: string, width: number): string {
+  return text.length > width ? `${text.slice(0, width - 1)}…` : text
+}
+
+function cutStart(text: string, width: number): string {
+  return text.length > width ? `…${text.slice(1 - Math.floor(width))}` : text
+}
+
+function longest(texts: readonly string[]): number {
+  return texts.reduce((most, { length }) => Math.max(most, length), 0)
 }
 
 function times(entered: number): string {
   return entered === 2 ? 'retried once' : `retried ${entered - 1} times`
-}
-
-function ms(duration: number): string {
-  return `${duration.toFixed(1)} ms`
 }

@@ -1,4 +1,12 @@
-import type { Outcome, TracedScope } from './span.ts'
+import type { TracedScope } from './onion-turn.ts'
+
+/** What a call gave, as far as spans compare and tell it. */
+export interface Outcome {
+  /** The same for equal answers. */
+  said: string
+  /** Why it was denied, if it was. */
+  denied?: string
+}
 
 /** What a hook returned, or what next() gave it, as a text that is equal for equal answers. Never throws. */
 export function outcomeOf(scope: TracedScope, ctx: { output?: unknown }, value: unknown): Outcome {

@@ -1,53 +1,7 @@
-import { isBlockError, messageOf, type RunStatus } from '@allium/core'
-
-/**
- * What a layer did with a call. `passed`: let it through, both ways. `skipped`: answered in its place. `retried`: ran
- * the inside more than once. `recovered`: gave an answer where the inside failed. `left`: was left behind by a layer
- * outside. An error that a layer merely lets through is no decision of its own.
- */
-export type Decision =
-  | 'passed'
-  | 'changed'
-  | 'skipped'
-  | 'retried'
-  | 'recovered'
-  | 'denied'
-  | 'blocked'
-  | 'aborted'
-  | 'failed'
-  | 'left'
-  | 'running'
-
-export type TracedScope = 'turn' | 'model' | 'tool'
-
-/** One passage of a call through one layer. Times are milliseconds from the start of the turn. */
-export interface OnionSpan {
-  /** The layer's name; for the core the loop, the model or the tool that it ran. */
-  layer: string
-  scope: TracedScope
-  /** On the outermost span of a model or tool call: the model or the tool that was asked for. */
-  subject?: string
-  /** Whether this is what the innermost next() runs, and no layer. */
-  core: boolean
-  start: number
-  duration: number
-  /** The part of the duration that it did not spend inside next(). */
-  self: number
-  decision: Decision
-  /** How often it called next(). */
-  entered: number
-  /** Why: the reason of a denial or a block, the message of an error. */
-  detail?: string
-  children: OnionSpan[]
-}
-
-/** What a call gave, as far as spans compare and tell it. */
-export interface Outcome {
-  /** The same for equal answers. */
-  said: string
-  /** Why it was denied, if it was. */
-  denied?: string
-}
+import type { RunStatus } from '@allium/core'
+import { decisionOf, detailOf } from './failure.ts'
+import type { Decision, OnionSpan, TracedScope } from './onion-turn.ts'
+import type { Outcome } from './outcome.ts'
 
 /** A span while it is recorded. */
 export class Span {
@@ -184,6 +138,8 @@ export class Span {
   }
 }
 
+const maxDetail = 300
+
 /** How long at least one of the spans was under way; tools run side by side. */
 function covered(spans: readonly Span[], now: number): number {
   let total = 0
@@ -193,17 +149,4 @@ function covered(spans: readonly Span[], now: number): number {
     until = Math.max(until, end)
   }
   return total
-}
-
-const maxDetail = 300
-
-function decisionOf(error: unknown): 'blocked' | 'aborted' | 'failed' {
-  if (isBlockError(error)) return 'blocked'
-  return (error as { name?: unknown } | null | undefined)?.name === 'AbortError' ? 'aborted' : 'failed'
-}
-
-/** The reason that a layer gave, else the message. */
-function detailOf(error: unknown): string {
-  const reason = decisionOf(error) === 'failed' ? undefined : (error as { reason?: unknown }).reason
-  return typeof reason === 'string' ? reason : messageOf(error)
 }

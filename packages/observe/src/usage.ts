@@ -1,8 +1,8 @@
 import { addUsage, defineMiddleware, type ModelResponse, noUsage, type TypedMiddleware, type Usage } from '@allium/core'
-import { createPricing, type Prices } from './price.ts'
+import { createPricing, type Prices } from '@allium/prices'
 
 export interface UsageOptions<Name extends string = string> {
-  /** Prices of one's own before those of the public list. */
+  /** Prices of one's own before those of the public list. Models of Ollama are free, unless they are named here. */
   prices?: Prices
   /** The layer's name, and how its state keys begin. @default 'observe:usage' */
   as?: Name
@@ -13,16 +13,17 @@ export interface ModelUsage extends Usage {
   cost: number | undefined
 }
 
-/** The session's sums. */
+/** The session's sums. `unpriced` counts the calls whose price nobody knows, which `cost` leaves out. */
 export type UsageState<Name extends string> = Record<`${Name}:tokens`, Usage> &
-  Record<`${Name}:cost`, number> &
+  Record<`${Name}:cost` | `${Name}:unpriced`, number> &
   Record<`${Name}:models`, Readonly<Record<string, ModelUsage>>>
 
 /**
  * Counts tokens and USD of a session: all in all, and by model.
  *
  * Register it anywhere: it stands right around the provider, so it counts each physical call, retries and failed ones
- * included, and no answer from a cache. A model without a known price adds nothing to the cost.
+ * included, and no answer from a cache. A call whose price nobody knows adds 1 to `unpriced` in place of a cost; where
+ * that is above 0, the cost is only a part (`guard.budget` takes its `fallbackPrice` for such calls).
  *
  * @example
  * const { state } = await agent.use(observe.usage()).run('Hello')
@@ -33,7 +34,7 @@ export function usage<Name extends string = 'observe:usage'>({
   as = 'observe:usage' as Name,
 }: UsageOptions<Name> = {}): TypedMiddleware<UsageState<Name>> {
   const costOf = createPricing(prices)
-  const keys = { tokens: `${as}:tokens`, cost: `${as}:cost`, models: `${as}:models` }
+  const keys = { tokens: `${as}:tokens`, cost: `${as}:cost`, unpriced: `${as}:unpriced`, models: `${as}:models` }
 
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
@@ -42,7 +43,8 @@ export function usage<Name extends string = 'observe:usage'>({
     inherit: true,
     state: {
       [keys.tokens]: { default: noUsage, reducer: plus },
-      [keys.cost]: { default: 0, reducer: (total: number, more: number) => total + more },
+      [keys.cost]: { default: 0, reducer: add },
+      [keys.unpriced]: { default: 0, reducer: add },
       [keys.models]: { default: {}, reducer: plusModel },
     },
     async model(ctx, next) {
@@ -57,7 +59,8 @@ export function usage<Name extends string = 'observe:usage'>({
         if (used.calls > 0) {
           const cost = await costOf(model, used).catch(() => undefined)
           ctx.state[keys.tokens] = used
-          ctx.state[keys.cost] = cost ?? 0
+          if (cost === undefined) ctx.state[keys.unpriced] = 1
+          else ctx.state[keys.cost] = cost
           ctx.state[keys.models] = [model, { ...used, cost }]
         }
       }
@@ -71,6 +74,10 @@ function countsOf({ usage }: ModelResponse): Usage {
   const counts = noUsage()
   addUsage(counts, usage)
   return counts
+}
+
+function add(total: number, more: number): number {
+  return total + more
 }
 
 function plus(total: Usage, more: Usage): Usage {

@@ -13,3 +13,5 @@ expectTypeOf(layers.explain('id')).toEqualTypeOf<string>()
 
 // @ts-expect-error: a number
 onion({ turns: 'all' })
+// @ts-expect-error: paint gives a text
+layers.toText('id', { paint: (_text, kind) => kind.length })

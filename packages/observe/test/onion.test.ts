@@ -8,31 +8,72 @@ import { type OnionSpan, onion } from '../src/index.ts'
 describe('observe.onion', () => {
   it('draws the layers of a turn as a tree, each with its own time', async () => {
     const { text } = await scene([slowly('hi', 12)], [waits('a', 'turn', 1), waits('b', 'model', 2)])
-    expect(text).toBe(`Turn 0 of the session "s", completed after 15.0 ms
-└─ turn · a  1.0 ms  passed
-   └─ loop  0.0 ms
-      └─ model scripted/model · b  2.0 ms  passed
-         └─ scripted/model  12.0 ms`)
+    expect(text).toBe(`Turn #0 of the session "s", completed after 15.0 ms
+└─ turn · a                         1.0 ms  passed
+   └─ loop                          0.0 ms
+      └─ model scripted/model · b   2.0 ms  passed
+         └─ scripted/model         12.0 ms`)
   })
 
   it('draws the core of an agent without layers', async () => {
     const { text } = await scene(['hi'], [])
-    expect(text).toBe(`Turn 0 of the session "s", completed after 0.0 ms
-└─ turn · loop  0.0 ms
+    expect(text).toBe(`Turn #0 of the session "s", completed after 0.0 ms
+└─ turn · loop                0.0 ms
    └─ model · scripted/model  0.0 ms`)
   })
 
   it('shows every step, its tools side by side', async () => {
     const twoCalls = { toolCalls: [{ name: 'work' }, { name: 'rest' }] }
     const { text } = await scene([twoCalls, 'done'], [passing('policy', 'tool')])
-    expect(text).toBe(`Turn 0 of the session "s", completed after 0.0 ms
-└─ turn · loop  0.0 ms
+    expect(text).toBe(`Turn #0 of the session "s", completed after 0.0 ms
+└─ turn · loop                0.0 ms
    ├─ model · scripted/model  0.0 ms
-   ├─ tool work · policy  0.0 ms  passed
-   │  └─ work  0.0 ms
-   ├─ tool rest · policy  0.0 ms  passed
-   │  └─ rest  0.0 ms
+   ├─ tool work · policy      0.0 ms  passed
+   │  └─ work                 0.0 ms
+   ├─ tool rest · policy      0.0 ms  passed
+   │  └─ rest                 0.0 ms
    └─ model · scripted/model  0.0 ms`)
+  })
+
+  it('keeps to the columns that it is given, and to 90 else', async () => {
+    const talkative: Middleware = { name: 'talkative', tool: (ctx) => ctx.deny('because '.repeat(40)) }
+    const { layers, turnId } = await scene([callsWork, 'ok'], [passing('x'.repeat(80), 'model'), talkative])
+    const widest = (width?: number) =>
+      Math.max(
+        ...layers
+          .toText(turnId, width === undefined ? {} : { width })
+          .split('\n')
+          .map((line) => line.length),
+      )
+    expect(widest()).toBe(90)
+    expect(widest(60)).toBe(60)
+    expect(widest(Number.POSITIVE_INFINITY)).toBeGreaterThan(200)
+  })
+
+  it('keeps names and decisions readable where the tree is deep', async () => {
+    const names = Array.from({ length: 20 }, (_, i) => `layer-${i}`)
+    const { text } = await scene(
+      ['hi'],
+      names.map((name) => passing(name, 'model')),
+    )
+    for (const name of names) expect(text).toMatch(new RegExp(`${name} +0\\.0 ms  passed$`, 'm'))
+    for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(90)
+  })
+
+  it('lets each piece of a line be coloured, without moving a column', async () => {
+    const policy: Middleware = { name: 'policy', tool: (ctx) => ctx.deny('not today') }
+    const { layers, turnId, text } = await scene([callsWork, 'ok'], [policy])
+    const kinds: string[] = []
+    const painted = layers.toText(turnId, {
+      paint(piece, kind) {
+        kinds.push(kind)
+        return `<${piece}>`
+      },
+    })
+    expect(painted.replace(/[<>]/g, '')).toBe(text)
+    expect(painted).toContain('<tool work · ><policy>')
+    expect(painted).toContain('<denied: not today>')
+    expect(new Set(kinds)).toEqual(new Set(['heading', 'branch', 'call', 'layer', 'core', 'time', 'stopped']))
   })
 
   it('tells of a layer that answered in place of the model', async () => {
@@ -97,7 +138,7 @@ describe('observe.onion', () => {
     }
     const { words, decisions } = await scene([callsWork], [passing('outer', scope), guard])
     expect(words).toMatch(
-      /^Turn 0 of the session "s", blocked after 0\.0 ms: too spicy\n"guard" blocked the turn.*: too spicy$/,
+      /^Turn #0 of the session "s", blocked after 0\.0 ms: too spicy\n"guard" blocked the turn.*: too spicy$/,
     )
     expect(decisions).toMatchObject({ outer: 'passed', guard: 'blocked' })
   })

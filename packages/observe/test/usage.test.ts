@@ -42,6 +42,19 @@ describe('observe.usage', () => {
     })
   })
 
+  it('counts the calls whose price nobody knows, and leaves them out of the cost', async () => {
+    const models = [scriptedModel(['hi'], { id: 'nobody/knows' }), scriptedModel(['hi'])]
+    const session = agentOf([]).session()
+    for (const model of models) await session.run('hello', { model })
+    expect(session.state['observe:usage:unpriced']).toBe(1)
+    expect(session.state['observe:usage:cost']).toBe(20)
+  })
+
+  it('takes a model of Ollama for free', async () => {
+    const { state } = await agentOf([]).run('hello', { model: scriptedModel(['hi'], { id: 'ollama/qwen3:4b' }) })
+    expect(state).toMatchObject({ 'observe:usage:cost': 0, 'observe:usage:unpriced': 0 })
+  })
+
   it('tells cached and reasoning tokens apart', async () => {
     const tokens = {
       inputTokens: 100,
@@ -85,7 +98,7 @@ describe('observe.usage', () => {
     }
     const { text, state } = await agentOf(['hi'], { prices }).run('hello')
     expect(text).toBe('hi')
-    expect(state['observe:usage:cost']).toBe(0)
+    expect(state['observe:usage:unpriced']).toBe(1)
     expect(state['observe:usage:tokens'].calls).toBe(1)
   })
 
@@ -105,7 +118,7 @@ describe('observe.usage', () => {
 
   it('stands under another name', async () => {
     const { state } = await agentOf(['hi'], { as: 'meter' }).run('hello')
-    expect(Object.keys(state)).toEqual(['meter:tokens', 'meter:cost', 'meter:models'])
+    expect(Object.keys(state)).toEqual(['meter:tokens', 'meter:cost', 'meter:unpriced', 'meter:models'])
   })
 })
 

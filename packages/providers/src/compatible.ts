@@ -1,4 +1,5 @@
 import type { OpenAICompatibleProviderSettings } from '@ai-sdk/openai-compatible'
+import { AlliumError } from '@allium/core'
 import { credentialsOf, type Env } from './api-keys.ts'
 import { type AiSdkProvider, type Import, importPackage } from './provider-package.ts'
 
@@ -17,7 +18,7 @@ export function isCompatible(provider: string): boolean {
 /**
  * A provider through `@ai-sdk/openai-compatible`, which is asked to count tokens in streams too.
  *
- * @throws AlliumError `provider.key_missing`, `provider.not_installed`
+ * @throws AlliumError `provider.key_missing`, `provider.not_installed`, `provider.unsupported`
  */
 export async function compatibleProvider(name: string, env: Env, load: Import): Promise<AiSdkProvider> {
   const place = settingsOf[name]?.(env)
@@ -30,12 +31,28 @@ export async function compatibleProvider(name: string, env: Env, load: Import): 
   })
 }
 
-/** Reads OLLAMA_HOST as Ollama does: scheme and port may be missing, and a server's "all addresses" is this machine. */
+/**
+ * The base URL of Ollama's OpenAI-compatible API by OLLAMA_HOST, which is read as Ollama does: scheme and port may be
+ * missing, and a server's "all addresses" is this machine.
+ *
+ * @throws AlliumError `provider.unsupported` for a host that makes no URL
+ * @example
+ * ollamaUrl('gpu.lan') // 'http://gpu.lan:11434/v1'
+ */
 export function ollamaUrl(host = ''): string {
   const text = host.trim() === '' ? '127.0.0.1' : host.trim()
-  const withScheme = /^https?:\/\//.test(text) ? text : `http://${text.startsWith(':') ? `127.0.0.1${text}` : text}`
-  const url = new URL(withScheme)
+  const withScheme = text.includes('://') ? text : `http://${text.startsWith(':') ? `127.0.0.1${text}` : text}`
+  const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol)) throw noUrl(host)
   if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1'
   if (url.port === '' && !/:\d+(\/|$)/.test(withScheme) && url.protocol === 'http:') url.port = '11434'
   return `${url.href.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`
+}
+
+function noUrl(host: string): AlliumError {
+  return new AlliumError(
+    'provider.unsupported',
+    `OLLAMA_HOST is ${JSON.stringify(host)}, which is no address. Set it to a host, a port or both, such as "127.0.0.1:11434", or to an http or https URL.`,
+    { details: { provider: 'ollama', variable: 'OLLAMA_HOST' } },
+  )
 }

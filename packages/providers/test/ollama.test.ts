@@ -1,5 +1,5 @@
+import { createResolver, ollamaUrl } from '@allium/providers'
 import { expect, it } from 'vitest'
-import { ollamaUrl } from '../src/compatible.ts'
 
 it.each([
   ['', 'http://127.0.0.1:11434/v1'],
@@ -13,3 +13,13 @@ it.each([
 ])('OLLAMA_HOST %j is the address %s', (host, url) => {
   expect(ollamaUrl(host)).toBe(url)
 })
+
+it.each(['http://', 'no host', 'gpu.lan:port', 'ftp://gpu.lan', 'http://[::1'])(
+  'OLLAMA_HOST %j is refused, with the reason',
+  async (host) => {
+    const refusal = { code: 'provider.unsupported', message: expect.stringContaining(`OLLAMA_HOST is "${host}"`) }
+    expect(() => ollamaUrl(host)).toThrow(expect.objectContaining(refusal))
+    const resolve = createResolver({ env: { OLLAMA_HOST: host } })
+    await expect(resolve('ollama/qwen3', { principal: undefined })).rejects.toMatchObject(refusal)
+  },
+)

@@ -1,14 +1,15 @@
 import { styleText } from 'node:util'
+import { printable } from './printable.ts'
 import { wordWrap } from './word-wrap.ts'
 
-type Style = 'bold' | 'dim' | 'cyan' | 'green' | 'red' | 'yellow'
+export type Style = 'bold' | 'dim' | 'cyan' | 'green' | 'red' | 'yellow'
 
 /** The column where text begins; labels stand before it. */
 const indent = 10
 
 export type Screen = ReturnType<typeof createScreen>
 
-/** Lines with a label each, wrapped to the terminal. Colour only where the stream takes it: NO_COLOR and pipes have none. */
+/** Lines with a label each, wrapped to the terminal; no text in them can steer it. Colour only where the stream takes it: NO_COLOR and pipes have none. */
 export function createScreen(out: NodeJS.WritableStream & { columns?: number }) {
   const width = Math.min(Math.max(out.columns ?? 90, 60), 96)
   const write = (text: string) => out.write(text)
@@ -17,10 +18,12 @@ export function createScreen(out: NodeJS.WritableStream & { columns?: number }) 
   /** A label, and a stream of text beside it. */
   function open(label: string, style: Style) {
     write(paint(style, label.padEnd(indent)))
-    return wordWrap(write, { indent, width })
+    const { push, end } = wordWrap(write, { indent, width })
+    return { push: (text: string) => push(printable(text)), end }
   }
 
   return {
+    width,
     paint,
     open,
     /** A label and its text. */
@@ -31,13 +34,13 @@ export function createScreen(out: NodeJS.WritableStream & { columns?: number }) 
     },
     /** A label and a text that matters less, cut to one line. */
     aside(label: string, text: string, style: Style = 'dim'): void {
-      write(`${paint(style, label.padEnd(indent))}${paint('dim', clip(text.replace(/\s+/g, ' '), width - indent))}\n`)
+      const line = clip(printable(text.replace(/\s+/g, ' ')), width - indent)
+      write(`${paint(style, label.padEnd(indent))}${paint('dim', line)}\n`)
     },
-    clip: (text: string) => clip(text, width),
     heading(text: string): void {
-      write(`\n${paint('bold', text)}\n${paint('dim', '─'.repeat(width))}\n`)
+      write(`\n${paint('bold', printable(text))}\n${paint('dim', '─'.repeat(width))}\n`)
     },
-    /** Lines that are laid out already. */
+    /** Lines that are laid out, and safe, already. */
     block(text: string): void {
       write(`${text.replace(/\n*$/, '')}\n`)
     },

@@ -16,10 +16,9 @@ export function showBill(state: State, screen: Screen): void {
 }
 
 function costOf(state: State): string {
-  const models = Object.entries(state['observe:usage:models'])
-  const unpriced = models.filter(([, { cost }]) => cost === undefined).map(([id]) => id)
+  const unpriced = state['observe:usage:unpriced']
   const known = `${usd(state['observe:usage:cost'])}, by the public list of prices`
-  return unpriced.length === 0 ? known : `not known: no public price of ${unpriced.join(', ')}`
+  return unpriced === 0 ? known : `${known}; it knows none for ${unpriced} of the calls`
 }
 
 function count(tokens: number): string {

@@ -1,16 +1,25 @@
-import type { Screen } from './screen.ts'
+import type { observe } from 'allium'
+import type { Screen, Style } from './screen.ts'
 
-/** The tree of one turn's layers, as `observe.onion` lays it out, with what a layer did in colour. */
-export function showOnion(tree: string, screen: Screen): void {
-  const [heading = '', ...layers] = tree.split('\n')
-  screen.line('onion', heading)
-  screen.block(layers.map((line) => colour(screen.clip(line), screen)).join('\n'))
+const styles: Partial<Record<observe.OnionTextKind, Style>> = {
+  branch: 'dim',
+  call: 'dim',
+  time: 'dim',
+  passed: 'dim',
+  changed: 'yellow',
+  stopped: 'red',
 }
 
-function colour(line: string, { paint }: Screen): string {
-  return line
-    .replace(/^[│├└─ ]+/, (branch) => paint('dim', branch))
-    .replace(/\d+\.\d ms( +passed)?/, (time) => paint('dim', time))
-    .replace(/ (denied|blocked|failed|aborted)\b.*$/, (decision) => paint('red', decision))
-    .replace(/ (retried|changed|skipped|recovered)\b.*$/, (decision) => paint('yellow', decision))
+/** The layers of a turn as a tree, with what each did in colour. */
+export function showOnion(onion: observe.Onion, turnId: string, screen: Screen): void {
+  const tree = onion.toText(turnId, {
+    width: screen.width,
+    paint(text, kind) {
+      const style = styles[kind]
+      return style === undefined ? text : screen.paint(style, text)
+    },
+  })
+  const [heading = '', ...layers] = tree.split('\n')
+  screen.line('onion', heading)
+  screen.block(layers.join('\n'))
 }

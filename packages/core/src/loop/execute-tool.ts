@@ -7,7 +7,7 @@ import { messageOf } from '../errors/describe.ts'
 import { cloneJson } from '../messages/json.ts'
 import type { ToolCall } from '../scopes/tool-call.ts'
 import { ToolView } from '../scopes/tool-context.ts'
-import { Deadlines } from '../seams/deadlines.ts'
+import { type Deadline, Deadlines } from '../seams/deadlines.ts'
 import { type CheckedArgs, checkArgs, tellIssues } from '../tool/check-args.ts'
 import type { AnyTool } from '../tool/tool.ts'
 import { errorResult, resultOf, type ToolResult } from '../tool/tool-result.ts'
@@ -78,13 +78,12 @@ function settle(
   const { turn } = call
   const { clock, toolTimeout } = turn.session.agent.setup
   const ms = tool.timeout ?? toolTimeout
-  turn.deadlines ??= new Deadlines(clock)
-  const { deadlines } = turn
   return new Promise((resolve, reject) => {
     let open = true
+    let deadline: Deadline | undefined
     const close = () => {
       open = false
-      deadlines.remove(deadline)
+      if (deadline !== undefined) turn.deadlines?.remove(deadline)
       cancel.off(leave)
       cancel.release()
       call.live = undefined
@@ -98,18 +97,28 @@ function settle(
       close()
       resolve(shaped(call, value))
     }
-    const deadline = deadlines.add(ms, () => {
+    const late = () => {
       const error = tooSlow(call, ms)
       settled(failed, error)
       cancel.abort(new DOMException(error.message, 'TimeoutError'))
-    })
+    }
     cancel.on(leave)
     call.live = (reason: unknown = new AbortError('the call was left')) => cancel.abort(reason)
     running.then(
       (value) => settled(shape, value),
       (error) => settled(failed, error),
     )
+    afterTicks(3, () => {
+      if (!open) return
+      turn.deadlines ??= new Deadlines(clock)
+      deadline = turn.deadlines.add(ms, late)
+    })
   })
+}
+
+/** A tool that is done within these turns of the microtask queue needs no timer, which would cost more than all else of its call. */
+function afterTicks(ticks: number, then: () => void): void {
+  void Promise.resolve().then(() => (ticks > 1 ? afterTicks(ticks - 1, then) : then()))
 }
 
 function tooSlow({ name }: ToolCall, ms: number): AlliumError {

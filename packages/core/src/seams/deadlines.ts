@@ -1,14 +1,16 @@
 import type { Clock } from './clock.ts'
 
-interface Deadline {
+export interface Deadline {
   readonly due: number
-  readonly reached: () => void
+  /** Undefined once it was removed. */
+  reached: (() => void) | undefined
 }
 
 /** The timeouts of a turn's tools over one timer: setting and clearing one for each call costs more than most tools. */
 export class Deadlines {
   readonly #clock: Clock
-  readonly #waiting = new Set<Deadline>()
+  #deadlines: Deadline[] = []
+  #waiting = 0
   #armedFor = Number.POSITIVE_INFINITY
   #disarm: (() => void) | undefined
 
@@ -19,18 +21,22 @@ export class Deadlines {
   /** Calls `reached` after `ms`, unless `remove` comes first. */
   add(ms: number, reached: () => void): Deadline {
     const deadline = { due: this.#clock.monotonic() + ms, reached }
-    this.#waiting.add(deadline)
+    this.#deadlines.push(deadline)
+    this.#waiting++
     if (deadline.due < this.#armedFor) this.#arm(deadline.due, ms)
     return deadline
   }
 
   remove(deadline: Deadline): void {
-    this.#waiting.delete(deadline)
+    if (deadline.reached === undefined) return
+    deadline.reached = undefined
+    this.#waiting--
+    if (this.#waiting === 0) this.#deadlines.length = 0
   }
 
   /** The turn has ended: no timer is left. */
   clear(): void {
-    this.#waiting.clear()
+    this.#deadlines.length = 0
     this.#disarm?.()
   }
 
@@ -43,14 +49,10 @@ export class Deadlines {
   #ring(): void {
     this.#armedFor = Number.POSITIVE_INFINITY
     const now = this.#clock.monotonic()
-    let next = Number.POSITIVE_INFINITY
-    for (const deadline of this.#waiting) {
-      if (deadline.due > now + 1) next = Math.min(next, deadline.due)
-      else {
-        this.#waiting.delete(deadline)
-        deadline.reached()
-      }
-    }
+    const waiting = this.#deadlines.filter(({ reached }) => reached !== undefined)
+    this.#deadlines = waiting.filter(({ due }) => due > now + 1)
+    const next = Math.min(...this.#deadlines.map(({ due }) => due))
     if (next !== Number.POSITIVE_INFINITY) this.#arm(next, next - now)
+    for (const deadline of waiting) if (deadline.due <= now + 1) deadline.reached?.()
   }
 }

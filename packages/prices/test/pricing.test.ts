@@ -1,6 +1,6 @@
 import type { Usage } from '@allium/core'
 import { describe, expect, it } from 'vitest'
-import { createPricing } from '../src/price.ts'
+import { createPricing } from '../src/index.ts'
 
 describe('prices', () => {
   const million: Usage = { inputTokens: 1e6, outputTokens: 1e6, calls: 1 }
@@ -17,14 +17,20 @@ describe('prices', () => {
   })
 
   it('are not guessed for a model that it does not know', async () => {
-    for (const model of ['nobody/knows', 'knows', 'ollama/llama3.2', 'acme/claude-sonnet-4-6', '', '/', '__proto__/x'])
+    for (const model of ['nobody/knows', 'knows', 'acme/claude-sonnet-4-6', '', '/', '__proto__/x'])
       expect(await createPricing()(model, million)).toBeUndefined()
   })
 
+  it('are nothing for a model of Ollama, unless they are given', async () => {
+    expect(await createPricing()('ollama/llama3.2', million)).toBe(0)
+    expect(await createPricing(() => undefined)('ollama/llama3.2', million)).toBe(0)
+    expect(await createPricing({ 'ollama/*': { input: 1, output: 2 } })('ollama/llama3.2', million)).toBe(3)
+  })
+
   it('may be given for a model, or for a whole provider', async () => {
-    const costOf = createPricing({ 'ollama/big': { input: 1, output: 2 }, 'ollama/*': { input: 0, output: 0 } })
-    expect(await costOf('ollama/big', million)).toBe(3)
-    expect(await costOf('ollama/llama3.2', million)).toBe(0)
+    const costOf = createPricing({ 'my/big': { input: 1, output: 2 }, 'my/*': { input: 0, output: 1 } })
+    expect(await costOf('my/big', million)).toBe(3)
+    expect(await costOf('my/small', million)).toBe(1)
     expect(await costOf('openai/gpt-5', million)).toBe(11.25)
   })
 

@@ -1,0 +1,25 @@
+import type { ModelContext, ModelResponse, Usage } from '@allium/core'
+import { inputTokens, tokensOf } from './tokens.ts'
+
+export type Amounts = Pick<Usage, 'inputTokens' | 'outputTokens'>
+
+/** The tokens that a call may use, where nobody says better. */
+export function expected({ request }: ModelContext): Amounts {
+  return { inputTokens: inputTokens(request), outputTokens: request.settings.maxOutputTokens ?? 1_024 }
+}
+
+/** The usage as the provider told it; a count that it left out or told as nonsense comes as 0, and is estimated. */
+export function told({ usage }: ModelResponse, held: Amounts, chars: number): Usage {
+  if (usage.calls === 0) return usage
+  return {
+    ...usage,
+    inputTokens: usage.inputTokens || held.inputTokens,
+    outputTokens: usage.outputTokens || tokensOf(chars),
+  }
+}
+
+/** The usage of a call that failed: nothing where it did before the first chunk, else its input and what was streamed. */
+export function cutShort(held: Amounts, chars: number): Usage {
+  if (chars === 0) return { inputTokens: 0, outputTokens: 0, calls: 0 }
+  return { inputTokens: held.inputTokens, outputTokens: tokensOf(chars), calls: 1 }
+}

@@ -1,0 +1,153 @@
+import {
+  type AgentEvents,
+  type HookInfo,
+  type HookRun,
+  messageOf,
+  type RunStatus,
+  type TurnContext,
+} from '@allium/core'
+import type { OnionTurn, TracedScope } from './onion-turn.ts'
+import { outcomeOf } from './outcome.ts'
+import { Span } from './span.ts'
+
+/** Records turns by wrapping the hooks of their layers; keeps the last ones. */
+export function createRecorder(kept: number) {
+  const turns = new Map<string, Recording>()
+  /** The span whose next() is on the stack now: what is entered under it is its child. */
+  let current: Open | undefined
+
+  return {
+    wrapHooks({ layer, scope, run }: HookInfo): HookRun {
+      if (scope === 'agent' || scope === 'session') return run
+      return (ctx, next) => record(ctx as TurnContext, layer, scope, run, next)
+    },
+    /** The run tells how a turn ended: it alone knows of a stop. */
+    ended({ turnId, status, reason, error }: AgentEvents['turn:end']): void {
+      const turn = turns.get(turnId)
+      if (turn === undefined) return
+      turn.status = status
+      turn.reason = reason ?? (error === undefined ? undefined : messageOf(error))
+    },
+    timeline: (turnId: string): OnionTurn | undefined => timelineOf(turns.get(turnId)),
+    turnIds: (): string[] => [...turns.keys()],
+  }
+
+  /** Runs a hook as it would run alone: what it gives and throws goes through untouched, and no fault of the recording reaches it. */
+  function record(
+    ctx: TurnContext,
+    name: string | undefined,
+    scope: TracedScope,
+    run: HookRun,
+    next: Parameters<HookRun>[1],
+  ): unknown {
+    const open = quietly(() => enter(ctx, name, scope))
+    if (open === undefined) return run(ctx as never, next)
+    const { span, turn } = open
+    const gave = (value: unknown) => {
+      quietly(() => left(open, () => span.gave(outcomeOf(scope, ctx, value), turn.now())))
+      return value
+    }
+    const threw = (error: unknown) => {
+      quietly(() => left(open, () => span.threw(error, turn.now())))
+      throw error
+    }
+    let returned: unknown
+    try {
+      returned = run(ctx as never, (options) => inward(open, ctx, () => next(options)))
+    } catch (error) {
+      return threw(error)
+    }
+    return isThenable(returned) ? returned.then(gave, threw) : gave(returned)
+  }
+
+  /** next() of a layer, timed; the promise that it gives is the core's own. */
+  function inward({ span, turn }: Open, ctx: TurnContext, next: () => Promise<unknown>): Promise<unknown> {
+    const stop = quietly(() => span.enters(turn.now))
+    const running = within({ span, turn }, next)
+    running.then(
+      (value) => quietly(() => span.arrived(outcomeOf(span.scope, ctx, value), stop)),
+      (error) => quietly(() => span.missed(error, stop)),
+    )
+    return running
+  }
+
+  function within<T>(open: Open, fn: () => T): T {
+    const outer = current
+    current = open
+    try {
+      return fn()
+    } finally {
+      current = outer
+    }
+  }
+
+  function enter(ctx: TurnContext, name: string | undefined, scope: TracedScope): Open {
+    const turn = turns.get(ctx.turnId) ?? begin(ctx)
+    const outer = current?.turn === turn ? current.span : turn.core
+    const subject = scope === 'turn' ? undefined : subjectOf(ctx)
+    const layer = name ?? subject ?? 'loop'
+    const span = new Span(layer, scope, name === undefined, turn.now(), outer?.scope === scope ? undefined : subject)
+    if (outer === undefined) turn.root = span
+    else outer.children.push(span)
+    if (scope === 'turn') turn.core = span
+    return { span, turn }
+  }
+
+  function begin(ctx: TurnContext): Recording {
+    const { turnId, sessionId, turnIndex, clock } = ctx
+    const now = () => clock.monotonic()
+    const turn: Recording = { turnId, sessionId, turnIndex, now, started: now() }
+    turns.set(turnId, turn)
+    if (turns.size > kept) turns.delete(turns.keys().next().value as string)
+    return turn
+  }
+}
+
+/** A turn while it is recorded. */
+interface Recording extends Pick<OnionTurn, 'turnId' | 'sessionId' | 'turnIndex' | 'reason'> {
+  now(): number
+  readonly started: number
+  /** As the run told it, once it has ended. */
+  status?: RunStatus
+  root?: Span
+  /** The innermost span of the turn scope so far: where model and tool calls belong. */
+  core?: Span
+}
+
+interface Open {
+  readonly span: Span
+  readonly turn: Recording
+}
+
+/** The model or the tool that a call asks for. */
+function subjectOf(ctx: object): string | undefined {
+  const { model, tool } = ctx as { model?: string; tool?: { name: string } }
+  return tool?.name ?? model
+}
+
+function timelineOf(turn: Recording | undefined): OnionTurn | undefined {
+  if (turn?.root === undefined) return undefined
+  const { turnId, sessionId, turnIndex, started, reason, status } = turn
+  const root = turn.root.toData(started, turn.now())
+  const end = status === undefined ? turn.root.status : { status, ...(reason !== undefined && { reason }) }
+  return { turnId, sessionId, turnIndex, ...end, duration: root.start + root.duration, root }
+}
+
+/** A layer returned; with the outermost one of the turn, only the data are kept. */
+function left({ span, turn }: Open, tell: () => void): void {
+  tell()
+  if (span === turn.root) span.release()
+}
+
+/** A watcher must never break what it watches. */
+function quietly<T>(record: () => T): T | undefined {
+  try {
+    return record()
+  } catch {
+    return undefined
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function'
+}

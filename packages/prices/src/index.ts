@@ -1,0 +1,2 @@
+export { costAt, type Price } from './cost.ts'
+export { type CostOf, createPricing, type Prices } from './pricing.ts'

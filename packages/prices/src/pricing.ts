@@ -1,0 +1,45 @@
+import type { Usage } from '@allium/core'
+import { costAt, costOfRates, type Price } from './cost.ts'
+import { splitModelId } from './model-id.ts'
+import { publicList } from './public-list.ts'
+
+/**
+ * Prices of one's own, which win over the public list: by model id, `openai/gpt-5`, or for a whole provider,
+ * `mycloud/*`; or a function that gives USD, and undefined where it does not know.
+ */
+export type Prices = Readonly<Record<string, Price>> | ((model: string, usage: Usage) => number | undefined)
+
+/** What a model's usage costs in USD; undefined where nobody knows its price. */
+export type CostOf = (model: string, usage: Usage) => Promise<number | undefined>
+
+/**
+ * Prices by the given ones, then by the list of @pydantic/genai-prices, which is part of the package: no network.
+ * Models of Ollama are free unless the given ones say otherwise. The list begins to load at once, so that no call has
+ * to wait for it.
+ *
+ * @example
+ * const costOf = createPricing({ 'mycloud/*': { input: 1, output: 2 } })
+ * await costOf('openai/gpt-5', usage) // USD
+ */
+export function createPricing(prices: Prices = {}): CostOf {
+  list.load().catch(() => {}) // it fails again, and is told, where it is asked
+  return async (model, usage) => {
+    const given = typeof prices === 'function' ? prices(model, usage) : fromTable(prices, model, usage)
+    if (given !== undefined) return given
+    if (splitModelId(model).providerId === 'ollama') return 0
+    const rates = await list.rates(model)
+    return rates && costOfRates(rates, usage)
+  }
+}
+
+/** One for the process, as it is the same for all and takes 60 ms to load. */
+const list = publicList()
+
+function fromTable(prices: Readonly<Record<string, Price>>, model: string, usage: Usage): number | undefined {
+  const price = own(prices, model) ?? own(prices, `${splitModelId(model).providerId}/*`)
+  return price && costAt(price, usage)
+}
+
+function own(prices: Readonly<Record<string, Price>>, key: string): Price | undefined {
+  return Object.hasOwn(prices, key) ? prices[key] : undefined
+}

@@ -1,0 +1,73 @@
+import type { ModelInfo, ModelPrice } from '@pydantic/genai-prices'
+import type { Rates } from './cost.ts'
+import { splitModelId } from './model-id.ts'
+
+type Library = Pick<typeof import('@pydantic/genai-prices'), 'calcPrice'>
+
+export interface PublicListOptions {
+  /** @default Date.now */
+  now?(): number
+  /** @default import() */
+  importLibrary?(): Promise<Library>
+}
+
+/**
+ * The list of @pydantic/genai-prices. A look-up takes 2 ms at first and 0.1 ms later, so a model's rates are kept, and
+ * priced by multiplication: for good, or for the minute where they depend on the time.
+ */
+export function publicList({
+  now = Date.now,
+  importLibrary = () => import('@pydantic/genai-prices'),
+}: PublicListOptions = {}) {
+  const known = new Map<string, { rates: Rates | undefined; minute: number | undefined }>()
+  let library: Promise<Library> | undefined
+
+  /** Loads the library, once. */
+  function load(): Promise<Library> {
+    return (library ??= importLibrary())
+  }
+
+  return {
+    load,
+    /** The rates of a model at this time; undefined where the list does not know it. */
+    async rates(model: string): Promise<Rates | undefined> {
+      const time = now()
+      const minute = Math.floor(time / 60_000)
+      const kept = known.get(model)
+      if (kept !== undefined && (kept.minute ?? minute) === minute) return kept.rates
+      const found = lookUp(await load(), model, new Date(time))
+      if (known.size >= maxKnown) known.clear()
+      known.set(model, { rates: found && toRates(found.price), minute: found?.timed ? minute : undefined })
+      return known.get(model)?.rates
+    },
+  }
+}
+
+/** Model ids may come from tenants. */
+const maxKnown = 500
+
+function lookUp(
+  { calcPrice }: Library,
+  model: string,
+  timestamp: Date,
+): { price: ModelPrice; timed: boolean } | undefined {
+  const { providerId, modelId } = splitModelId(model)
+  const found = calcPrice({}, modelId, providerId === undefined ? { timestamp } : { timestamp, providerId })
+  return found === null ? undefined : { price: found.model_price, timed: isTimed(found.model) }
+}
+
+/** Whether other prices begin on a day, or at a time of the day. */
+function isTimed({ prices }: ModelInfo): boolean {
+  return Array.isArray(prices)
+}
+
+/** Undefined where neither tokens nor calls have a price, as with hours of audio. */
+function toRates(price: ModelPrice): Rates | undefined {
+  const { input_mtok, output_mtok, cache_read_mtok, cache_write_mtok, requests_kcount } = price
+  if (input_mtok === undefined && output_mtok === undefined && requests_kcount === undefined) return undefined
+  const rates: Rates = { input: input_mtok ?? 0, output: output_mtok ?? 0 }
+  if (cache_read_mtok !== undefined) rates.cachedInput = cache_read_mtok
+  if (cache_write_mtok !== undefined) rates.cacheWrite = cache_write_mtok
+  if (typeof requests_kcount === 'number') rates.perCall = requests_kcount / 1_000
+  return rates
+}
