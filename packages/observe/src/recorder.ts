@@ -3,6 +3,7 @@ import {
   type HookInfo,
   type HookRun,
   messageOf,
+  type NextOptions,
   type RunStatus,
   type TurnContext,
 } from '@allium/core'
@@ -53,32 +54,35 @@ export function createRecorder(kept: number) {
     }
     let returned: unknown
     try {
-      returned = run(ctx as never, (options) => inward(open, ctx, () => next(options)))
+      returned = run(ctx as never, (options) => inward(open, ctx, next, options))
     } catch (error) {
       return threw(error)
     }
     return isThenable(returned) ? returned.then(gave, threw) : gave(returned)
   }
 
-  /** next() of a layer, timed; the promise that it gives is the core's own. */
-  function inward({ span, turn }: Open, ctx: TurnContext, next: () => Promise<unknown>): Promise<unknown> {
+  /** next() of a layer, timed; the promise that it gives is the core's own. Few frames: layers stand deep on the stack. */
+  function inward(
+    open: Open,
+    ctx: TurnContext,
+    next: Parameters<HookRun>[1],
+    options: NextOptions | undefined,
+  ): Promise<unknown> {
+    const { span, turn } = open
     const stop = quietly(() => span.enters(turn.now))
-    const running = within({ span, turn }, next)
+    const outer = current
+    current = open
+    let running: Promise<unknown>
+    try {
+      running = next(options)
+    } finally {
+      current = outer
+    }
     running.then(
       (value) => quietly(() => span.arrived(outcomeOf(span.scope, ctx, value), stop)),
       (error) => quietly(() => span.missed(error, stop)),
     )
     return running
-  }
-
-  function within<T>(open: Open, fn: () => T): T {
-    const outer = current
-    current = open
-    try {
-      return fn()
-    } finally {
-      current = outer
-    }
   }
 
   function enter(ctx: TurnContext, name: string | undefined, scope: TracedScope): Open {

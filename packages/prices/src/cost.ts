@@ -26,7 +26,7 @@ export interface Rates {
 }
 
 /** USD for a million tokens; another one for the whole call where its input passes `start` tokens. */
-export type Rate = number | { base: number; tiers: readonly { start: number; price: number }[] }
+type Rate = number | { base: number; tiers: readonly { start: number; price: number }[] }
 
 export function costOfRates(
   { input, output, cachedInput = input, cacheWrite = input, perCall = 0 }: Rates,

@@ -34,11 +34,11 @@ export function createScreen(out: NodeJS.WritableStream & { columns?: number }) 
     },
     /** A label and a text that matters less, cut to one line. */
     aside(label: string, text: string, style: Style = 'dim'): void {
-      const line = clip(printable(text.replace(/\s+/g, ' ')), width - indent)
+      const line = clip(oneLine(text), width - indent)
       write(`${paint(style, label.padEnd(indent))}${paint('dim', line)}\n`)
     },
     heading(text: string): void {
-      write(`\n${paint('bold', printable(text))}\n${paint('dim', '─'.repeat(width))}\n`)
+      write(`\n${paint('bold', oneLine(text))}\n${paint('dim', '─'.repeat(width))}\n`)
     },
     /** Lines that are laid out, and safe, already. */
     block(text: string): void {
@@ -48,6 +48,10 @@ export function createScreen(out: NodeJS.WritableStream & { columns?: number }) 
       write('\n')
     },
   }
+}
+
+function oneLine(text: string): string {
+  return printable(text.replace(/\s+/g, ' '))
 }
 
 function clip(text: string, width: number): string {

@@ -19,7 +19,7 @@ export interface NextOptions {
   /** Narrows `ctx.signal` for everything inside; when it aborts, `next()` rejects at once. */
   signal?: AbortSignal
 }
-export type Next = (options?: NextOptions) => Promise<unknown>
+type Next = (options?: NextOptions) => Promise<unknown>
 
 /** What ends every layer, however it is swallowed: an abort, a block, a failure that sticks. */
 export interface Ending {

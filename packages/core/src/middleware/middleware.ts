@@ -61,7 +61,7 @@ export interface HookInfo {
 }
 export type HookRun = (ctx: never, next: (options?: NextOptions) => Promise<unknown>) => unknown
 
-export type ConfigOf<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : unknown
+type ConfigOf<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : unknown
 
 /** A layer with its state and config inferred; `defineMiddleware` and `agent.use` take it. */
 export interface TypedMiddleware<F, Schema extends StandardSchemaV1 | undefined = undefined, C = unknown, P = unknown>
@@ -91,7 +91,7 @@ export interface ToMiddleware {
 
 /** A layer of either kind. */
 export type AnyMiddleware = Middleware | TypedMiddleware<Loose, Loose, Loose, Loose>
-export type TurnHook = Hooks<Loose, Loose, Loose, Loose>['turn']
+type TurnHook = Hooks<Loose, Loose, Loose, Loose>['turn']
 /** What `.use()` takes as one layer. */
 export type Usable = AnyMiddleware | ToMiddleware | TurnHook | readonly Usable[]
 
