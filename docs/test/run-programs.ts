@@ -7,7 +7,7 @@ export interface Outcome {
   error?: string
 }
 
-const maxMs = 5_000
+const maxMs = 20_000
 const write = process.stdout.write
 let late: unknown
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Middleware, Model } from '../src/index.ts'
-import { build, oneCall, rest, tool, turn } from './kit.ts'
+import { build, oneCall, rest, results, tool, turn } from './kit.ts'
 
 /** A model that streams a word, then ignores every signal. */
 const deaf: Model = {
@@ -198,5 +198,25 @@ describe('next({ signal })', () => {
     const { result, model } = await turn(['never'], layers)
     await new Promise((resolve) => setTimeout(resolve, 5))
     expect([result?.text, model.calls, late]).toEqual(['instead', 0, ['layer.left']])
+  })
+
+  it('in a turn, with tools running: finished ones keep their result, and the layer answers after them', async () => {
+    const quick = tool('quick', () => 'done')
+    const slow = tool('slow', (_, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', reject)))
+    const calls = { text: 'Let me see.', toolCalls: [{ name: 'quick' }, { name: 'slow' }] }
+    const deadline = new AbortController()
+    const impatient: Middleware = {
+      name: 'impatient',
+      async turn(ctx, next) {
+        ctx.on('tool:end', ({ name }) => name === 'quick' && deadline.abort())
+        await next({ signal: deadline.signal }).catch(() => {})
+        ctx.output = 'Sorry, that took too long.'
+      },
+    }
+    const { result, session, all } = await turn([calls], [impatient], { tools: [quick, slow] })
+    expect([result?.status, result?.text]).toEqual(['completed', 'Sorry, that took too long.'])
+    expect(all).toBe('Let me see.Sorry, that took too long.')
+    expect(session.history.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
+    expect(results(session.history)).toEqual({ 'call-1': 'done', 'call-2': 'Cancelled.' })
   })
 })

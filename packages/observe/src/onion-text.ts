@@ -90,15 +90,17 @@ interface Columns {
 function columnsFor(rows: readonly Row[], width: number): Columns {
   const time = longest(rows.map((row) => row.time))
   const room = Math.max(20, width - time - 2 * gap.length - Math.min(24, longest(rows.map((row) => row.decision))))
-  const depth = longest(rows.map(({ branch }) => branch)) / 3
-  const step = Math.max(1, Math.min(3, Math.floor(room / 2 / depth)))
+  const nameAt = (step: number) =>
+    rows.map(({ branch, call, layer }) => stepped(branch, step) + cut(call + layer, room / 2))
+  const step = [3, 2].find((one) => longest(nameAt(one)) <= room) ?? 1
   const name = Math.min(room, longest(rows.map(({ branch, call, layer }) => stepped(branch, step) + call + layer)))
   return { step, name, time, decision: Math.max(20, width - name - time - 2 * gap.length) }
 }
 
 function toLine(row: Row, columns: Columns, paint: NonNullable<OnionTextOptions['paint']>): string {
-  const branch = cutStart(stepped(row.branch, columns.step), columns.name / 2)
-  const name = cut(row.call + row.layer, columns.name - branch.length)
+  const label = row.call + row.layer
+  const branch = cutStart(stepped(row.branch, columns.step), columns.name - Math.min(label.length, columns.name / 2))
+  const name = cut(label, columns.name - branch.length)
   const layer = name.slice(row.call.length)
   const filled = ' '.repeat(columns.name - branch.length - name.length)
   const named = `${paint(name.slice(0, row.call.length), 'call')}${paint(layer, row.core ? 'core' : 'layer')}${filled}`
@@ -115,7 +117,7 @@ function stepped(branch: string, step: number): string {
 }
 
 function cut(text: string, width: number): string {
-  return text.length > width ? `${text.slice(0, width - 1)}…` : text
+  return text.length > width ? `${text.slice(0, Math.floor(width) - 1)}…` : text
 }
 
 function cutStart(text: string, width: number): string {

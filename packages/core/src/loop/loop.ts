@@ -27,7 +27,7 @@ export async function loop(turn: TurnScope): Promise<void> {
     const { toolCalls } = response
     if (toolCalls.length > 0) await toolStep(turn, response)
     goesOn(turn)
-    turn.tellStep('step:end')
+    turn.answer.endStep()
     if (toolCalls.length === 0 || toolCalls.every(({ providerExecuted }) => providerExecuted === true)) break
   }
   turn.answer.complete()

@@ -14,8 +14,15 @@ export async function toolStep(turn: TurnScope, response: ModelResponse): Promis
   const calls = response.toolCalls.filter(({ providerExecuted }) => providerExecuted !== true)
   if (calls.length === 0) return
   const records: ToolCallRecord[] = new Array(calls.length)
+  turn.closeStep = () => commitResults(turn, calls, records)
   if (calls.length === 1) records[0] = await runCall(turn, response, calls[0] as CallOfModel, 0)
   else await runCalls(turn, response, calls, records)
+  turn.closeStep?.()
+}
+
+/** Puts the results into the history, once: a call that has none yet was cancelled. */
+function commitResults(turn: TurnScope, calls: readonly CallOfModel[], records: readonly ToolCallRecord[]): void {
+  turn.closeStep = undefined
   for (const [i, { callId, name, args }] of calls.entries())
     turn.toolCalls.push(records[i] ?? { callId, name, args: cloneJson(args), result: cancelled(callId) })
   turn.commit({ role: 'tool', content: turn.toolCalls.slice(-calls.length).map(resultPart) })

@@ -29,6 +29,9 @@ export class Answer {
   #at: number | undefined
   #wait: Promise<void> | undefined
   #finish: FinishChunk | undefined
+  #stepEnds = false
+  /** The answer asked for tools: it stands in the history, and what follows is another one. */
+  #askedForTools = false
   readonly #turn: TurnScope
 
   constructor(turn: TurnScope) {
@@ -58,6 +61,7 @@ export class Answer {
     this.#at = undefined
     this.#said = ''
     this.#flushed = ''
+    this.#askedForTools = false
   }
 
   /** Whether the layers of the turn must let go of an answer before its tools run. The last answer they end as they return. */
@@ -83,10 +87,18 @@ export class Answer {
     else this.#finish = chunk
   }
 
+  /** The step has ended; the last one when the layers have let go of its answer. */
+  endStep(): void {
+    if (this.#finish === undefined) this.#turn.tellStep('step:end')
+    else this.#stepEnds = true
+  }
+
   /** Every layer has returned. */
   seal(): void {
     if (this.#finish !== undefined) void this.outlet.send(this.#finish)
+    if (this.#stepEnds) this.#turn.tellStep('step:end')
     this.#finish = undefined
+    this.#stepEnds = false
   }
 
   /** What was shown of an answer that is not in the history. */
@@ -98,6 +110,7 @@ export class Answer {
   committed(text: string, at: number | undefined, flushed: boolean): void {
     this.#said = text
     this.#flushed = flushed ? text : ''
+    this.#askedForTools = flushed
     this.#at = at
   }
 
@@ -146,7 +159,8 @@ export class Answer {
     const text = this.#output ?? ''
     this.#takeInput()
     this.#turn.seal()
-    if (frame.phase === Phase.failed && this.sink.used) this.sink.reset()
+    if (this.#askedForTools) this.beginCall()
+    else if (frame.phase === Phase.failed && this.sink.used) this.sink.reset()
     this.#complete = true
     this.#said = text
     this.#replace(text)
@@ -156,10 +170,11 @@ export class Answer {
   /** The run was blocked: what was said is taken back, and the reply, if any, said instead. */
   retract(reply: string | undefined): void {
     if (reply !== undefined) this.#takeInput()
-    if (this.outlet.used) this.outlet.reset()
+    if (this.#askedForTools && !this.#complete) this.beginCall()
+    else if (this.outlet.used) this.outlet.reset()
     this.#output = reply ?? null
     if (reply !== undefined) void this.outlet.push({ type: 'text-delta', delta: reply })
-    if (this.#complete || reply !== undefined) this.#replace(reply ?? '')
+    this.#replace(reply ?? '')
   }
 
   #stream(frame: Frame, text: string): void {

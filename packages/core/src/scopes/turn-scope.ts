@@ -7,7 +7,7 @@ import { BlockError } from '../errors/block-error.ts'
 import { messageOf } from '../errors/describe.ts'
 import type { CustomEvent, StreamEvent } from '../events/events.ts'
 import { copyMessage } from '../messages/copy-message.ts'
-import type { Message, ToolResultPart } from '../messages/message.ts'
+import type { Message } from '../messages/message.ts'
 import { addUsage, noUsage, type Usage } from '../messages/usage.ts'
 import type { ModelRef, Settings } from '../model/model.ts'
 import type { ToolCall } from '../model/response.ts'
@@ -58,6 +58,8 @@ export class TurnScope extends Passage {
   callIndex = 0
   stopReason: string | undefined
   deferred: Promise<unknown>[] | undefined
+  /** Puts the results of the running tools into the history, while some run. */
+  closeStep: (() => void) | undefined
   /** The timeouts of its tools, once one has been set. */
   deadlines: Deadlines | undefined
   /** How the run ends before its time, if it does; the first abort or block stays. */
@@ -134,19 +136,8 @@ export class TurnScope extends Passage {
 
   /** Closes the loop's part of the history: calls without a result were cancelled, and what still runs adds nothing. */
   seal(): void {
+    this.closeStep?.()
     this.#sealed = true
-    const open = this.session.history.pending()
-    if (open.length === 0) return
-    const content = open.map(
-      ({ callId, name }): ToolResultPart => ({
-        type: 'tool-result',
-        callId,
-        name,
-        content: 'Cancelled.',
-        isError: true,
-      }),
-    )
-    this.session.history.append({ role: 'tool', content })
   }
 
   /** Adds the tokens of a physical call; the call itself was counted when it began. */
