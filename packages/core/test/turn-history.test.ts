@@ -226,4 +226,37 @@ describe('the turn and its history', () => {
     expect(first.turnId).not.toBe(second.turnId)
     expect([first.sessionId, second.sessionId]).toEqual([session.id, session.id])
   })
+
+  it('closes calls that wait in a restored conversation as not approved, before the next input', async () => {
+    const { agent, model } = build(['fine'])
+    const session = agent.session()
+    const call = { type: 'tool-call' as const, callId: 'c1', name: 'work', args: {} }
+    session.restore({
+      history: [
+        { role: 'user', content: 'do it' },
+        { role: 'assistant', content: [call] },
+      ],
+      state: {},
+    })
+    expect(session.pending).toEqual([call])
+    await session.run('never mind')
+    expect(session.history.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'user', 'assistant'])
+    expect(traffic(model.requests[0]!.messages).results).toEqual(['c1'])
+    expect(session.pending).toEqual([])
+  })
+
+  it('warns once of an output that is set inside the core, where the answer replaces it', async () => {
+    const warnings: string[] = []
+    const logger = { warn: (message: string) => warnings.push(message), error() {} }
+    const layer: Middleware = {
+      name: 'eager',
+      async model(ctx, next) {
+        ctx.output = 'mine'
+        return next()
+      },
+    }
+    const { result } = await turn([...oneCall], [layer], { tools: [tool('work')], logger })
+    expect(result?.text).toBe('done')
+    expect(warnings).toEqual([expect.stringContaining('"eager" set ctx.output in the model scope')])
+  })
 })

@@ -36,8 +36,6 @@ export interface AgentOptions<
   busy?: 'reject' | 'queue'
   /** What init() does about wrong orders of layers. @default 'error' */
   orderCheck?: 'error' | 'warn' | 'off'
-  /** Kept with each turn by a store. */
-  version?: string
   journal?: Journal
   resolveModel?: ResolveModel
   /** Checks arguments against a raw JSON Schema. The umbrella brings ajv. */
@@ -58,7 +56,6 @@ export function toSetup({
   toolConcurrency = 8,
   toolTimeout = 30_000,
   busy = 'reject',
-  version,
   journal = directJournal,
   resolveModel,
   validate,
@@ -85,7 +82,6 @@ export function toSetup({
     toolConcurrency,
     toolTimeout,
     busy,
-    version,
     journal,
     resolveModel,
     validate,

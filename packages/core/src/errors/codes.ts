@@ -5,7 +5,6 @@ export const errorCodes = [
   'agent.started',
   'capability.missing',
   'history.invalid',
-  'layer.capability',
   'layer.config',
   'layer.duplicate',
   'layer.floating_next',
@@ -19,7 +18,6 @@ export const errorCodes = [
   'layer.no_result',
   'layer.order',
   'layer.result',
-  'layer.timeout',
   'layer.too_deep',
   'ledger.invalid',
   'message.invalid',
@@ -46,7 +44,6 @@ export const errorCodes = [
   'stream.tool_order',
   'test.script',
   'tool.duplicate',
-  'tool.failed',
   'tool.invalid',
   'tool.timeout',
 ] as const

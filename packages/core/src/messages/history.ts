@@ -2,7 +2,7 @@ import { AlliumError } from '../errors/allium-error.ts'
 import { checkMessage } from './check-messages.ts'
 import { copyMessage } from './copy-message.ts'
 import { freezeJson } from './json.ts'
-import type { Message, ToolCallPart } from './message.ts'
+import type { Message, Part, ToolCallPart, ToolResultPart } from './message.ts'
 
 /** The canonical conversation as users see it: reading like an array, and `push`. A message is frozen once somebody looks at it. */
 export interface ReadonlyHistory extends ReadonlyArray<Readonly<Message>> {
@@ -43,17 +43,29 @@ export class History {
 
   /** Tool calls of the last assistant message that have no result yet. */
   pending(): ToolCallPart[] {
-    const { items } = this
-    const answered = new Set<string>()
-    for (let i = items.length - 1; i >= 0; i--) {
-      const message = items[i] as Message
-      if (message.role === 'user') return []
-      const parts = typeof message.content === 'string' ? [] : message.content
-      for (const part of parts) if (part.type === 'tool-result') answered.add(part.callId)
-      if (message.role === 'assistant')
-        return parts.filter((part): part is ToolCallPart => part.type === 'tool-call' && !answered.has(part.callId))
+    const answered: string[] = []
+    for (let i = this.items.length - 1; i >= 0; i--) {
+      const { role, content } = this.items[i] as Message
+      if (role === 'user' || typeof content === 'string') return []
+      for (const part of content) if (part.type === 'tool-result') answered.push(part.callId)
+      if (role === 'assistant')
+        return content.filter((part) => isCall(part) && !answered.includes(part.callId)) as ToolCallPart[]
     }
     return []
+  }
+
+  /** Gives each call that waits a result: it was not approved. */
+  closePending(): void {
+    const content = this.pending().map(
+      ({ callId, name }): ToolResultPart => ({
+        type: 'tool-result',
+        callId,
+        name,
+        content: 'Not approved.',
+        isError: true,
+      }),
+    )
+    if (content.length > 0) this.append({ role: 'tool', content })
   }
 
   /** What layers and callers get. A proxy, made once, because a plain array could be rewritten. */
@@ -89,4 +101,8 @@ function refuse(): never {
     'history.invalid',
     'The history is append-only: use push(), or change ctx.messages, which is what the model is sent.',
   )
+}
+
+function isCall(part: Part): part is ToolCallPart {
+  return part.type === 'tool-call'
 }

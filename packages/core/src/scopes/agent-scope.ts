@@ -26,7 +26,6 @@ export interface AgentSetup {
   readonly maxSteps: number
   readonly toolConcurrency: number
   readonly toolTimeout: number
-  readonly version: string | undefined
   readonly busy: 'reject' | 'queue'
   readonly clock: Clock
   readonly ids: Ids

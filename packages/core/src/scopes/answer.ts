@@ -128,6 +128,7 @@ export class Answer {
       throw layerError(frame, 'layer.result', `set ctx.output to ${describe(text)}. It takes a text.`)
     if (!this.#complete || text === this.#output) {
       this.#output = text
+      if (frame.passage !== this.#turn) this.#warnOfVoid(frame)
       return
     }
     this.#stream(frame, text)
@@ -177,6 +178,12 @@ export class Answer {
     this.#replace(reply ?? '')
   }
 
+  /** Inside the core the answer is still to come, and takes the place of what was set. */
+  #warnOfVoid({ hook, passage }: Frame): void {
+    const what = `Layer "${hook.name}" set ctx.output in the ${passage.scope} scope, where the answer replaces it. Set it in a turn hook.`
+    this.#turn.session.agent.warnOnce(`output:${hook.name}`, what)
+  }
+
   #stream(frame: Frame, text: string): void {
     let rest = text.slice(this.#said.length)
     if (!text.startsWith(this.#said)) {
@@ -197,7 +204,9 @@ export class Answer {
   #takeInput(): void {
     if (this.begun) return
     this.begun = true
-    this.#turn.session.history.push(this.#turn.input)
+    const { history } = this.#turn.session
+    history.closePending()
+    history.push(this.#turn.input)
   }
 
   #replace(text: string): void {

@@ -36,7 +36,7 @@ export interface TurnContext<S = State, Config = unknown, C = unknown, P = unkno
   stop(reason?: string): void
   /** Work that the run's completion awaits, but not its stream. A rejection goes to observers and the logger. */
   defer(promise: PromiseLike<unknown>): void
-  /** Runs a side effect once per key, also when a suspended turn is resumed. */
+  /** Runs a side effect once per key in this turn; in a tool the key is the call's own. A failure may be tried again. */
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T>
 }
 
