@@ -65,60 +65,84 @@ function invoke(call: ToolCall, tool: AnyTool, args: unknown): ToolResult | Prom
     cancel.release()
     return failed(call, error)
   }
-  return settle(call, tool, returned, cancel)
+  const running = returned
+  return new Promise((resolve, reject) => new Running(call, tool, cancel, resolve, reject).watch(running))
 }
 
-/** Waits for the tool, its timeout or the end of the run, whichever comes first. A late result is dropped. */
-function settle(
-  call: ToolCall,
-  tool: AnyTool,
-  running: PromiseLike<unknown>,
-  cancel: NarrowCancel,
-): Promise<ToolResult> {
-  const { turn } = call
-  const { clock, toolTimeout } = turn.session.agent.setup
-  const ms = tool.timeout ?? toolTimeout
-  return new Promise((resolve, reject) => {
-    let open = true
-    let deadline: Deadline | undefined
-    const close = () => {
-      open = false
-      if (deadline !== undefined) turn.deadlines?.remove(deadline)
-      cancel.off(leave)
-      cancel.release()
-      call.live = undefined
-    }
-    const leave = (reason: unknown) => {
-      close()
-      reject(reason)
-    }
-    const settled = (shaped: (call: ToolCall, value: unknown) => ToolResult, value: unknown) => {
-      if (!open) return
-      close()
-      resolve(shaped(call, value))
-    }
-    const late = () => {
-      const error = tooSlow(call, ms)
-      settled(failed, error)
-      cancel.abort(new DOMException(error.message, 'TimeoutError'))
-    }
-    cancel.on(leave)
-    call.live = (reason: unknown = new AbortError('the call was left')) => cancel.abort(reason)
+/** A tool that runs: it ends with its own outcome, its timeout, or the end of the run, whichever comes first. */
+class Running {
+  readonly #call: ToolCall
+  readonly #tool: AnyTool
+  readonly #cancel: NarrowCancel
+  readonly #resolve: (result: ToolResult) => void
+  readonly #reject: (error: unknown) => void
+  #open = true
+  #deadline: Deadline | undefined
+  readonly #leave = (reason: unknown) => {
+    this.#close()
+    this.#reject(reason)
+  }
+
+  constructor(
+    call: ToolCall,
+    tool: AnyTool,
+    cancel: NarrowCancel,
+    resolve: (result: ToolResult) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#call = call
+    this.#tool = tool
+    this.#cancel = cancel
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  watch(running: PromiseLike<unknown>): void {
+    const call = this.#call
+    const cancel = this.#cancel
+    cancel.on(this.#leave)
+    call.live = (reason = new AbortError('the call was left')) => cancel.abort(reason)
     running.then(
-      (value) => settled(shape, value),
-      (error) => settled(failed, error),
+      (value) => this.#settle(shape, value),
+      (error) => this.#settle(failed, error),
     )
-    afterTicks(3, () => {
-      if (!open) return
-      turn.deadlines ??= new Deadlines(clock)
-      deadline = turn.deadlines.add(ms, late)
-    })
-  })
-}
+    this.#arm(3)
+  }
 
-/** A tool that is done within these turns of the microtask queue needs no timer, which would cost more than all else of its call. */
-function afterTicks(ticks: number, then: () => void): void {
-  void Promise.resolve().then(() => (ticks > 1 ? afterTicks(ticks - 1, then) : then()))
+  /** A tool that is done within these turns of the microtask queue needs no timer, which would cost more than all else of its call. */
+  #arm(ticks: number): void {
+    void Promise.resolve().then(() => {
+      if (!this.#open) return
+      if (ticks > 1) return this.#arm(ticks - 1)
+      const { turn } = this.#call
+      const { clock, toolTimeout } = turn.session.agent.setup
+      const ms = this.#tool.timeout ?? toolTimeout
+      turn.deadlines ??= new Deadlines(clock)
+      this.#deadline = turn.deadlines.add(ms, () => this.#late(ms))
+    })
+  }
+
+  #late(ms: number): void {
+    const error = tooSlow(this.#call, ms)
+    this.#settle(failed, error)
+    this.#cancel.abort(new DOMException(error.message, 'TimeoutError'))
+  }
+
+  /** What comes late is dropped. */
+  #settle(shaped: (call: ToolCall, value: unknown) => ToolResult, value: unknown): void {
+    if (!this.#open) return
+    this.#close()
+    this.#resolve(shaped(this.#call, value))
+  }
+
+  #close(): void {
+    this.#open = false
+    const call = this.#call
+    if (this.#deadline !== undefined) call.turn.deadlines?.remove(this.#deadline)
+    this.#cancel.off(this.#leave)
+    this.#cancel.release()
+    call.live = undefined
+  }
 }
 
 function tooSlow({ name }: ToolCall, ms: number): AlliumError {

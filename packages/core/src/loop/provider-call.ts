@@ -11,7 +11,7 @@ import { saidBy } from '../model/said.ts'
 import type { ModelCall } from '../scopes/model-call.ts'
 import type { Emit } from '../seams/journal.ts'
 import { ProviderRequest } from './request.ts'
-import { uniqueCallIds } from './unique-call-ids.ts'
+import { UniqueCallIds } from './unique-call-ids.ts'
 
 /** The core of the model scope: one physical call of a provider, through the journal, into the stream. */
 export function callProvider(call: ModelCall): PromiseLike<ModelResponse> {
@@ -42,10 +42,10 @@ function streamAnswer(call: ModelCall, model: Model): PromiseLike<ModelResponse>
   const { sink } = call.fields.now
   turn.usage.calls++
   const assembly = new Assembly(model.id)
-  let unique: ReturnType<typeof uniqueCallIds> | undefined
+  let ids: UniqueCallIds | undefined
   const take = (chunk: ContentChunk) => {
-    if ('callId' in chunk) unique ??= uniqueCallIds(turn.session)
-    const named = unique === undefined ? chunk : unique(chunk)
+    if ('callId' in chunk) ids ??= new UniqueCallIds(turn.session, assembly)
+    const named = ids === undefined ? chunk : ids.name(chunk)
     assembly.add(named)
     return sink.push(named)
   }

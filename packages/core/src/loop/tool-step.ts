@@ -11,7 +11,8 @@ import { executeTool } from './execute-tool.ts'
 
 /** Runs the tool calls of an answer, some at once, and puts their results into the history in the order of the calls. */
 export async function toolStep(turn: TurnScope, response: ModelResponse): Promise<void> {
-  const calls = response.toolCalls.filter(({ providerExecuted }) => providerExecuted !== true)
+  const all = response.toolCalls
+  const calls = all.some(isProviders) ? all.filter((call) => !isProviders(call)) : all
   if (calls.length === 0) return
   const records: ToolCallRecord[] = new Array(calls.length)
   turn.closeStep = () => commitResults(turn, calls, records)
@@ -23,9 +24,18 @@ export async function toolStep(turn: TurnScope, response: ModelResponse): Promis
 /** Puts the results into the history, once: a call that has none yet was cancelled. */
 function commitResults(turn: TurnScope, calls: readonly CallOfModel[], records: readonly ToolCallRecord[]): void {
   turn.closeStep = undefined
-  for (const [i, { callId, name, args }] of calls.entries())
-    turn.toolCalls.push(records[i] ?? { callId, name, args: cloneJson(args), result: cancelled(callId) })
-  turn.commit({ role: 'tool', content: turn.toolCalls.slice(-calls.length).map(resultPart) })
+  const content: ToolResultPart[] = []
+  for (let i = 0; i < calls.length; i++) {
+    const { callId, name, args } = calls[i] as CallOfModel
+    const record = records[i] ?? { callId, name, args: cloneJson(args), result: cancelled(callId) }
+    turn.toolCalls.push(record)
+    content.push(resultPart(record))
+  }
+  turn.commit({ role: 'tool', content })
+}
+
+function isProviders({ providerExecuted }: CallOfModel): boolean {
+  return providerExecuted === true
 }
 
 /** As many at once as the agent allows, in the order of the calls. */

@@ -4,8 +4,7 @@ export function cloneJson<T>(value: T): T {
   if (Array.isArray(value)) return value.map(cloneJson) as T
   if (!isPlain(value)) return value
   const copy: Record<string, unknown> = {}
-  for (const key of Object.keys(value))
-    if (key !== '__proto__') copy[key] = cloneJson((value as Record<string, unknown>)[key])
+  for (const key in value) if (key !== '__proto__') copy[key] = cloneJson(value[key])
   return copy as T
 }
 

@@ -20,7 +20,7 @@ export class Assembly {
   #tail: { part: TextPart; id: string | undefined } | undefined
   #reasoning: string | undefined
   readonly #blocks: Block[] = []
-  #calls: Map<string, OpenCall> | undefined
+  #calls: OpenCall[] | undefined
 
   /** @param who named when chunks come in a wrong order: a layer, or the id of a model */
   constructor(readonly who: string) {}
@@ -74,6 +74,10 @@ export class Assembly {
     return this.#reasoning
   }
 
+  /** Whether a tool input with this id has begun. */
+  has(callId: string): boolean {
+    return this.#find(callId) !== undefined
+  }
   get hasCalls(): boolean {
     return this.#calls !== undefined
   }
@@ -81,13 +85,13 @@ export class Assembly {
   /** Throws if a tool input has not ended. */
   close(): void {
     if (this.#calls === undefined) return
-    for (const [callId, call] of this.#calls)
-      if (!call.ended) throw this.#disorder(`left the tool input ${describe(callId)} without its tool-input-end`)
+    for (const { start, ended } of this.#calls)
+      if (!ended) throw this.#disorder(`left the tool input ${describe(start.callId)} without its tool-input-end`)
   }
 
   /** The calls, with their arguments parsed anew. */
   toolCalls(): ToolCall[] {
-    return this.#calls === undefined ? [] : [...this.#calls.values()].map(toCall)
+    return this.#calls === undefined ? [] : this.#calls.map(toCall)
   }
 
   /** The answer as a message. `calls` are those of the response, so that their arguments are parsed once. */
@@ -147,19 +151,23 @@ export class Assembly {
   }
 
   #start(start: ToolInputStart): void {
-    this.#calls ??= new Map()
-    if (this.#calls.has(start.callId))
-      throw this.#disorder(`sent a second tool-input-start for ${describe(start.callId)}`)
+    if (this.has(start.callId)) throw this.#disorder(`sent a second tool-input-start for ${describe(start.callId)}`)
     const call = { start, json: '', ended: false }
-    this.#calls.set(start.callId, call)
+    this.#calls ??= []
+    this.#calls.push(call)
     this.#blocks.push({ call })
   }
 
   #open(callId: string, what: string): OpenCall {
-    const call = this.#calls?.get(callId)
+    const call = this.#find(callId)
     if (call === undefined) throw this.#disorder(`sent ${what} for ${describe(callId)} before its tool-input-start`)
     if (call.ended) throw this.#disorder(`sent ${what} for ${describe(callId)} after its tool-input-end`)
     return call
+  }
+
+  /** The last one is the one that mostly goes on. */
+  #find(callId: string): OpenCall | undefined {
+    return this.#calls?.findLast(({ start }) => start.callId === callId)
   }
 
   #disorder(what: string): AlliumError {

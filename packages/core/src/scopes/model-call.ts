@@ -25,6 +25,8 @@ export class ModelCall extends Passage {
   /** Closes the provider's stream, while one runs. */
   live: ((reason: unknown) => void) | undefined
   #stages: { frame: Frame; stage: Stage }[] | undefined
+  /** What next() gave last: a layer that returns just that has nothing to be asked. */
+  #given: ModelResponse | undefined
   readonly #physical: (call: ModelCall) => PromiseLike<ModelResponse>
 
   constructor(
@@ -114,6 +116,14 @@ export class ModelCall extends Passage {
     this.#kill(frame)
   }
   leaving(frame: Frame, value: unknown): unknown {
+    if (
+      frame.phase === Phase.done &&
+      this.#given !== undefined &&
+      value === this.#given &&
+      frame.own === undefined &&
+      saysSame(this.said, this.#given)
+    )
+      return value
     const given = value === undefined ? this.decided(frame) : value
     if (given === undefined) {
       const mend = 'Return what next() gave, or answer with "return ctx.skipCall(response)".'
@@ -159,6 +169,7 @@ export class ModelCall extends Passage {
     if (frame.hook.reenters) this.fields.set(saved)
     else if (now.sink !== saved.sink) this.fields.set({ ...now, sink: saved.sink })
     else this.fields.handOver()
+    this.#given = response
     return response
   }
 

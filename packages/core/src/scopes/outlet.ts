@@ -11,23 +11,20 @@ export class Outlet implements Sink {
   /** The text that was shown of the present answer. */
   shown = ''
   readonly #turn: TurnScope
-  #holds: number[] = []
-  #held: (ContentChunk | FinishChunk)[] = []
-  /** Where the present answer begins in what is held. */
-  #mark = 0
+  #hold: Hold | undefined
 
   constructor(turn: TurnScope) {
     this.#turn = turn
   }
 
   get open(): boolean {
-    return this.#holds.length > 0
+    return this.#hold !== undefined
   }
 
   begin(): void {
     this.used = false
     this.shown = ''
-    this.#mark = this.#held.length
+    if (this.#hold !== undefined) this.#hold.mark = this.#hold.chunks.length
   }
 
   push(chunk: ContentChunk): void | Promise<void> {
@@ -36,12 +33,12 @@ export class Outlet implements Sink {
   }
 
   send(chunk: ContentChunk | FinishChunk): void | Promise<void> {
-    if (this.#holds.length === 0) return this.#show(chunk)
-    this.#held.push(chunk)
+    if (this.#hold === undefined) return this.#show(chunk)
+    this.#hold.chunks.push(chunk)
   }
 
   reset(): void {
-    if (this.#holds.length > 0) this.#held.length = this.#mark
+    if (this.#hold !== undefined) this.#hold.chunks.length = this.#hold.mark
     else this.#turn.send({ type: 'model:reset', ...this.#turn.place })
     this.used = false
     this.shown = ''
@@ -49,25 +46,25 @@ export class Outlet implements Sink {
 
   /** The layer at this place of the turn's onion holds. */
   hold(index: number): void {
-    this.#holds.push(index)
+    this.#hold ??= { layers: [], chunks: [], mark: 0 }
+    this.#hold.layers.push(index)
   }
 
   /** A layer that held has returned; what is kept goes on with the last of them. */
   release(): void {
-    this.#holds.pop()
-    if (this.#holds.length > 0) return
-    const held = this.#held
-    this.#held = []
-    this.#mark = 0
-    for (const chunk of held) void this.#show(chunk)
+    this.#hold?.layers.pop()
+    if (this.#hold === undefined || this.#hold.layers.length > 0) return
+    const { chunks } = this.#hold
+    this.#hold = undefined
+    for (const chunk of chunks) void this.#show(chunk)
   }
 
   /** The layers from a place on have failed: what one of them held is dropped. */
   drop(from: number): void {
-    if ((this.#holds.at(-1) ?? -1) < from) return
-    this.#holds = this.#holds.filter((index) => index < from)
-    this.#held.length = 0
-    this.#mark = 0
+    const hold = this.#hold
+    if (hold === undefined || (hold.layers.at(-1) ?? -1) < from) return
+    const layers = hold.layers.filter((index) => index < from)
+    this.#hold = layers.length === 0 ? undefined : { layers, chunks: [], mark: 0 }
   }
 
   #show(chunk: ContentChunk | FinishChunk): void | Promise<void> {
@@ -78,4 +75,13 @@ export class Outlet implements Sink {
       observers.emit('model:chunk', { type: 'model:chunk', ...turn.place, chunk: { ...chunk } })
     return turn.events.push(chunk)
   }
+}
+
+/** What the turn layers that hold keep back. */
+interface Hold {
+  /** Their places in the onion. */
+  readonly layers: number[]
+  readonly chunks: (ContentChunk | FinishChunk)[]
+  /** Where the present answer begins. */
+  mark: number
 }

@@ -71,7 +71,7 @@ function segment(part: PropertyKey | StandardSchemaV1.PathSegment): string {
 
 function reservedKey(value: unknown, depth = 0): string | undefined {
   if (typeof value !== 'object' || value === null || depth > 1000) return undefined
-  for (const key of Object.keys(value)) {
+  for (const key in value) {
     if (isReservedKey(key) && !Array.isArray(value)) return key
     const inner = reservedKey((value as Record<string, unknown>)[key], depth + 1)
     if (inner !== undefined) return inner
