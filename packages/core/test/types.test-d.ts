@@ -14,7 +14,7 @@ const cost = defineMiddleware({
   name: 'cost',
   state: {
     'cost:total': { default: 0, reducer: (total, delta: number) => total + delta },
-    'cost:calls': { default: [] as string[], reducer: (all, one: string) => [...all, one] },
+    'cost:calls': { default: [] as string[], reducer: (all, more) => [...all, ...more] },
     'cost:last': { default: () => new Date(0) },
   },
   async model(ctx, next) {

@@ -5,6 +5,7 @@ import { describe } from '../errors/describe.ts'
 import { cleanUsage } from '../messages/usage.ts'
 import { Assembly } from '../model/assembly.ts'
 import type { ContentChunk, FinishChunk } from '../model/chunk.ts'
+import { isContentKind } from '../model/chunk-kinds.ts'
 import { isModel, type Model } from '../model/model.ts'
 import type { ModelResponse } from '../model/response.ts'
 import { saidBy } from '../model/said.ts'
@@ -144,22 +145,10 @@ function truncated({ id }: Model): AlliumError {
 
 /** A chunk that is known; others are passed over, as a newer provider may send them. */
 function checked(value: unknown, model: Model): ContentChunk | FinishChunk | undefined {
-  const chunk = value as ContentChunk | FinishChunk
-  switch (chunk?.type) {
-    case 'text-delta':
-    case 'reasoning-delta':
-    case 'tool-input-delta':
-      if (typeof chunk.delta === 'string') return chunk
-      throw new AlliumError(
-        'model.protocol',
-        `The model "${model.id}" sent a ${chunk.type} whose delta is ${describe(chunk.delta)}. It is a text.`,
-      )
-    case 'tool-input-start':
-    case 'tool-input-end':
-    case 'tool-result':
-    case 'file':
-    case 'source':
-    case 'finish':
-      return chunk
-  }
+  const chunk = value as ContentChunk | FinishChunk | undefined
+  if (chunk?.type !== 'finish' && !isContentKind(chunk?.type)) return undefined
+  const { delta = '' } = chunk as { delta?: unknown }
+  if (typeof delta === 'string') return chunk
+  const what = `The model "${model.id}" sent a ${chunk?.type} whose delta is ${describe(delta)}. It is a text.`
+  throw new AlliumError('model.protocol', what)
 }

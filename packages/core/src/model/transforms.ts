@@ -1,6 +1,7 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import type { ContentChunk } from './chunk.ts'
+import { isContentKind } from './chunk-kinds.ts'
 import { PipeLink } from './pipe-link.ts'
 import { pushAll, type Sink } from './sink.ts'
 
@@ -43,21 +44,10 @@ function mapLink(layer: string, map: OnChunk, out: Pick<Sink, 'push'>): Pick<Sin
   }
 }
 
-const kinds = new Set<unknown>([
-  'text-delta',
-  'reasoning-delta',
-  'tool-input-start',
-  'tool-input-delta',
-  'tool-input-end',
-  'tool-result',
-  'file',
-  'source',
-])
-
 /** Throws unless a layer sent a chunk that may flow between layers. */
 export function checkChunk(value: unknown, layer: string): ContentChunk {
   const type = typeof value === 'object' && value !== null ? (value as { type?: unknown }).type : undefined
-  if (type === 'text-delta' || kinds.has(type)) return value as ContentChunk
+  if (type === 'text-delta' || isContentKind(type)) return value as ContentChunk
   const what = type === undefined ? describe(value) : `a chunk of the type ${describe(type)}`
   throw new AlliumError(
     'layer.result',

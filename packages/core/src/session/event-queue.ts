@@ -1,4 +1,5 @@
 import type { CustomEvent, StreamEvent } from '../events/events.ts'
+import { isContentKind } from '../model/chunk-kinds.ts'
 import type { RunEvents } from '../scopes/turn-scope.ts'
 
 type Event = StreamEvent | CustomEvent
@@ -28,7 +29,7 @@ export class EventQueue implements RunEvents {
     }
     if (!this.#reading && this.#merge(event)) return
     this.#events.push(event)
-    if (this.#reading && !this.#flowing && isChunk(event)) return this.#wait()
+    if (this.#reading && !this.#flowing && isContentKind(event.type)) return this.#wait()
   }
 
   /** No more events. With an error, the reader gets it after the last one. */
@@ -107,18 +108,3 @@ export class EventQueue implements RunEvents {
 }
 
 const over: IteratorReturnResult<undefined> = { value: undefined, done: true }
-
-const chunks = new Set<string>([
-  'text-delta',
-  'reasoning-delta',
-  'tool-input-start',
-  'tool-input-delta',
-  'tool-input-end',
-  'tool-result',
-  'file',
-  'source',
-])
-
-function isChunk({ type }: Event): boolean {
-  return chunks.has(type)
-}

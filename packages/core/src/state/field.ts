@@ -8,8 +8,7 @@ export interface StateField<T> {
   /** Where the key begins: a value, cloned for each session, or a function that makes one. */
   default: T | (() => T)
   /** Combines the value with what is written. It must be synchronous and leave `previous` as it is. Without one the last write wins. */
-  // biome-ignore lint/suspicious/noExplicitAny: a delta may be of another type than the value, and un-annotated reducers must infer
-  reducer?(previous: NoInfer<T>, delta: any): NoInfer<T>
+  reducer?(previous: NoInfer<T>, delta: NoInfer<T>): NoInfer<T>
   /** `turn`: back to its default at the start of each turn. @default 'session' */
   scope?: 'session' | 'turn'
   /** Whether a SessionStore keeps it. @default true */
