@@ -1,0 +1,3 @@
+import { turnInBrowser } from './in-browser.ts'
+
+postMessage(await turnInBrowser())
