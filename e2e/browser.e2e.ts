@@ -37,8 +37,8 @@ const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', 
 
 async function bundle(outDir: string): Promise<void> {
   const entry = { page: 'e2e/page.ts', worker: 'e2e/worker.ts' }
-  const options = { platform: 'browser', target: 'es2022', format: 'esm', noExternal: [/./], splitting: false } as const
-  await build({ ...options, entry, outDir, config: false, silent: true })
+  const options = { platform: 'browser', target: 'es2022', format: 'esm', splitting: false } as const
+  await build({ ...options, entry, outDir, noExternal: [/./], config: false, silent: true })
 }
 
 /** Serves the page and its scripts, and takes what the page found out. */

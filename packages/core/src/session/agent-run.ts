@@ -35,12 +35,12 @@ export class AgentRun<S = State> implements PromiseLike<RunResult<S>>, AsyncIter
   // biome-ignore lint/suspicious/noThenProperty: awaiting the run is its plain use
   then<A = RunResult<S>, B = never>(
     onResult?: ((result: RunResult<S>) => A | PromiseLike<A>) | null,
-    onError?: ((error: unknown) => B | PromiseLike<B>) | null,
+    onError?: OnError<B> | null,
   ): Promise<A | B> {
     this.#run.events.flow()
     return (this.#run.result as Promise<RunResult<S>>).then(onResult, onError)
   }
-  catch<B = never>(onError?: ((error: unknown) => B | PromiseLike<B>) | null): Promise<RunResult<S> | B> {
+  catch<B = never>(onError?: OnError<B> | null): Promise<RunResult<S> | B> {
     return this.then(undefined, onError)
   }
   finally(onSettled?: (() => void) | null): Promise<RunResult<S>> {
@@ -71,6 +71,9 @@ export class AgentRun<S = State> implements PromiseLike<RunResult<S>>, AsyncIter
     return textOf(this)
   }
 }
+
+/** What takes an error; written so that `(error: Error) => …` is taken too, as a Promise does. */
+type OnError<B> = { take(error: unknown): B | PromiseLike<B> }['take']
 
 async function* textOf(run: AsyncIterable<StreamEvent | LayerEvent>): AsyncGenerator<string> {
   let shown = false
