@@ -252,4 +252,30 @@ describe('a session', () => {
       }),
     )
   })
+
+  it('closes only when deferred work has ended, and is free for another run before', async () => {
+    const log: string[] = []
+    const work = gate()
+    const layer: Middleware = {
+      name: 'deferring',
+      async session(_, next) {
+        await next()
+        log.push('closed')
+      },
+      async turn(ctx, next) {
+        if (ctx.turnIndex === 0) ctx.defer(work.promise.then(() => log.push('deferred')))
+        await next()
+      },
+    }
+    const { agent } = build(['one', 'two'], [layer])
+    const session = agent.session()
+    const first = session.run('1')
+    for await (const _ of first);
+    expect((await session.run('2')).text).toBe('two')
+    const closing = session.close()
+    await rest()
+    work.open()
+    await Promise.all([first, closing])
+    expect(log).toEqual(['deferred', 'closed'])
+  })
 })

@@ -29,6 +29,7 @@ export class Session<S = State, C = unknown> {
   #closed = false
   /** The last run that was accepted, settled or not. */
   #last: LiveRun | undefined
+  #deferred: Promise<void> | undefined
   #keyed: Map<string, AgentRun<S>> | undefined
 
   /** Made by `agent.session()`. */
@@ -88,6 +89,7 @@ export class Session<S = State, C = unknown> {
     if (this.#closed) return
     this.#closed = true
     await this.#last?.result?.catch(() => {})
+    await this.#deferred
     this.#host.closed(this)
     await this.#gate?.shut()
     if (this.#ready) this.#tell('session:end')
@@ -161,10 +163,17 @@ export class Session<S = State, C = unknown> {
     }
   }
 
+  /** The session is free for its next run; it closes only when deferred work has ended too. */
   #settle(run: LiveRun, end: { error?: unknown }): void {
     run.settle(end)
     if (this.#last === run) this.#last = undefined
-    this.#host.settled()
+    const deferred = run.turn?.deferred
+    if (deferred === undefined) return this.#host.settled()
+    const ended = Promise.all([this.#deferred, ...deferred]).then(() => {
+      if (this.#deferred === ended) this.#deferred = undefined
+      this.#host.settled()
+    })
+    this.#deferred = ended
   }
 
   #turn(input: Input, options: RunOptions<C>, events: RunEvents): TurnScope {
