@@ -259,4 +259,55 @@ describe('the turn and its history', () => {
     expect(result?.text).toBe('done')
     expect(warnings).toEqual([expect.stringContaining('"eager" set ctx.output in the model scope')])
   })
+
+  it('closes calls that wait before a turn layer looks at the messages', async () => {
+    const peek: Middleware = {
+      name: 'peek',
+      async turn(ctx, next) {
+        ctx.messages = [...ctx.messages]
+        await next()
+      },
+    }
+    const { agent, model } = build(['fine'], [peek])
+    const session = agent.session()
+    const call = { type: 'tool-call' as const, callId: 'c1', name: 'work', args: {} }
+    session.restore({
+      history: [
+        { role: 'user', content: 'do it' },
+        { role: 'assistant', content: [call] },
+      ],
+      state: {},
+    })
+    await session.run('never mind')
+    expect(traffic(model.requests[0]!.messages).results).toEqual(['c1'])
+  })
+
+  it('sends an output that is set after a stop in tools through the pipes of outer turn layers', async () => {
+    const shout: Middleware = {
+      name: 'shout',
+      async turn(ctx, next) {
+        ctx.pipe(async function* (chunks) {
+          for await (const chunk of chunks)
+            yield chunk.type === 'text-delta' ? { ...chunk, delta: chunk.delta.toUpperCase() } : chunk
+        })
+        await next()
+      },
+    }
+    const answer: Middleware = {
+      name: 'answer',
+      async turn(ctx, next) {
+        await next()
+        ctx.output = 'that is all'
+      },
+      async tool(ctx, next) {
+        ctx.stop('enough')
+        return next()
+      },
+    }
+    const { result, all, session } = await turn([{ toolCalls: [{ name: 'work' }] }], [shout, answer], {
+      tools: [tool('work')],
+    })
+    expect([result?.status, result?.text, all]).toEqual(['stopped', 'THAT IS ALL', 'THAT IS ALL'])
+    expect(session.history.at(-1)).toEqual({ role: 'assistant', content: 'THAT IS ALL' })
+  })
 })

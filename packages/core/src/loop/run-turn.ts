@@ -16,6 +16,7 @@ export async function runTurn(turn: TurnScope, settled: (end: { error?: unknown 
   const { session } = turn
   session.turn = turn
   session.state.beginTurn()
+  session.history.closePending()
   turn.send({
     type: 'turn:start',
     sessionId: session.id,

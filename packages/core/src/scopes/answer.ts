@@ -114,11 +114,12 @@ export class Answer {
     this.#at = at
   }
 
-  /** The loop has ended. */
+  /** The loop has ended. After tools, what a layer still says begins in fresh pipes, and behind the results. */
   complete(): void {
     this.#complete = true
     this.#output = this.#said
-    if (this.#flushed === '') return
+    if (!this.#askedForTools) return
+    if (this.#said === '') this.#at = undefined
     for (let sink = this.sink; sink !== this.outlet; sink = (sink as Stage).out) (sink as Stage).begin()
   }
 
@@ -204,9 +205,7 @@ export class Answer {
   #takeInput(): void {
     if (this.begun) return
     this.begun = true
-    const { history } = this.#turn.session
-    history.closePending()
-    history.push(this.#turn.input)
+    this.#turn.session.history.push(this.#turn.input)
   }
 
   #replace(text: string): void {
