@@ -32,14 +32,18 @@ export interface Credentials {
  *
  * @throws AlliumError `provider.key_missing`, which names the variable
  */
-export function credentialsOf(provider: string, env: Env): Credentials | undefined {
+export function credentialsOf(
+  provider: string,
+  env: Env,
+  packageName = `@ai-sdk/${provider}`,
+): Credentials | undefined {
   const variable = Object.hasOwn(keyVariables, provider) ? keyVariables[provider] : undefined
   if (variable === undefined) return undefined
   const apiKey = env[variable]
   if (apiKey === undefined || apiKey.trim() === '')
     throw new AlliumError(
       'provider.key_missing',
-      `No key for the provider "${provider}": set the environment variable ${variable}.`,
+      `No key for the provider "${provider}": set the environment variable ${variable}. (Its package is ${packageName}.)`,
       { details: { provider, variable } },
     )
   const baseURL = env[variable.replace(/_API_KEY$/, '_BASE_URL')]

@@ -6,7 +6,10 @@ import { type AiSdkProvider, type Import, importPackage } from './provider-packa
 /** Providers that have no package of their own in `@ai-sdk/`, but speak OpenAI's chat format. */
 const settingsOf: Record<string, (env: Env) => Place> = {
   ollama: (env) => ({ baseURL: ollamaUrl(env.OLLAMA_HOST) }),
-  openrouter: (env) => ({ baseURL: 'https://openrouter.ai/api/v1', ...credentialsOf('openrouter', env) }),
+  openrouter: (env) => ({
+    baseURL: 'https://openrouter.ai/api/v1',
+    ...credentialsOf('openrouter', env, '@ai-sdk/openai-compatible'),
+  }),
 }
 
 type Place = Pick<OpenAICompatibleProviderSettings, 'baseURL' | 'apiKey'>
