@@ -51,10 +51,11 @@ export type { ModelResponse, ResponseInput, ToolCall } from './model/response.ts
 export type { OnChunk, Pipe } from './model/transforms.ts'
 // Contexts
 export type { AgentContext } from './scopes/agent-context.ts'
-export type { Instructions } from './scopes/agent-scope.ts'
+export type { ApprovalOptions, Instructions } from './scopes/agent-scope.ts'
 export type { ModelContext, RequestView } from './scopes/model-context.ts'
 export type { SessionContext } from './scopes/session-context.ts'
 export type { StreamVerbs } from './scopes/stream-verbs.ts'
+export type { PendingCall, Snapshot, SuspendedCall, Suspension } from './scopes/suspension.ts'
 export type { ToolContext } from './scopes/tool-context.ts'
 export type { TurnContext } from './scopes/turn-context.ts'
 export type { ToolCallRecord } from './scopes/turn-scope.ts'
@@ -66,12 +67,23 @@ export type { Emit, Journal } from './seams/journal.ts'
 export type { Ledger, LedgerBalance, Reservation } from './seams/ledger.ts'
 export type { Logger } from './seams/logger.ts'
 export { type MemoryLedgerOptions, memoryLedger } from './seams/memory-ledger.ts'
+export type {
+  Lease,
+  SessionKeeper,
+  SessionKey,
+  SessionRest,
+  SessionStore,
+  StoredSession,
+  StoredTurn,
+} from './seams/session-store.ts'
+export { tenantOf } from './seams/tenant.ts'
 export type { JsonSchema, Validate } from './seams/validate.ts'
 export type { AgentRun } from './session/agent-run.ts'
-export type { RunOptions, SessionOptions, Snapshot } from './session/options.ts'
+export type { RunOptions, SessionOptions } from './session/options.ts'
 export type { Session } from './session/session.ts'
 export type { StateField } from './state/field.ts'
 // Tools
+export type { Approval, Decision, SuspendRequest } from './tool/approval.ts'
 export { type AnyTool, defineTool, type Tool, type ToolArgs, type ToolExecution } from './tool/tool.ts'
 export {
   type ShapedToolResult,

@@ -238,7 +238,7 @@ describe('the turn and its history', () => {
       ],
       state: {},
     })
-    expect(session.pending).toEqual([call])
+    expect(session.pending).toEqual([{ callId: 'c1', name: 'work', args: {} }])
     await session.run('never mind')
     expect(session.history.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'user', 'assistant'])
     expect(traffic(model.requests[0]!.messages).results).toEqual(['c1'])

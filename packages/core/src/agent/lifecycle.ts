@@ -6,7 +6,7 @@ import { AgentView } from '../scopes/agent-context.ts'
 import type { AgentScope } from '../scopes/agent-scope.ts'
 import { Gate } from '../scopes/gate.ts'
 import type { SessionHost } from '../session/session-host.ts'
-import { checkValue } from './check-value.ts'
+import { checkSessionId, checkValue } from './check-value.ts'
 import type { LayerStack, OrderCheck } from './layer-stack.ts'
 
 type Closable = { close(): Promise<void> }
@@ -57,6 +57,9 @@ export class Lifecycle implements SessionHost {
   }
   checkContext(context: unknown): unknown {
     return checkValue(this.scope.setup.context, context, 'context', 'run.options')
+  }
+  checkSessionId(id: unknown): string {
+    return checkSessionId(id)
   }
   opened(session: Closable): void {
     this.#open.add(session)

@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import { isModel, type ModelRef, type ResolveModel, type Settings } from '../model/model.ts'
-import type { AgentSetup, Instructions } from '../scopes/agent-scope.ts'
+import type { AgentSetup, ApprovalOptions, Instructions } from '../scopes/agent-scope.ts'
 import { type Clock, systemClock } from '../seams/clock.ts'
 import { type Ids, randomIds } from '../seams/ids.ts'
 import { directJournal, type Journal } from '../seams/journal.ts'
@@ -37,6 +37,9 @@ export interface AgentOptions<
   /** What init() does about wrong orders of layers. @default 'error' */
   orderCheck?: 'error' | 'warn' | 'off'
   journal?: Journal
+  /** The version of the agent's code; a turn that waits is resumed by the same one alone. */
+  version?: string
+  approvals?: ApprovalOptions
   resolveModel?: ResolveModel
   /** Checks arguments against a raw JSON Schema. The umbrella brings ajv. */
   validate?: Validate
@@ -57,6 +60,8 @@ export function toSetup({
   toolTimeout = 30_000,
   busy = 'reject',
   journal = directJournal,
+  version,
+  approvals = {},
   resolveModel,
   validate,
   clock = systemClock,
@@ -83,6 +88,8 @@ export function toSetup({
     toolTimeout,
     busy,
     journal,
+    version,
+    approvals,
     resolveModel,
     validate,
     clock,

@@ -18,7 +18,10 @@ interface InStep extends InTurn {
 export interface TurnStart extends InTurn {
   type: 'turn:start'
   turnIndex: number
+  /** Empty where the turn resumes another run. */
   input: readonly Message[]
+  /** The run that this one resumes. */
+  resumes?: string
 }
 export interface TurnEnd extends InTurn {
   type: 'turn:end'

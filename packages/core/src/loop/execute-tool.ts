@@ -8,6 +8,7 @@ import { cloneJson } from '../messages/json.ts'
 import type { ToolCall } from '../scopes/tool-call.ts'
 import { ToolView } from '../scopes/tool-context.ts'
 import { type Deadline, Deadlines } from '../seams/deadlines.ts'
+import { digestOf } from '../seams/seal.ts'
 import { type CheckedArgs, checkArgs, tellIssues } from '../tool/check-args.ts'
 import type { AnyTool } from '../tool/tool.ts'
 import { errorResult, resultOf, type ToolResult } from '../tool/tool-result.ts'
@@ -25,21 +26,33 @@ export function executeTool(call: ToolCall): ToolResult | PromiseLike<ToolResult
 
 function approved(call: ToolCall, tool: AnyTool, args: CheckedArgs): ToolResult | PromiseLike<ToolResult> {
   if (args.issues !== undefined) return errorResult(call.callId, `The arguments do not fit: ${tellIssues(args.issues)}`)
+  const { approval } = call.asked
+  if (approval !== undefined && 'deny' in approval) return call.deny(approval.deny)
   const { requireApproval } = tool
   if (requireApproval === undefined || requireApproval === false || call.approved) return step(call, tool, args.value)
-  if (requireApproval === true) return unapproved(call)
+  const go = () => step(call, tool, args.value)
+  if (requireApproval === true) return askHuman(call, go)
   return Promise.resolve(requireApproval(args.value as never, contextOf(call, call.cancel))).then((required) =>
-    required ? unapproved(call) : step(call, tool, args.value),
+    required ? askHuman(call, go) : go(),
   )
 }
 
-function unapproved({ callId, name }: ToolCall): ToolResult {
-  return {
-    callId,
-    content: `The tool "${name}" needs an approval, and nobody has approved this call.`,
-    isError: true,
-    status: 'denied',
-  }
+/** A human approved this very call, or is asked now. */
+function askHuman(
+  call: ToolCall,
+  go: () => ToolResult | PromiseLike<ToolResult>,
+): ToolResult | PromiseLike<ToolResult> {
+  const { fields, name } = call
+  const { approval, waited } = call.asked
+  if (approval === undefined) return waits(call, `The tool "${name}" requires an approval.`)
+  if ('args' in approval || waited === undefined || waited.layer !== undefined) return go()
+  return digestOf(fields.args).then((digest) =>
+    digest === waited.args ? go() : waits(call, `The arguments of "${name}" changed after they had been approved.`),
+  )
+}
+
+function waits(call: ToolCall, reason: string): ToolResult {
+  return call.suspend(coreFrame(call, call.name), { reason })
 }
 
 function step(call: ToolCall, tool: AnyTool, value: unknown): ToolResult | PromiseLike<ToolResult> {
@@ -59,7 +72,7 @@ function invoke(call: ToolCall, tool: AnyTool, args: unknown): ToolResult | Prom
     returned = tool.execute?.(args as never, contextOf(call, cancel))
     if (!isThenable(returned)) {
       cancel.release()
-      return resultOf(call.callId, returned)
+      return shape(call, returned)
     }
   } catch (error) {
     cancel.release()
@@ -151,6 +164,7 @@ function tooSlow({ name }: ToolCall, ms: number): AlliumError {
 }
 
 function shape(call: ToolCall, value: unknown): ToolResult {
+  if (call.suspended !== undefined) return call.suspended
   try {
     return resultOf(call.callId, value)
   } catch (error) {

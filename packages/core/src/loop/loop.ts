@@ -1,13 +1,18 @@
 import { pass } from '../compose/frame.ts'
 import type { ModelResponse } from '../model/response.ts'
-import type { TurnScope } from '../scopes/turn-scope.ts'
+import type { AskedCall } from '../scopes/tool-call.ts'
+import type { Resume, TurnScope } from '../scopes/turn-scope.ts'
+import { decidedCalls } from './decided-calls.ts'
 import { beginCall, callEnded, callFailed } from './model-step.ts'
-import { toolStep } from './tool-step.ts'
+import { askedCalls, toolStep } from './tool-step.ts'
+
+const none: readonly AskedCall[] = []
 
 /** The loop: a step is one model call and the tool calls that it asked for; a turn goes on while there are any. */
 export async function loop(turn: TurnScope): Promise<void> {
   turn.answer.begin()
-  for (; turn.stopReason === undefined; turn.stepIndex++) {
+  if (turn.options.resume !== undefined) await resumeStep(turn, turn.options.resume)
+  for (; turn.stopReason === undefined && !turn.waits; turn.stepIndex++) {
     if (turn.stepIndex === turn.options.maxSteps) {
       turn.stopReason = 'max_steps'
       break
@@ -24,13 +29,24 @@ export async function loop(turn: TurnScope): Promise<void> {
     }
     callEnded(call, response)
     goesOn(turn)
-    const { toolCalls } = response
-    if (toolCalls.length > 0) await toolStep(turn, response)
+    const asked = response.toolCalls.length === 0 ? none : askedCalls(response)
+    if (asked.length > 0) await toolStep(turn, asked)
     goesOn(turn)
     turn.answer.endStep()
-    if (toolCalls.length === 0 || toolCalls.every(({ providerExecuted }) => providerExecuted === true)) break
+    if (asked.length === 0) break
+    if (turn.waiting !== undefined) turn.waits = true
   }
   turn.answer.complete()
+}
+
+/** The rest of a step that waited: the calls that a human has decided run, those that are undecided go on waiting. */
+async function resumeStep(turn: TurnScope, resume: Resume): Promise<void> {
+  turn.tellStep('step:start')
+  await toolStep(turn, decidedCalls(turn, resume))
+  goesOn(turn)
+  turn.answer.endStep()
+  turn.waits = turn.session.history.pending().length > 0
+  turn.stepIndex++
 }
 
 function goesOn({ end, inside }: TurnScope): void {

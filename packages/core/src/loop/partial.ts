@@ -4,9 +4,9 @@ import type { RunResult } from './run-result.ts'
 /** What there was when a run ended before its time; on its error as `partial`. */
 export type Partial = Pick<RunResult, 'text' | 'usage' | 'messages'>
 
-export function partialOf({ answer, session, usage, from }: TurnScope): Partial {
+export function partialOf({ answer, session, usage }: TurnScope): Partial {
   const text = answer.unfinished || (answer.output ?? answer.outlet.shown)
-  return { text, usage: { ...usage }, messages: session.history.since(from) }
+  return { text, usage: { ...usage }, messages: session.history.since(session.history.changedFrom) }
 }
 
 /** Puts what there was on the error that the run rejects with. */

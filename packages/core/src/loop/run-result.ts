@@ -1,6 +1,7 @@
 import type { RunStatus } from '../events/events.ts'
-import type { Message, ToolCallPart } from '../messages/message.ts'
+import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
+import type { PendingCall } from '../scopes/suspension.ts'
 import type { ToolCallRecord } from '../scopes/turn-scope.ts'
 import type { State } from '../state/state-store.ts'
 
@@ -19,7 +20,9 @@ export interface RunResult<S = State> {
   messages: readonly Message[]
   toolCalls: readonly ToolCallRecord[]
   /** Calls that wait for a decision. */
-  pending: readonly ToolCallPart[]
+  pending: readonly PendingCall[]
   turnId: string
+  /** The run that this one resumed. */
+  resumes?: string
   sessionId: string
 }

@@ -3,10 +3,13 @@ import { AlliumError } from '../errors/allium-error.ts'
 import type { BlockError } from '../errors/block-error.ts'
 import { messageOf } from '../errors/describe.ts'
 import { isStackOverflow } from '../errors/stack-overflow.ts'
-import type { RunStatus, TurnEnd } from '../events/events.ts'
+import type { RunStatus, TurnEnd, TurnStart } from '../events/events.ts'
 import type { TurnScope } from '../scopes/turn-scope.ts'
 import { withPartial } from './partial.ts'
 import type { RunResult } from './run-result.ts'
+import { statusOf } from './status.ts'
+import { store } from './store.ts'
+import { suspend } from './suspend.ts'
 
 /**
  * Runs a turn from its outermost layer to its one terminal event; then `settled` is told, then deferred work awaited.
@@ -14,27 +17,19 @@ import type { RunResult } from './run-result.ts'
  */
 export async function runTurn(turn: TurnScope, settled: (end: { error?: unknown }) => void): Promise<RunResult> {
   const { session } = turn
-  session.turn = turn
-  session.state.beginTurn()
-  session.history.closePending()
-  turn.send({
-    type: 'turn:start',
-    sessionId: session.id,
-    turnId: turn.turnId,
-    turnIndex: turn.turnIndex,
-    input: turn.input,
-  })
+  begin(turn)
   try {
     if (turn.end === undefined) await pass(turn)
+    if (turn.waits && turn.end === undefined) await suspend(turn)
   } catch (error) {
     turn.fail(layersTooDeep(error, turn))
   }
-  const { end } = turn
   turn.deadlines?.clear()
   closeHistory(turn)
   turn.answer.seal()
+  if (session.keepers !== undefined) await store(turn, session.keepers)
   session.turn = undefined
-  session.turnCount++
+  const { end } = turn
   const status = statusOf(turn)
   tellEnd(turn, status)
   if (end === undefined || end.kind === 'blocked') {
@@ -51,24 +46,32 @@ export async function runTurn(turn: TurnScope, settled: (end: { error?: unknown 
   throw error
 }
 
+function begin(turn: TurnScope): void {
+  const { session, turnId, turnIndex, input } = turn
+  const resumes = turn.options.resume?.suspension
+  session.turn = turn
+  if (resumes === undefined) session.state.beginTurn()
+  else session.state.restore(resumes.state)
+  const event: TurnStart = { type: 'turn:start', sessionId: session.id, turnId, turnIndex, input }
+  turn.send(resumes === undefined ? event : { ...event, resumes: resumes.turnId })
+}
+
 /** A cut answer stays, marked; a blocked one goes, and its reply stands in its place. */
 function closeHistory(turn: TurnScope): void {
   const { end, answer, session } = turn
+  if (end === undefined && turn.waits) return
+  session.endTurn(turn.turnId)
   if (end === undefined) return
   turn.seal()
+  session.history.closePending('Cancelled.')
   answer.outlet.drop(0)
   if (end.kind === 'blocked') answer.retract((end.error as BlockError).reply)
   else if (answer.unfinished !== '')
     session.history.append({ role: 'assistant', content: answer.unfinished, interrupted: true })
 }
 
-function statusOf({ end, stopReason }: TurnScope): RunStatus {
-  if (end !== undefined) return end.kind
-  return stopReason === undefined ? 'completed' : 'stopped'
-}
-
-function reasonOf({ end, stopReason }: TurnScope): string | undefined {
-  if (end === undefined) return stopReason
+function reasonOf({ end, stopReason, waits }: TurnScope): string | undefined {
+  if (end === undefined) return waits ? undefined : stopReason
   return end.kind === 'blocked' ? (end.error as BlockError).reason : messageOf(end.error)
 }
 
@@ -95,13 +98,15 @@ function result(turn: TurnScope, status: RunResult['status']): RunResult {
     status,
     state: session.state.snapshot(),
     usage: { ...turn.usage },
-    messages: session.history.since(turn.from),
+    messages: session.history.since(session.history.changedFrom),
     toolCalls: turn.toolCalls,
-    pending: session.history.pending(),
+    pending: session.pending,
     turnId: turn.turnId,
     sessionId: session.id,
   }
   if (reason !== undefined) ended.reason = reason
+  const resumes = turn.options.resume?.suspension?.turnId
+  if (resumes !== undefined) ended.resumes = resumes
   return ended
 }
 

@@ -3,78 +3,81 @@ import type { ToolEnd } from '../events/events.ts'
 import { cloneJson } from '../messages/json.ts'
 import type { ToolResultPart } from '../messages/message.ts'
 import type { ToolCall as CallOfModel, ModelResponse } from '../model/response.ts'
-import { ToolCall } from '../scopes/tool-call.ts'
+import { type AskedCall, ToolCall } from '../scopes/tool-call.ts'
 import type { ToolCallRecord, TurnScope } from '../scopes/turn-scope.ts'
 import { checkArgs, refusedKey } from '../tool/check-args.ts'
 import { errorResult, type ToolResult } from '../tool/tool-result.ts'
 import { executeTool } from './execute-tool.ts'
 
-/** Runs the tool calls of an answer, some at once, and puts their results into the history in the order of the calls. */
-export async function toolStep(turn: TurnScope, response: ModelResponse): Promise<void> {
-  const all = response.toolCalls
-  const calls = all.some(isProviders) ? all.filter((call) => !isProviders(call)) : all
+/** Runs tool calls, some at once, and puts their results into the history in the order of the calls. */
+export async function toolStep(turn: TurnScope, calls: readonly AskedCall[]): Promise<void> {
   if (calls.length === 0) return
   const records: ToolCallRecord[] = new Array(calls.length)
   turn.closeStep = () => commitResults(turn, calls, records)
-  if (calls.length === 1) records[0] = await runCall(turn, response, calls[0] as CallOfModel, 0)
-  else await runCalls(turn, response, calls, records)
+  if (calls.length === 1) records[0] = await runCall(turn, calls[0] as AskedCall)
+  else await runCalls(turn, calls, records)
   turn.closeStep?.()
 }
 
-/** Puts the results into the history, once: a call that has none yet was cancelled. */
-function commitResults(turn: TurnScope, calls: readonly CallOfModel[], records: readonly ToolCallRecord[]): void {
+/** The calls of an answer, but for those that the provider ran itself. */
+export function askedCalls(response: ModelResponse): AskedCall[] {
+  const asked: AskedCall[] = []
+  for (const call of response.toolCalls) {
+    if (call.providerExecuted === true) continue
+    const problem = call.invalid === undefined ? cutShort(call, response) : invalidJson(call.invalid, response)
+    asked.push({ call, index: asked.length, problem, approval: undefined, waited: undefined })
+  }
+  return asked
+}
+
+/** Puts the results into the history, once: a call that has none yet was cancelled, one that waits gets none. */
+function commitResults(turn: TurnScope, calls: readonly AskedCall[], records: readonly ToolCallRecord[]): void {
   turn.closeStep = undefined
   const content: ToolResultPart[] = []
   for (let i = 0; i < calls.length; i++) {
-    const { callId, name, args } = calls[i] as CallOfModel
+    const { callId, name, args } = (calls[i] as AskedCall).call
     const record = records[i] ?? { callId, name, args: cloneJson(args), result: cancelled(callId) }
     turn.toolCalls.push(record)
-    content.push(resultPart(record))
+    if (record.result.status !== 'suspended') content.push(resultPart(record))
   }
-  turn.commit({ role: 'tool', content })
-}
-
-function isProviders({ providerExecuted }: CallOfModel): boolean {
-  return providerExecuted === true
+  turn.commitResults(content)
 }
 
 /** As many at once as the agent allows, in the order of the calls. */
-async function runCalls(
-  turn: TurnScope,
-  response: ModelResponse,
-  calls: readonly CallOfModel[],
-  records: ToolCallRecord[],
-): Promise<void> {
+async function runCalls(turn: TurnScope, calls: readonly AskedCall[], records: ToolCallRecord[]): Promise<void> {
   let next = 0
   const work = async () => {
     while (next < calls.length && turn.end === undefined && !turn.inside.aborted) {
       const index = next++
-      records[index] = await runCall(turn, response, calls[index] as CallOfModel, index)
+      records[index] = await runCall(turn, calls[index] as AskedCall)
     }
   }
   const workers = Math.min(turn.session.agent.setup.toolConcurrency, calls.length)
   await Promise.all(Array.from({ length: workers }, work))
 }
 
-async function runCall(
-  turn: TurnScope,
-  response: ModelResponse,
-  given: CallOfModel,
-  index: number,
-): Promise<ToolCallRecord> {
-  const { callId, name } = given
-  const ran = cloneJson(given.args)
-  tellStart(turn, callId, name, cloneJson(given.args))
+async function runCall(turn: TurnScope, asked: AskedCall): Promise<ToolCallRecord> {
+  const { callId, name, args } = asked.call
+  const ran = cloneJson(args)
+  tellStart(turn, callId, name, cloneJson(args))
   let result: ToolResult
   try {
-    const call = prepare(turn, response, given, ran, index)
-    result = (await pass(call instanceof Promise ? await call : call)) as ToolResult
+    const prepared = prepare(turn, asked, ran)
+    const call = prepared instanceof Promise ? await prepared : prepared
+    result = (await pass(call)) as ToolResult
+    if (result.status === 'suspended') waits(turn, call, result)
   } catch (error) {
     if (!turn.inside.aborted) turn.fail(error)
     result = cancelled(callId)
   }
   tellEnd(turn, name, result)
   return { callId, name, args: ran, result }
+}
+
+function waits(turn: TurnScope, call: ToolCall, result: ToolResult): void {
+  call.suspended ??= result
+  turn.waiting ??= []
+  turn.waiting.push(call)
 }
 
 function tellStart(turn: TurnScope, callId: string, name: string, args: Record<string, unknown>): void {
@@ -104,21 +107,15 @@ function tellEnd(turn: TurnScope, name: string, result: ToolResult): void {
 }
 
 /** A call with its arguments asked of the schema, before any layer sees it. */
-function prepare(
-  turn: TurnScope,
-  response: ModelResponse,
-  given: CallOfModel,
-  args: Record<string, unknown>,
-  index: number,
-): ToolCall | Promise<ToolCall> {
+function prepare(turn: TurnScope, asked: AskedCall, args: Record<string, unknown>): ToolCall | Promise<ToolCall> {
   const { agent } = turn.session
-  const registered = agent.tools.get(given.name)
+  const { call, problem } = asked
+  const registered = agent.tools.get(call.name)
   const make = (issues: ToolCall['invalid'], parsed?: unknown) =>
-    new ToolCall(turn, given.callId, given.name, index, args, issues, registered, parsed, executeTool)
-  if (registered === undefined) return make([{ message: noSuchTool(turn, given.name) }])
-  if (given.invalid !== undefined) return make([{ message: invalidJson(given.invalid, response) }])
-  if (cutShort(given, response)) return make([{ message: truncated }])
-  const refused = refusedKey(given.args)
+    new ToolCall(turn, asked, args, issues, registered, parsed, executeTool)
+  if (registered === undefined) return make([{ message: noSuchTool(turn, call.name) }])
+  if (problem !== undefined) return make([{ message: problem }])
+  const refused = refusedKey(call.args)
   if (refused !== undefined) return make(refused.issues)
   const checked = checkArgs(registered.tool, args, agent.setup.validate)
   return checked instanceof Promise
@@ -135,8 +132,9 @@ function invalidJson(problem: string, response: ModelResponse): string {
 }
 
 /** The last call of an answer that reached its length limit, before any argument came. */
-function cutShort(call: CallOfModel, { finishReason, toolCalls }: ModelResponse): boolean {
-  return finishReason === 'length' && toolCalls.at(-1) === call && Object.keys(call.args).length === 0
+function cutShort(call: CallOfModel, { finishReason, toolCalls }: ModelResponse): string | undefined {
+  const cut = finishReason === 'length' && toolCalls.at(-1) === call && Object.keys(call.args).length === 0
+  return cut ? truncated : undefined
 }
 
 function noSuchTool(turn: TurnScope, name: string): string {

@@ -13,6 +13,8 @@ export interface ReadonlyHistory extends ReadonlyArray<Readonly<Message>> {
 /** The canonical conversation of a session. It only grows; the last answer alone may be replaced, by the core. */
 export class History {
   readonly items: Message[] = []
+  /** The first message that is new or another one since `watch()`. */
+  changedFrom = 0
   #view: ReadonlyHistory | undefined
 
   /** Adds a message that the core made itself. */
@@ -29,6 +31,7 @@ export class History {
   replace(index: number, message: Message | undefined): void {
     if (message === undefined) this.items.splice(index, 1)
     else this.items[index] = message
+    this.changed(index)
   }
 
   /** Copies of the messages from an index on. */
@@ -38,34 +41,36 @@ export class History {
 
   reset(messages: readonly Message[]): void {
     this.items.length = 0
+    this.changedFrom = 0
     this.push(messages)
   }
 
   /** Tool calls of the last assistant message that have no result yet. */
   pending(): ToolCallPart[] {
-    const answered: string[] = []
-    for (let i = this.items.length - 1; i >= 0; i--) {
-      const { role, content } = this.items[i] as Message
-      if (role === 'user' || typeof content === 'string') return []
-      for (const part of content) if (part.type === 'tool-result') answered.push(part.callId)
-      if (role === 'assistant')
-        return content.filter((part) => isCall(part) && !answered.includes(part.callId)) as ToolCallPart[]
-    }
-    return []
+    return pendingParts(this.items)
   }
 
-  /** Gives each call that waits a result: it was not approved. */
-  closePending(): void {
-    const content = this.pending().map(
-      ({ callId, name }): ToolResultPart => ({
-        type: 'tool-result',
-        callId,
-        name,
-        content: 'Not approved.',
-        isError: true,
-      }),
+  /** Gives results to calls that wait for theirs. */
+  answer(results: readonly ToolResultPart[]): void {
+    const at = answerCalls(this.items, results)
+    if (at !== undefined) this.changed(at)
+  }
+
+  /** Gives each call that waits the same result, an error. */
+  closePending(content: string): void {
+    this.answer(
+      this.pending().map(
+        ({ callId, name }): ToolResultPart => ({ type: 'tool-result', callId, name, content, isError: true }),
+      ),
     )
-    if (content.length > 0) this.append({ role: 'tool', content })
+  }
+
+  /** From here on changes are watched; gives where the last watch found the first one. */
+  watch(): void {
+    this.changedFrom = this.items.length
+  }
+  changed(index: number): void {
+    if (index < this.changedFrom) this.changedFrom = index
   }
 
   /** What layers and callers get. A proxy, made once, because a plain array could be rewritten. */
@@ -73,6 +78,46 @@ export class History {
     this.#view ??= new Proxy(this.items, appendOnly) as unknown as ReadonlyHistory
     return this.#view
   }
+}
+
+/** All tool calls of the last assistant message that the agent's own tools answer. */
+export function lastCalls(messages: readonly Message[]): ToolCallPart[] {
+  const content = messages.findLast(({ role }) => role === 'assistant')?.content
+  if (content === undefined || typeof content === 'string') return []
+  return content.filter((part): part is ToolCallPart => isCall(part) && part.providerExecuted !== true)
+}
+
+/** The tool calls of the last assistant message that have no result yet. */
+export function pendingParts(messages: readonly Message[]): ToolCallPart[] {
+  const answered: string[] = []
+  for (let i = messages.length - 1; i >= 0; i--) {
+    const { role, content } = messages[i] as Message
+    if (role === 'user' || typeof content === 'string') return []
+    for (const part of content) if (part.type === 'tool-result') answered.push(part.callId)
+    if (role === 'assistant')
+      return content.filter((part) => isCall(part) && !answered.includes(part.callId)) as ToolCallPart[]
+  }
+  return []
+}
+
+/**
+ * Puts results behind the calls that they answer, in the order of the calls: those of one answer stand in one message.
+ * Gives the place of that message.
+ */
+export function answerCalls(messages: Message[], results: readonly ToolResultPart[]): number | undefined {
+  if (results.length === 0) return undefined
+  const asked = messages.findLastIndex(({ role }) => role === 'assistant')
+  const next = messages[asked + 1]
+  if (asked < 0 || next?.role !== 'tool' || typeof next.content === 'string') {
+    messages.push({ role: 'tool', content: [...results] })
+    return messages.length - 1
+  }
+  const calls = (messages[asked] as Message).content as Part[]
+  const place = new Map(calls.filter(isCall).map(({ callId }, i) => [callId, i]))
+  const content = [...next.content, ...results] as ToolResultPart[]
+  content.sort((a, b) => (place.get(a.callId) ?? 0) - (place.get(b.callId) ?? 0))
+  messages[asked + 1] = { ...next, content }
+  return asked + 1
 }
 
 const appendOnly: ProxyHandler<Message[]> = {

@@ -29,9 +29,22 @@ export function equalJson(a: unknown, b: unknown): boolean {
   return true
 }
 
+/** JSON with the keys in order: the same text for the same value. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) => (isRecord(item) ? sorted(item) : item)) ?? 'null'
+}
+
 /** Whether a key would reach a prototype instead of the object. */
 export function isReservedKey(key: PropertyKey): boolean {
   return key === '__proto__' || key === 'constructor' || key === 'prototype'
+}
+
+function sorted(value: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isPlain(value: object): boolean {

@@ -15,6 +15,14 @@ import type { TurnContext } from './turn-context.ts'
 
 export type Instructions = string | ((ctx: TurnContext) => string)
 
+/** How calls wait for a human. */
+export interface ApprovalOptions {
+  /** Signs what waits, so that nothing in a store can be forged; then an approval must carry the token of its call. */
+  secret?: string
+  /** Milliseconds after which a call that waits can only be refused. @default never */
+  expiresIn?: number
+}
+
 /** The agent's options with their defaults filled in. */
 export interface AgentSetup {
   readonly name: string
@@ -27,6 +35,8 @@ export interface AgentSetup {
   readonly toolConcurrency: number
   readonly toolTimeout: number
   readonly busy: 'reject' | 'queue'
+  readonly version: string | undefined
+  readonly approvals: ApprovalOptions
   readonly clock: Clock
   readonly ids: Ids
   readonly logger: Logger

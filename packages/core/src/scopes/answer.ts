@@ -132,6 +132,12 @@ export class Answer {
       if (frame.passage !== this.#turn) this.#warnOfVoid(frame)
       return
     }
+    if (this.#turn.waits)
+      throw layerError(
+        frame,
+        'layer.result',
+        'set ctx.output while tool calls wait for a decision. Set it when the turn is resumed and has its answer.',
+      )
     this.#stream(frame, text)
     this.#output = text
     this.#replace(text)

@@ -1,11 +1,13 @@
+import { layerError } from '../compose/misuse.ts'
 import type { CustomEvent } from '../events/events.ts'
 import type { ReadonlyHistory } from '../messages/history.ts'
-import type { Message } from '../messages/message.ts'
 import type { Capabilities } from '../seams/capability.ts'
+import type { SessionKeeper } from '../seams/session-store.ts'
 import type { State } from '../state/state-store.ts'
 import { type AgentContext, AgentView } from './agent-context.ts'
 import type { AgentScope } from './agent-scope.ts'
 import type { SessionScope } from './session-scope.ts'
+import type { Snapshot } from './suspension.ts'
 
 /** Session scope: from open (or the first run) to close(). */
 export interface SessionContext<S = State, Config = unknown, C = unknown, P = unknown> extends AgentContext<Config> {
@@ -18,8 +20,10 @@ export interface SessionContext<S = State, Config = unknown, C = unknown, P = un
   readonly state: S
   /** The canonical conversation: reading, and push. */
   readonly history: ReadonlyHistory
-  /** Sets history and state past the reducers, as copies. @throws AlliumError `history.invalid` */
-  restore(saved: { history: readonly Message[]; state: Record<string, unknown> }): void
+  /** Goes on from a snapshot: sets history and state past the reducers, as copies. @throws AlliumError `history.invalid` */
+  restore(saved: Snapshot): void
+  /** Stores the session: told before each run and after it. In session hooks only, before next(). */
+  keep(keeper: SessionKeeper): void
   /** Sends an event into the run's stream and to observers of its type. */
   emit(event: CustomEvent): void
   /** Whether the turn resumes a suspended one. */
@@ -52,8 +56,15 @@ export class SessionView extends AgentView implements SessionContext {
   override get metadata(): Record<string, unknown> {
     return this.$session.metadata
   }
-  restore(saved: { history: readonly Message[]; state: Record<string, unknown> }): void {
+  restore(saved: Snapshot): void {
     this.$session.restore(saved)
+  }
+  keep(keeper: SessionKeeper): void {
+    const { $session, $frame } = this
+    if (!$session.opening)
+      throw layerError($frame, 'layer.invalid', 'called ctx.keep() too late. Call it in a session hook, before next().')
+    $session.keepers ??= []
+    $session.keepers.push(keeper)
   }
   emit(event: CustomEvent): void {
     const { turn, agent } = this.$session
@@ -61,7 +72,7 @@ export class SessionView extends AgentView implements SessionContext {
     else if (agent.observers.has(event.type)) agent.observers.emit(event.type, { ...event })
   }
   get resumed(): boolean {
-    return false
+    return this.$session.turn?.options.resume !== undefined
   }
   protected override capabilities(): Capabilities {
     return this.$session.capabilities

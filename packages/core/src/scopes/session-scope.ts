@@ -1,15 +1,25 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import { describe } from '../errors/describe.ts'
 import { checkHistory } from '../messages/check-messages.ts'
 import { History } from '../messages/history.ts'
-import type { Message } from '../messages/message.ts'
 import { Capabilities } from '../seams/capability.ts'
+import type { SessionKeeper } from '../seams/session-store.ts'
 import { type State, StateStore } from '../state/state-store.ts'
 import type { AgentScope } from './agent-scope.ts'
+import { checkSuspension, type PendingCall, pendingCalls, type Snapshot, type Suspension } from './suspension.ts'
 import type { TurnScope } from './turn-scope.ts'
 
 /** One conversation: its history, its state, and the turn that runs now. */
 export class SessionScope {
   readonly history = new History()
+  /** Turns that have ended; a turn that waits goes on with its number. */
   turnCount = 0
+  /** The turn that waits for a decision, if one does. */
+  suspension: Suspension | undefined
+  /** Who stores the session, if somebody does. */
+  keepers: SessionKeeper[] | undefined
+  /** Whether session hooks are on their way in. */
+  opening = false
   /** The turn that runs now. */
   turn: TurnScope | undefined
   #state: StateStore | undefined
@@ -17,6 +27,11 @@ export class SessionScope {
   #metadata: Record<string, unknown> | undefined
   #turnPrefix: string | undefined
   #callIds: Set<string> | undefined
+  #runCount = 0
+  /** Where each turn ended, for forks. */
+  #marks: { turnId: string; length: number; state: State | undefined }[] | undefined
+  #once: Map<string, unknown> | undefined
+  #usedApprovals: Set<string> | undefined
 
   constructor(
     readonly agent: AgentScope,
@@ -46,7 +61,7 @@ export class SessionScope {
 
   nextTurnId(): string {
     this.#turnPrefix ??= this.agent.setup.ids()
-    return `${this.#turnPrefix}:${this.turnCount}`
+    return `${this.#turnPrefix}:${this.#runCount++}`
   }
 
   /** Ids of the tool calls in the history: a provider that counts from 0 in each answer would repeat them. */
@@ -60,11 +75,73 @@ export class SessionScope {
     return this.#callIds
   }
 
-  restore({ history, state }: { history: readonly Message[]; state: State }): void {
+  /** Results of `ctx.once()` in the turn that runs, or waits. */
+  get once(): Map<string, unknown> {
+    this.#once ??= new Map()
+    return this.#once
+  }
+  get usedApprovals(): Set<string> {
+    this.#usedApprovals ??= new Set()
+    return this.#usedApprovals
+  }
+  get pending(): PendingCall[] {
+    return pendingCalls(this.history.pending(), this.suspension)
+  }
+
+  /** A run begins; what waits, unless it is resumed, is given up. */
+  beginRun(resumes: boolean): void {
+    this.history.watch()
+    if (resumes) return
+    this.history.closePending('Not approved.')
+    if (this.suspension !== undefined) this.endTurn(this.suspension.turnId)
+  }
+
+  /** The turn that ran is over, or given up. */
+  endTurn(turnId: string): void {
+    this.suspension = undefined
+    this.#once = undefined
+    this.turnCount++
+    this.#marks ??= []
+    this.#marks.push({ turnId, length: this.history.items.length, state: this.#state?.snapshot() })
+  }
+
+  /** @throws AlliumError `session.unknown_turn` */
+  snapshotAt(turnId: string | undefined): Snapshot {
+    const { items } = this.history
+    const now = { turnId, length: items.length, state: this.state.snapshot() }
+    const mark = turnId === undefined ? now : this.#marks?.find((mark) => mark.turnId === turnId)
+    if (mark === undefined)
+      throw new AlliumError(
+        'session.unknown_turn',
+        `The session "${this.id}" has ended no turn ${describe(turnId)} in this process. Fork at the turnId of a result that does not wait.`,
+      )
+    const { state = {}, length } = mark
+    const turnCount = this.turnCount
+    return { history: items.slice(0, length), state: this.state.ofSession(state), turnCount }
+  }
+
+  /** All that outlives the process, as copies; of the history the part from an index on. */
+  snapshot(from = 0): Snapshot {
+    const { suspension, turnCount } = this
+    const snapshot: Snapshot = { history: this.history.since(from), state: this.state.persistent(), turnCount }
+    if (suspension !== undefined) snapshot.suspension = structuredClone(suspension)
+    const { once, usedApprovals } = this
+    if (once.size > 0) snapshot.once = Object.fromEntries([...once].map(([key, value]) => [key, keepable(value)]))
+    if (usedApprovals.size > 0) snapshot.usedApprovals = [...usedApprovals]
+    return snapshot
+  }
+
+  restore({ history, state, turnCount, suspension, once = {}, usedApprovals = [] }: Snapshot): void {
     checkHistory(history)
+    checkSuspension(suspension)
     this.history.reset(history)
+    this.#marks = undefined
     this.#callIds = undefined
     this.state.restore(state)
+    this.turnCount = turnCount ?? this.turnCount
+    this.suspension = structuredClone(suspension)
+    this.#once = new Map(Object.entries(structuredClone(once)))
+    for (const used of usedApprovals) this.usedApprovals.add(used)
   }
 
   /** A reducer failed: so does the turn, even if the layer swallows it. */
@@ -77,5 +154,14 @@ export class SessionScope {
       `state:${key}`,
       `The state key "${key}" is declared by no layer: it lasts for this run and is not persisted. Declare it in "state".`,
     )
+  }
+}
+
+/** A copy of what `ctx.once()` gave; that it ran counts more than a result that cannot be copied. */
+function keepable(value: unknown): unknown {
+  try {
+    return structuredClone(value)
+  } catch {
+    return null
   }
 }

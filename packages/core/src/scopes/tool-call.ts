@@ -4,12 +4,38 @@ import { layerError } from '../compose/misuse.ts'
 import { type Ending, Passage } from '../compose/passage.ts'
 import { describe } from '../errors/describe.ts'
 import { cloneJson } from '../messages/json.ts'
+import type { ToolCall as CallOfModel } from '../model/response.ts'
+import type { Approval, Decision, SuspendRequest } from '../tool/approval.ts'
 import type { RegisteredTool } from '../tool/registry.ts'
 import { deniedResult, type ToolResult, type ToolResultInput, type ToolStatus } from '../tool/tool-result.ts'
+import type { Inner, SuspendedCall } from './suspension.ts'
 import { ToolView } from './tool-context.ts'
 import type { TurnScope } from './turn-scope.ts'
 
 type Args = Record<string, unknown>
+
+/** A call that a tool of the agent answers. */
+export interface AskedCall {
+  readonly call: CallOfModel
+  /** Its place among the calls of its answer. */
+  readonly index: number
+  /** Why the arguments are no JSON object, or not whole. */
+  readonly problem: string | undefined
+  readonly approval: Approval | undefined
+  /** How it waited, where the run resumes. */
+  readonly waited: SuspendedCall | undefined
+  /** What was decided of the calls of a sub-agent that waits inside. */
+  readonly inner?: Record<string, Decision> | undefined
+}
+
+/** How a call waits that a layer, or the tool itself, has suspended. */
+export interface Waiting {
+  readonly request: SuspendRequest
+  /** The arguments where it stood. */
+  readonly args: Args
+  readonly layer: string | undefined
+  readonly inner: Inner | undefined
+}
 
 interface ToolFields {
   readonly args: Args
@@ -25,6 +51,8 @@ export class ToolCall extends Passage {
   approved = false
   /** Sticks: nothing undoes it. */
   denied: ToolResult | undefined
+  /** The result of a call that waits for a human, with how it waits as its value. Sticks, but a deny beats it. */
+  suspended: ToolResult | undefined
   /** A layer changed the arguments since they were checked. */
   changed = false
   live: ((reason: unknown) => void) | undefined
@@ -33,9 +61,7 @@ export class ToolCall extends Passage {
 
   constructor(
     readonly turn: TurnScope,
-    readonly callId: string,
-    readonly name: string,
-    readonly callIndex: number,
+    readonly asked: AskedCall,
     args: Args,
     /** Why the arguments are refused, if they are. */
     public invalid: readonly StandardSchemaV1.Issue[] | undefined,
@@ -47,6 +73,13 @@ export class ToolCall extends Passage {
     super('tool', turn.options.onion.tool, turn.inside)
     this.fields = { args, skip: undefined }
     this.#execute = execute
+  }
+
+  get callId(): string {
+    return this.asked.call.callId
+  }
+  get name(): string {
+    return this.asked.call.name
   }
 
   /** The arguments as a layer sees them: its own copy, so that a re-entry finds them as they were. */
@@ -70,6 +103,14 @@ export class ToolCall extends Passage {
     this.denied ??= deniedResult(this.callId, reason)
     return this.denied
   }
+  /** Ends the run with this call waiting, unless it is denied. */
+  suspend(frame: Frame, request: SuspendRequest, layer?: string, inner?: Inner): ToolResult {
+    const { callId, fields } = this
+    const value: Waiting = { request: cloneJson(request), args: cloneJson(fields.args), layer, inner }
+    const result: ToolResult = { callId, content: 'Waiting for a decision.', value, status: 'suspended' }
+    if (frame.alive) this.suspended ??= result
+    return this.denied ?? this.suspended ?? result
+  }
   skip(frame: Frame, given: ToolResultInput): ToolResult {
     const result = this.toResult(frame, given, 'skipped')
     this.change(frame, { skip: { frame, result } })
@@ -80,7 +121,8 @@ export class ToolCall extends Passage {
     return this.turn.end
   }
   override decided(frame: Frame): ToolResult | undefined {
-    return this.denied ?? (this.fields.skip?.frame === frame ? this.fields.skip.result : undefined)
+    this.#heed(frame)
+    return this.denied ?? this.suspended ?? (this.fields.skip?.frame === frame ? this.fields.skip.result : undefined)
   }
   view(frame: Frame): object {
     return new ToolView(frame)
@@ -109,12 +151,20 @@ export class ToolCall extends Passage {
     this.live?.(undefined)
   }
   leaving(frame: Frame, value: unknown): ToolResult {
+    this.#heed(frame)
     if (this.denied !== undefined) return this.denied
+    if (this.suspended !== undefined) return this.suspended
     if (value !== undefined) return this.toResult(frame, value, frame.phase === Phase.done ? 'ok' : 'skipped')
     const skipped = this.decided(frame)
     if (skipped !== undefined) return skipped
     const mend = 'Return what next() gave, "ctx.skipCall(result)" or "ctx.deny(reason)".'
     throw layerError(frame, 'layer.no_result', `returned nothing. ${mend}`)
+  }
+
+  /** A human's refusal takes effect where the call was suspended, so that the layers outside see it as any other deny. */
+  #heed({ hook }: Frame): void {
+    const { approval, waited } = this.asked
+    if (approval !== undefined && 'deny' in approval && waited?.layer === hook.name) this.deny(approval.deny)
   }
 
   /** A whole result of what a layer gave: a text, content, or what next() gave. */

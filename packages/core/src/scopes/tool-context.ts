@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { JsonSchema } from '../seams/validate.ts'
 import type { State } from '../state/state-store.ts'
+import type { Approval, SuspendRequest } from '../tool/approval.ts'
 import type { ToolResult, ToolResultInput } from '../tool/tool-result.ts'
 import type { ToolCall } from './tool-call.ts'
 import { type TurnContext, TurnView } from './turn-context.ts'
@@ -28,6 +29,10 @@ export interface ToolContext<S = State, Config = unknown, C = unknown, P = unkno
   modifyArgs(args: Record<string, unknown> | ((args: Args) => Record<string, unknown>)): void
   /** Approves a call of a tool that requires it. */
   approve(): void
+  /** What a human has decided of this call, where the run resumes with it. */
+  readonly approval: Approval | undefined
+  /** Ends the run with this call waiting for a human: its siblings finish, `session.resume()` goes on. Gives the result. */
+  suspend(request?: SuspendRequest): ToolResult
   /** Refuses the call: the model gets the reason, the tool does not run, nothing undoes it. Gives the result. */
   deny(reason: string): ToolResult
   /** Answers without the inner layers and the tool; gives the result. */
@@ -62,7 +67,7 @@ export class ToolView extends TurnView implements ToolContext {
     return this.$call.callId
   }
   get callIndex(): number {
-    return this.$call.callIndex
+    return this.$call.asked.index
   }
   get attempt(): number {
     return this.$call.attempt
@@ -73,6 +78,13 @@ export class ToolView extends TurnView implements ToolContext {
   }
   approve(): void {
     this.$call.approved = true
+  }
+  get approval(): Approval | undefined {
+    return this.$call.asked.approval
+  }
+  suspend(request: SuspendRequest = {}): ToolResult {
+    const { hook, index, passage } = this.$frame
+    return this.$call.suspend(this.$frame, request, index < passage.hooks.length ? hook.name : undefined)
   }
   deny(reason: string): ToolResult {
     return this.$call.deny(reason)

@@ -7,15 +7,20 @@ import { BlockError } from '../errors/block-error.ts'
 import { messageOf } from '../errors/describe.ts'
 import type { CustomEvent, StreamEvent } from '../events/events.ts'
 import { copyMessage } from '../messages/copy-message.ts'
-import type { Message } from '../messages/message.ts'
+import { answerCalls } from '../messages/history.ts'
+import { cloneJson } from '../messages/json.ts'
+import type { Message, ToolResultPart } from '../messages/message.ts'
 import { addUsage, noUsage, type Usage } from '../messages/usage.ts'
 import type { ModelRef, Settings } from '../model/model.ts'
 import type { ToolCall } from '../model/response.ts'
 import type { Deadlines } from '../seams/deadlines.ts'
+import type { Decision } from '../tool/approval.ts'
 import type { ToolResult } from '../tool/tool-result.ts'
 import { Answer } from './answer.ts'
 import type { SessionScope } from './session-scope.ts'
 import { openStage, streamOf } from './stream-verbs.ts'
+import type { Suspension } from './suspension.ts'
+import type { ToolCall as RunningCall } from './tool-call.ts'
 import { TurnView } from './turn-context.ts'
 
 /** A tool call of the turn and what it came to. */
@@ -30,8 +35,16 @@ export interface RunEvents {
   push(event: StreamEvent | CustomEvent): void | Promise<void>
 }
 
+/** What a run goes on from. */
+export interface Resume {
+  /** Absent where only the history of the session was restored. */
+  readonly suspension: Suspension | undefined
+  readonly decisions: ReadonlyMap<string, Decision>
+}
+
 export interface TurnOptions {
   input: Message[]
+  resume: Resume | undefined
   context: unknown
   model: ModelRef
   settings: Readonly<Settings>
@@ -50,13 +63,17 @@ export class TurnScope extends Passage {
   readonly usage: Usage = noUsage()
   readonly events: RunEvents
   readonly answer: Answer
-  /** Where this turn's messages begin in the history. */
-  readonly from: number
+  /** The first run of the turn, where it was resumed. */
+  readonly rootId: string
   input: Message[]
   readonly toolCalls: ToolCallRecord[] = []
-  stepIndex = 0
+  stepIndex: number
   callIndex = 0
   stopReason: string | undefined
+  /** Calls that wait for a human, of those that this run has made. */
+  waiting: RunningCall[] | undefined
+  /** The loop has ended because calls wait for a human. */
+  waits = false
   deferred: Promise<unknown>[] | undefined
   /** Puts the results of the running tools into the history, while some run. */
   closeStep: (() => void) | undefined
@@ -84,8 +101,11 @@ export class TurnScope extends Passage {
     this.startedAt = session.agent.setup.clock.now()
     this.input = options.input
     this.events = options.events
-    this.from = session.history.items.length
     this.answer = new Answer(this)
+    const suspension = options.resume?.suspension
+    this.rootId = suspension?.rootId ?? this.turnId
+    this.stepIndex = suspension?.stepIndex ?? 0
+    this.stopReason = suspension?.stopReason
   }
 
   get metadata(): Record<string, unknown> {
@@ -134,6 +154,13 @@ export class TurnScope extends Passage {
     this.#messages?.push(copyMessage(message))
   }
 
+  /** Adds results to the history and to what the next model call starts from. */
+  commitResults(results: ToolResultPart[]): void {
+    if (this.#sealed) return
+    this.session.history.answer(results)
+    if (this.#messages !== undefined) answerCalls(this.#messages, cloneJson(results))
+  }
+
   /** Closes the loop's part of the history: calls without a result were cancelled, and what still runs adds nothing. */
   seal(): void {
     this.closeStep?.()
@@ -157,14 +184,19 @@ export class TurnScope extends Passage {
     this.deferred.push(Promise.resolve(promise).catch(failed))
   }
 
-  /** One run of `fn` for each key, however often it is asked for; a failure may be tried again. */
+  /** One run of `fn` for each key, also over a suspension, however often it is asked for; a failure may be tried again. */
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
+    const { once: done, agent } = this.session
+    if (done.has(key)) return Promise.resolve(done.get(key) as T)
     this.#once ??= new Map()
     const known = this.#once.get(key)
     if (known !== undefined) return known as Promise<T>
-    const made = Promise.resolve().then(fn)
+    const made = Promise.resolve().then(() => agent.setup.journal.step(`${this.turnId}:once:${key}`, fn, nothing))
     this.#once.set(key, made)
-    made.catch(() => this.#once?.delete(key))
+    made.then(
+      (value) => done.set(key, value),
+      () => this.#once?.delete(key),
+    )
     return made
   }
 
@@ -231,3 +263,5 @@ export class TurnScope extends Passage {
     throw layerError(frame, 'layer.no_result', what, frame.error)
   }
 }
+
+function nothing(): void {}

@@ -1,4 +1,3 @@
-import type { Message } from '../messages/message.ts'
 import type { Usable } from '../middleware/middleware.ts'
 import type { ModelRef, Settings } from '../model/model.ts'
 
@@ -30,10 +29,4 @@ export interface RunOptions<C = unknown> {
   idempotencyKey?: string
   /** Gets a promise of the run's whole completion, deferred work included, for hosts that stop early. */
   waitUntil?(completion: Promise<unknown>): void
-}
-
-/** A conversation at rest. */
-export interface Snapshot {
-  history: Message[]
-  state: Record<string, unknown>
 }

@@ -13,6 +13,7 @@ export interface SessionHost {
   /** The agent's onion with a run's own layers inside it. */
   onionWith(use: readonly Usable[]): Onion
   checkContext(context: unknown): unknown
+  checkSessionId(id: unknown): string
   /** A session with layers of its own has opened, and must be closed. */
   opened(session: { close(): Promise<void> }): void
   closed(session: { close(): Promise<void> }): void

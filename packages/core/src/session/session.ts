@@ -6,16 +6,28 @@ import type { RunResult } from '../loop/run-result.ts'
 import { runTurn } from '../loop/run-turn.ts'
 import type { ReadonlyHistory } from '../messages/history.ts'
 import { toMessages } from '../messages/input.ts'
-import type { Input, ToolCallPart } from '../messages/message.ts'
+import type { Input } from '../messages/message.ts'
 import { Gate } from '../scopes/gate.ts'
 import { SessionView } from '../scopes/session-context.ts'
-import type { SessionScope } from '../scopes/session-scope.ts'
-import { type RunEvents, TurnScope } from '../scopes/turn-scope.ts'
+import { SessionScope } from '../scopes/session-scope.ts'
+import type { PendingCall, Snapshot } from '../scopes/suspension.ts'
+import { type Resume, type RunEvents, TurnScope } from '../scopes/turn-scope.ts'
+import type { SessionKeeper } from '../seams/session-store.ts'
 import type { State } from '../state/state-store.ts'
+import type { Decision } from '../tool/approval.ts'
 import { AgentRun } from './agent-run.ts'
+import { checkDecisions } from './decisions.ts'
 import { LiveRun } from './live-run.ts'
-import type { RunOptions, Snapshot } from './options.ts'
+import type { RunOptions } from './options.ts'
 import type { SessionHost } from './session-host.ts'
+
+/** What a run is to do: answer an input, or go on from decisions. */
+interface Task<C> {
+  readonly input: Input
+  /** Undefined for a run of its own. */
+  readonly decisions: unknown
+  readonly options: RunOptions<C>
+}
 
 /** One conversation with an agent: its history and state, and one turn at a time. */
 export class Session<S = State, C = unknown> {
@@ -46,17 +58,44 @@ export class Session<S = State, C = unknown> {
   get state(): S {
     return this.#scope.state.view as S
   }
-  /** Tool calls that wait for a decision. */
-  get pending(): readonly ToolCallPart[] {
-    return this.#scope.history.pending()
+  /** Tool calls that wait for a decision: those of the last answer without a result. */
+  get pending(): readonly PendingCall[] {
+    return this.#scope.pending
   }
 
-  /** Starts a turn at once. Failures reject the run; nothing is thrown here. */
+  /** Starts a turn at once. Failures reject the run; nothing is thrown here. Calls that wait are closed as not approved. */
   run(input: Input, options: RunOptions<C> = {}): AgentRun<S> {
     const { idempotencyKey } = options
     const known = idempotencyKey === undefined ? undefined : this.#keyed?.get(idempotencyKey)
     if (known !== undefined) return known
-    return this.#start(input, options)
+    return this.#start({ input, decisions: undefined, options })
+  }
+
+  /**
+   * Goes on with a turn that waits: a run of its own in which the decided calls run. Those left undecided go on waiting.
+   *
+   * @param decisions by call id: `{ approve: true }`, `{ deny: 'why' }` or `{ args }`, with the call's `token` where the agent signs
+   * @throws (the run) AlliumError `approval.*`, and nothing has changed
+   */
+  resume(decisions: Readonly<Record<string, Decision>>, options: RunOptions<C> = {}): AgentRun<S> {
+    const { idempotencyKey } = options
+    const known = idempotencyKey === undefined ? undefined : this.#keyed?.get(idempotencyKey)
+    return known ?? this.#start({ input: [], decisions: decisions ?? null, options })
+  }
+
+  /**
+   * A session of its own that begins with what this one had after a turn. Calls that wait are closed there as not approved.
+   *
+   * @param options.at a turn that ended in this process @default what there is now
+   * @throws AlliumError `session.unknown_turn`
+   */
+  fork({ at, id }: { at?: string; id?: string } = {}): Session<S, C> {
+    const { agent, principal, context, metadata } = this.#scope
+    const own = id === undefined ? agent.setup.ids() : this.#host.checkSessionId(id)
+    const scope = new SessionScope(agent, own, principal, context, { ...metadata }, id === undefined)
+    scope.restore(this.#scope.snapshotAt(at))
+    scope.history.closePending('Not approved.')
+    return new Session(this.#host, scope, this.#busy)
   }
 
   /** Opens the session's onion; the first run does it by itself. */
@@ -68,9 +107,9 @@ export class Session<S = State, C = unknown> {
     return this.#opening
   }
 
-  /** What outlives the process: history and persistent state, as copies. */
+  /** All that outlives the process, as plain data: history, persistent state, what waits for a decision. */
   snapshot(): Snapshot {
-    return { history: structuredClone([...this.#scope.history.items]), state: this.#scope.state.persistent() }
+    return this.#scope.snapshot()
   }
 
   /** Goes on from a snapshot. @throws AlliumError `history.invalid`; `session.busy` while a turn runs */
@@ -95,7 +134,8 @@ export class Session<S = State, C = unknown> {
     if (this.#ready) this.#tell('session:end')
   }
 
-  #start(input: Input, options: RunOptions<C>): AgentRun<S> {
+  #start(task: Task<C>): AgentRun<S> {
+    const { options } = task
     const run = new LiveRun()
     const before = this.#last
     const waits = before !== undefined && !before.settled
@@ -107,8 +147,8 @@ export class Session<S = State, C = unknown> {
     }
     this.#last = run
     this.#host.started()
-    if (!waits && (this.#ready || this.#openAtOnce())) run.result = this.#begin(run, input, options)
-    else run.result = this.#beginLater(run, before, input, options)
+    if (!waits && (this.#ready || this.#openAtOnce())) run.result = this.#begin(run, task)
+    else run.result = this.#beginLater(run, before, task)
     options.waitUntil?.(run.result.catch(() => {}))
     const started = new AgentRun<S>(run)
     if (options.idempotencyKey !== undefined) this.#remember(options.idempotencyKey, started)
@@ -130,12 +170,7 @@ export class Session<S = State, C = unknown> {
     )
   }
 
-  async #beginLater(
-    run: LiveRun,
-    before: LiveRun | undefined,
-    input: Input,
-    options: RunOptions<C>,
-  ): Promise<RunResult> {
+  async #beginLater(run: LiveRun, before: LiveRun | undefined, task: Task<C>): Promise<RunResult> {
     const opening = this.open()
     silence(opening)
     await before?.result?.catch(() => {})
@@ -145,12 +180,40 @@ export class Session<S = State, C = unknown> {
       this.#settle(run, { error })
       throw error
     }
-    return this.#begin(run, input, options)
+    return this.#begin(run, task)
   }
 
-  #begin(run: LiveRun, input: Input, options: RunOptions<C>): Promise<RunResult> {
+  #begin(run: LiveRun, task: Task<C>): Promise<RunResult> {
+    const { keepers } = this.#scope
+    if (keepers === undefined && task.decisions === undefined) return this.#enter(run, task, undefined)
+    return this.#prepare(task, keepers ?? []).then(
+      (resume) => this.#enter(run, task, resume),
+      (error) => {
+        this.#settle(run, { error })
+        throw error
+      },
+    )
+  }
+
+  /** Before a run that is stored, or that resumes. */
+  async #prepare({ decisions, input }: Task<C>, keepers: readonly SessionKeeper[]): Promise<Resume | undefined> {
+    if (decisions === undefined) toMessages(input)
+    const begun: SessionKeeper[] = []
     try {
-      const turn = this.#turn(input, options, run.events)
+      for (const keeper of keepers) {
+        await keeper.begin?.()
+        begun.push(keeper)
+      }
+      return decisions === undefined ? undefined : await checkDecisions(this.#scope, decisions)
+    } catch (error) {
+      for (const keeper of begun) await keeper.end?.(undefined)
+      throw error
+    }
+  }
+
+  #enter(run: LiveRun, { input, options }: Task<C>, resume: Resume | undefined): Promise<RunResult> {
+    try {
+      const turn = this.#turn(input, options, run.events, resume)
       run.begin(turn)
       const release = options.signal === undefined ? undefined : follow(turn, options.signal)
       return runTurn(turn, (end) => {
@@ -176,11 +239,14 @@ export class Session<S = State, C = unknown> {
     this.#deferred = ended
   }
 
-  #turn(input: Input, options: RunOptions<C>, events: RunEvents): TurnScope {
+  #turn(input: Input, options: RunOptions<C>, events: RunEvents, resume: Resume | undefined): TurnScope {
     const scope = this.#scope
     const { setup } = scope.agent
+    const messages = resume === undefined ? toMessages(input) : []
+    scope.beginRun(resume !== undefined)
     return new TurnScope(scope, {
-      input: toMessages(input),
+      input: messages,
+      resume,
       context: options.context === undefined ? scope.context : this.#host.checkContext(options.context),
       model: options.model ?? setup.model,
       settings: options.settings === undefined ? setup.settings : { ...setup.settings, ...options.settings },
@@ -208,12 +274,22 @@ export class Session<S = State, C = unknown> {
     await this.#host.init()
     const hooks = this.#scope.agent.onion.session
     if (hooks.length > 0) {
-      const gate = new Gate('session', hooks, this.#scope, (frame) => new SessionView(frame))
-      await gate.open()
-      this.#gate = gate
+      await this.#openGate(new Gate('session', hooks, this.#scope, (frame) => new SessionView(frame)))
       this.#host.opened(this)
     }
     this.#opened()
+  }
+
+  async #openGate(gate: Gate): Promise<void> {
+    const scope = this.#scope
+    scope.opening = true
+    scope.keepers = undefined
+    try {
+      await gate.open()
+    } finally {
+      scope.opening = false
+    }
+    this.#gate = gate
   }
 
   #opened(): void {

@@ -61,7 +61,7 @@ function compileField(key: string, owner: string, field: StateField<unknown> | u
     make: maker(key, owner, given),
     reducer,
     turn: scope === 'turn',
-    persist: persist && scope !== 'turn',
+    persist,
     schema,
     owner,
   }

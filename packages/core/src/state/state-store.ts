@@ -39,10 +39,17 @@ export class StateStore {
 
   /** What a store keeps. */
   persistent(): State {
-    const kept: State = {}
-    for (const [key, value] of Object.entries(this.#all()))
-      if (this.#fields.get(key)?.persist === true) kept[key] = structuredClone(value)
-    return kept
+    return this.#copy(({ persist, turn }) => persist && !turn)
+  }
+
+  /** What a store keeps of a turn that waits: fields of scope `turn`. */
+  ofTurn(): State {
+    return this.#copy(({ persist, turn }) => persist && turn)
+  }
+
+  /** What a fork begins with, of the values at some time. */
+  ofSession(values: State): State {
+    return this.#copy(({ turn }) => !turn, values)
   }
 
   /** Sets keys past their reducers, as copies. */
@@ -63,6 +70,16 @@ export class StateStore {
     for (const key of Object.keys(this.#values)) if (!this.#fields.has(key)) delete this.#values[key]
     this.#strays = false
   }
+
+  #copy(wanted: (field: CompiledField) => boolean, values = this.#all()): State {
+    const copy: State = {}
+    for (const [key, value] of Object.entries(values)) {
+      const field = this.#fields.get(key)
+      if (field !== undefined && wanted(field)) copy[key] = structuredClone(value)
+    }
+    return copy
+  }
+
   #all(): State {
     if (this.#values === undefined) {
       const values: State = (this.#values = {})

@@ -2,6 +2,8 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { CustomEvent } from '../events/events.ts'
 import type { Capability } from '../seams/capability.ts'
 import type { JsonSchema } from '../seams/validate.ts'
+import type { Approval, SuspendRequest } from './approval.ts'
+import type { ToolResult } from './tool-result.ts'
 
 /** What a tool's `execute` gets besides its arguments: its place in the run, and the ways out. */
 export interface ToolExecution {
@@ -19,6 +21,10 @@ export interface ToolExecution {
   inject<T>(capability: Capability<T>): T
   emit(event: CustomEvent): void
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T>
+  /** What a human has decided of this call, where the run resumes with it. */
+  readonly approval: Approval | undefined
+  /** Waits for a human: return what it gives. `session.resume()` calls the tool again, with `approval` set. */
+  suspend(request?: SuspendRequest): ToolResult
   stop(reason?: string): void
   abort(reason?: unknown): never
   block(reason: string, options?: { reply?: string }): never

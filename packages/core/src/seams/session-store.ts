@@ -1,0 +1,74 @@
+import type { Message } from '../messages/message.ts'
+
+/** Where a session is kept: ids of one tenant never meet those of another. */
+export interface SessionKey {
+  /** @default '' where the principal tells none */
+  readonly tenant: string
+  readonly sessionId: string
+}
+
+/** A session as it is at rest, but for its messages. Plain data. */
+export interface SessionRest {
+  state: Record<string, unknown>
+  [field: string]: unknown
+}
+
+/** One run of a session, to append: the messages from `from` on are these now. */
+export interface StoredTurn {
+  turnId: string
+  /** The agent's `version` that ran it. */
+  version?: string
+  /** How the run ended. */
+  status: string
+  /** Index in the history of the first message; what stood there and after it is replaced. */
+  from: number
+  messages: Message[]
+  /** The rest of the session's snapshot after this turn. */
+  rest: SessionRest
+}
+
+/** A session that was stored. */
+export interface StoredSession {
+  /** Turns that were appended. */
+  version: number
+  history: Message[]
+  rest: SessionRest
+}
+
+/** The right to append to a session for a while. */
+export interface Lease {
+  readonly key: SessionKey
+  /** Fencing token: it grows with each lease, and the store refuses what comes with an older one. */
+  readonly token: number
+}
+
+/**
+ * Keeps sessions: turns are appended, never changed. Every operation is atomic. Implementations pass
+ * `storeConformance` of `@allium/testing`.
+ */
+export interface SessionStore {
+  load(key: SessionKey): Promise<StoredSession | undefined>
+  /** Takes the session for `ms` milliseconds; undefined while somebody else has it. */
+  acquire(key: SessionKey, ms: number): Promise<Lease | undefined>
+  /** Gives it `ms` more from now on; false where the lease was lost. */
+  renew(lease: Lease, ms: number): Promise<boolean>
+  release(lease: Lease): Promise<void>
+  /**
+   * @param version turns that were appended so far, as the caller knows it
+   * @throws AlliumError `store.fenced` where the lease was lost, `store.conflict` where the session has another version
+   */
+  append(lease: Lease, version: number, turn: StoredTurn): Promise<void>
+  /** Forgets a session. Deleting one that is not there does nothing. */
+  delete(key: SessionKey): Promise<void>
+}
+
+/** Who stores a session: a layer gives one to `ctx.keep()` while its session opens. */
+export interface SessionKeeper {
+  /** Before each run: may restore what another process has appended. What it throws refuses the run. */
+  begin?(): void | Promise<void>
+  /**
+   * When a run has ended and its history and state are final; without a turn, where the run was refused after `begin`.
+   * The run waits for it, and fails with what it throws.
+   */
+  end?(turn: StoredTurn | undefined): void | Promise<void>
+}

@@ -1,0 +1,154 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import type { ErrorCode } from '../errors/codes.ts'
+import { describe } from '../errors/describe.ts'
+import { cloneJson } from '../messages/json.ts'
+import type { SessionScope } from '../scopes/session-scope.ts'
+import { bindingOf, type PendingCall, type SuspendedCall } from '../scopes/suspension.ts'
+import type { Resume } from '../scopes/turn-scope.ts'
+import { digestOf, sameSeal, sealOf } from '../seams/seal.ts'
+import { tenantOf } from '../seams/tenant.ts'
+import type { Decision } from '../tool/approval.ts'
+import { checkArgs, tellIssues } from '../tool/check-args.ts'
+
+/**
+ * Checks decisions against the calls that wait, all before any of them takes effect.
+ *
+ * @throws AlliumError `approval.unknown`, `approval.invalid`, `approval.used`, `approval.expired`, `approval.changed`, `approval.forged`
+ */
+export async function checkDecisions(session: SessionScope, given: unknown): Promise<Resume> {
+  if (typeof given !== 'object' || given === null || Array.isArray(given) || Object.keys(given).length === 0)
+    throw fail('approval.invalid', `resume() takes decisions by call id, but ${describe(given)} was given. ${form}`)
+  const decisions = new Map<string, Decision>()
+  for (const [callId, decision] of Object.entries(given as Record<string, unknown>)) {
+    const call = waitingCall(session, callId)
+    checkUnused(session, callId)
+    decisions.set(callId, checkShape(callId, decision))
+    if (call.path === undefined) await checkCall(session, callId, decisions.get(callId) as Decision)
+  }
+  for (const callId of decisions.keys()) use(session, callId)
+  return { suspension: session.suspension, decisions }
+}
+
+function checkUnused(session: SessionScope, callId: string): void {
+  const record = session.suspension?.calls[callId]
+  const used = session.usedApprovals
+  if (record === undefined ? ![...used].some((key) => key.endsWith(`#${callId}`)) : !used.has(usedKey(record, callId)))
+    return
+  throw fail('approval.used', `The call "${callId}" has been decided already. A decision is used once.`)
+}
+
+const form = 'A decision is { approve: true }, { deny: "why" } or { args: { … } }.'
+
+function waitingCall(session: SessionScope, callId: string): PendingCall {
+  const { pending } = session
+  const call = pending.find((call) => call.callId === callId)
+  if (call !== undefined) return call
+  checkUnused(session, callId)
+  const waiting = pending.map((call) => `"${call.callId}"`).join(', ')
+  throw fail(
+    'approval.unknown',
+    `No call ${describe(callId)} waits for a decision. ${waiting === '' ? 'None does.' : `Those that wait: ${waiting}.`}`,
+  )
+}
+
+function checkShape(callId: string, value: unknown): Decision {
+  const { approve, deny, args, token, ...rest } = (typeof value === 'object' && value !== null ? value : {}) as Record<
+    string,
+    unknown
+  >
+  const said = [
+    approve === true,
+    typeof deny === 'string',
+    typeof args === 'object' && args !== null && !Array.isArray(args),
+  ]
+  const given = [approve, deny, args].filter((one) => one !== undefined)
+  const known = Object.keys(rest).length === 0 && (token === undefined || typeof token === 'string')
+  if (known && given.length === 1 && said.filter(Boolean).length === 1) return cloneJson(value) as Decision
+  throw fail('approval.invalid', `The decision for the call "${callId}" is not one. ${form}`)
+}
+
+async function checkCall(session: SessionScope, callId: string, decision: Decision): Promise<void> {
+  const record = session.suspension?.calls[callId]
+  const { secret } = session.agent.setup.approvals
+  if (record !== undefined && record.tenant !== tenantOf(session.principal))
+    throw fail(
+      'approval.forged',
+      `The call "${callId}" was suspended for another tenant. Resume it in a session of that one.`,
+    )
+  if ('deny' in decision) return
+  if (record === undefined && secret !== undefined)
+    throw fail(
+      'approval.forged',
+      `Nothing tells how the call "${callId}" was suspended. Restore the whole snapshot, unchanged.`,
+    )
+  if (record !== undefined) await checkRecord(session, callId, record, decision.token)
+  await checkTool(session, callId, record, decision)
+}
+
+async function checkRecord(
+  session: SessionScope,
+  callId: string,
+  record: SuspendedCall,
+  token: string | undefined,
+): Promise<void> {
+  const { clock, version, approvals } = session.agent.setup
+  const part = session.history.pending().find((part) => part.callId === callId)
+  const sealed = sameSeal(record.token, await sealOf(bindingOf(callId, record), approvals.secret))
+  const same = part?.name === record.name && record.sent === (await digestOf(part?.args))
+  if (!sealed || !same)
+    throw fail(
+      'approval.forged',
+      `The call "${callId}" is not the one that was suspended: it was edited, or sealed with another secret.`,
+    )
+  if (token === undefined ? approvals.secret !== undefined : !sameSeal(token, record.token))
+    throw fail(
+      'approval.forged',
+      `The approval of the call "${callId}" ${token === undefined ? 'has no token' : 'has a token of another call'}. Send the token of session.pending with it.`,
+    )
+  if (record.expiresAt !== undefined && clock.now() >= record.expiresAt)
+    throw fail(
+      'approval.expired',
+      `The call "${callId}" could be approved until ${new Date(record.expiresAt).toISOString()}. Deny it, or run the turn again.`,
+    )
+  if (record.version !== version)
+    throw fail(
+      'approval.changed',
+      `The call "${callId}" was suspended by version ${describe(record.version)} of the agent, and this is ${describe(version)}. Deny it, or resume it with that version.`,
+    )
+}
+
+async function checkTool(
+  { agent }: SessionScope,
+  callId: string,
+  record: SuspendedCall | undefined,
+  decision: Decision,
+): Promise<void> {
+  if (record !== undefined) {
+    const registered = agent.tools.get(record.name)
+    if (record.schema !== (await digestOf(registered?.def.jsonSchema)))
+      throw fail(
+        'approval.changed',
+        `The tool "${record.name}" ${registered === undefined ? 'is gone' : 'has another schema'} since the call "${callId}" was suspended. Deny it, and let the model call again.`,
+      )
+    if (!('args' in decision) || registered === undefined) return
+    const { issues } = await checkArgs(registered.tool, cloneJson(decision.args), agent.setup.validate)
+    if (issues !== undefined)
+      throw fail(
+        'approval.invalid',
+        `The arguments decided for the call "${callId}" do not fit the tool "${record.name}": ${tellIssues(issues)}.`,
+      )
+  }
+}
+
+function use(session: SessionScope, callId: string): void {
+  const record = session.suspension?.calls[callId]
+  session.usedApprovals.add(record === undefined ? `#${callId}` : usedKey(record, callId))
+}
+
+function usedKey({ turnId }: SuspendedCall, callId: string): string {
+  return `${turnId}#${callId}`
+}
+
+function fail(code: ErrorCode, message: string): AlliumError {
+  return new AlliumError(code, message)
+}

@@ -1,0 +1,13 @@
+/** What a human says of a call that waits: approve it as it is, refuse it with a reason, or approve it with other arguments. */
+export type Approval = { approve: true } | { deny: string } | { args: Record<string, unknown> }
+
+/** An approval with the token of the call that it is for, which an agent with `approvals.secret` demands. */
+export type Decision = Approval & { token?: string }
+
+/** What `ctx.suspend()` takes: anything that the human should see. */
+export interface SuspendRequest {
+  reason?: string
+  /** Milliseconds that the approval may take. @default the agent's `approvals.expiresIn` */
+  expiresIn?: number
+  [field: string]: unknown
+}
