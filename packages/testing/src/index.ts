@@ -1,5 +1,26 @@
+// Models
+
+// Layers and time
 export type { LayerRun } from './layer-run.ts'
 export { type ManualClock, manualClock } from './manual-clock.ts'
+// What came of it; `matchers` are for expect.extend
+export { type CalledTool, type CallSource, calledTools } from './matchers/called-tools.ts'
+export { historyProblems } from './matchers/history-problems.ts'
+export { leaks } from './matchers/leaks.ts'
+export { type AlliumMatchers, matchers } from './matchers/matchers.ts'
+export type { Outcome } from './matchers/outcome.ts'
+export type { EventSource, HistorySource } from './matchers/received.ts'
+export { type RunEnd, runEnd } from './matchers/run-end.ts'
+export { type RequestSource, sentTexts } from './matchers/sent-texts.ts'
+export { streamedText } from './matchers/streamed-text.ts'
+export { traceLayer, unwindingProblem } from './matchers/unwinding.ts'
+export { type CassetteMode, type CassetteOptions, cassette, type Tape } from './recording/cassette.ts'
+export type { Cassette, CassetteEntry, CassetteRequest } from './recording/cassette-data.ts'
+export { loadCassette, saveCassette } from './recording/cassette-file.ts'
+export { type RecordingModel, type RecordModelOptions, recordModel } from './recording/record-model.ts'
+export type { RecordedError } from './recording/recorded-error.ts'
+export { type ReplayingModel, type ReplayModelOptions, replayModel } from './recording/replay-model.ts'
+export type { Scrub } from './recording/scrub.ts'
 export { type RunLayerOptions, runLayer } from './run-layer.ts'
 export { type RecordedRequest, type ScriptedModel, scriptedModel } from './scripted-model.ts'
 export type { ScriptedAnswer, ScriptedReply, ScriptedStep, ScriptedToolCall } from './step.ts'

@@ -1,0 +1,3 @@
+import '@allium/testing/vitest'
+
+export type * from '@allium/testing/vitest'

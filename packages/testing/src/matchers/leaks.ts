@@ -1,0 +1,82 @@
+/**
+ * Where a secret can be read in a value: the paths, such as `events[3].delta`. It looks into objects, lists, maps, the
+ * keys, errors with their causes, bytes and URLs, and joins the deltas of a list of events or chunks, because
+ * a stream may cut a secret in two. A secret is also found as JSON and as a URL would write it. Empty where there is none.
+ *
+ * @throws TypeError for an empty secret, and for a run or a promise that was not awaited
+ * @example
+ * assert.deepEqual(leaks({ events, result, history: session.history }, 'sk-planted'), [])
+ */
+export function leaks(value: unknown, secret: string | RegExp): string[] {
+  const has = finder(secret)
+  const found: string[] = []
+  const seen = new Set<object>()
+
+  const visit = (item: unknown, path: string) => {
+    if (typeof item === 'string' && has(item)) found.push(path || 'the text itself')
+    if (typeof item !== 'object' || item === null || seen.has(item)) return
+    if (typeof (item as { then?: unknown }).then === 'function') throw pending(path)
+    seen.add(item)
+    for (const text of textsOf(item)) if (has(text)) found.push(path || 'the value itself')
+    if (Array.isArray(item)) for (const kind of splitIn(item, has)) found.push(`${path} (over several ${kind})`.trim())
+    for (const [key, inner] of fieldsOf(item)) {
+      if (has(key)) found.push(`the key ${path}.${key}`)
+      visit(inner, Array.isArray(item) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`)
+    }
+  }
+  visit(value, '')
+  return found
+}
+
+function pending(path: string): TypeError {
+  const what = path === '' ? 'It' : path
+  return new TypeError(`${what} is a run or a promise, which cannot be searched. Await it, or collect its events.`)
+}
+
+function finder(secret: string | RegExp): (text: string) => boolean {
+  if (typeof secret !== 'string') return (text) => text.search(secret) >= 0
+  if (secret === '') throw new TypeError('An empty secret is in every text. Give the secret that was planted.')
+  const forms = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]
+  return (text) => forms.some((form) => text.includes(form))
+}
+
+/** What an object says as one text. */
+function textsOf(item: object): string[] {
+  if (item instanceof Uint8Array) return [new TextDecoder().decode(item)]
+  return item instanceof URL ? [item.href] : []
+}
+
+/** The kinds of deltas that have the secret only when they are joined. */
+function splitIn(list: readonly unknown[], has: (text: string) => boolean): string[] {
+  const joined = new Map<string, string[]>()
+  for (const item of list) {
+    const { type, delta, callId = '' } = (item ?? {}) as { type?: unknown; delta?: unknown; callId?: unknown }
+    if (typeof delta !== 'string') continue
+    const key = `${type} ${callId}`.trim()
+    const deltas = joined.get(key)
+    if (deltas === undefined) joined.set(key, [delta])
+    else deltas.push(delta)
+  }
+  return [...joined].filter(([, deltas]) => !deltas.some(has) && has(deltas.join(''))).map(([key]) => key)
+}
+
+/** All fields, hidden ones such as an error's message and the getters of a class included; one that throws is passed over. */
+function fieldsOf(item: object): [string, unknown][] {
+  if (item instanceof Uint8Array || item instanceof URL) return []
+  if (item instanceof Map || item instanceof Set) return [...item].map((entry, i) => [String(i), entry])
+  return [...Object.getOwnPropertyNames(item), ...gettersOf(item)].flatMap((key): [string, unknown][] => {
+    try {
+      return [[key, (item as Record<string, unknown>)[key]]]
+    } catch {
+      return []
+    }
+  })
+}
+
+/** Such as the history of a session. */
+function gettersOf(item: object): string[] {
+  const prototype: object | null = Array.isArray(item) ? null : Object.getPrototypeOf(item)
+  if (prototype === null || prototype === Object.prototype) return []
+  const own = Object.entries(Object.getOwnPropertyDescriptors(prototype))
+  return [...own.filter(([, { get }]) => get !== undefined).map(([key]) => key), ...gettersOf(prototype)]
+}

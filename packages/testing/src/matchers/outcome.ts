@@ -1,0 +1,50 @@
+/** What `expect.extend` takes from a matcher; vitest and jest agree on it. */
+export interface Outcome {
+  pass: boolean
+  message(): string
+  actual?: unknown
+  expected?: unknown
+}
+
+interface Told {
+  /** When it should have passed. */
+  fails: string
+  /** When it passed and `.not` was before it. */
+  negated: string
+  /** Shown as a diff. */
+  actual?: unknown
+  expected?: unknown
+}
+
+/** An outcome with the message for its side. */
+export function outcome(pass: boolean, { fails, negated, ...sides }: Told): Outcome {
+  return { pass, message: () => (pass ? negated : fails), ...sides }
+}
+
+/** A value in one line of a message. */
+export function show(value: unknown): string {
+  if (value instanceof RegExp || value === undefined) return String(value)
+  return short(JSON.stringify(value, (_, item) => shown(item)) ?? String(value), 300)
+}
+
+export function short(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text
+}
+
+/** A heading, and its items one a line. */
+export function list(heading: string, items: readonly string[]): string {
+  const lines = items.slice(-20).map((item, i) => `  ${items.length - Math.min(items.length, 20) + i + 1}. ${item}`)
+  return items.length === 0 ? `${heading}: none` : `${heading} (${items.length}):\n${lines.join('\n')}`
+}
+
+/** Whether a text has what is looked for. */
+export function has(text: string, wanted: string | RegExp): boolean {
+  return typeof wanted === 'string' ? text.includes(wanted) : text.search(wanted) >= 0
+}
+
+/** Matchers such as expect.any(Number) tell themselves. */
+function shown(item: unknown): unknown {
+  if (item instanceof RegExp) return String(item)
+  const { toAsymmetricMatcher } = (item ?? {}) as { toAsymmetricMatcher?: () => string }
+  return typeof toAsymmetricMatcher === 'function' ? toAsymmetricMatcher.call(item) : item
+}

@@ -1,0 +1,30 @@
+import type { RunStatus } from '@allium/core'
+import { eventsOf, fieldsOf, notA } from './received.ts'
+
+/** How a run ended. */
+export interface RunEnd {
+  status: RunStatus
+  reason: string | undefined
+}
+
+const statuses: readonly unknown[] = ['completed', 'stopped', 'blocked', 'suspended', 'aborted', 'failed']
+
+/**
+ * How a run ended, by its result, its events, what `runLayer` gave, or the error that it rejected with.
+ *
+ * @throws TypeError for anything else, such as a run that was not awaited
+ */
+export function runEnd(source: unknown): RunEnd {
+  const { status, reason, result, error } = fieldsOf(source)
+  if (statuses.includes(status)) return { status: status as RunStatus, reason: reason as string | undefined }
+  if (source instanceof Error) return endOfError(source)
+  const end = eventsOf(source)?.findLast((event) => event.type === 'turn:end')
+  if (end?.type === 'turn:end') return { status: end.status, reason: end.reason }
+  if (result !== undefined) return runEnd(result)
+  if (error !== undefined) return runEnd(error)
+  throw notA('a result, events with a turn:end, or the error of a run', source)
+}
+
+function endOfError(error: Error): RunEnd {
+  return { status: error.name === 'AbortError' ? 'aborted' : 'failed', reason: error.message }
+}

@@ -1,0 +1,39 @@
+import type { ModelChunk, ModelRequest } from '@allium/core'
+import type { RecordedError } from './recorded-error.ts'
+import { recordingError } from './recording-error.ts'
+
+/** What of a request is recorded and matched: neither its signal nor its principal. */
+export type CassetteRequest = Pick<ModelRequest, 'messages' | 'tools' | 'toolChoice' | 'settings' | 'responseFormat'>
+
+/** One call of the model. All of it is JSON: bytes stand as `{ $bytes }`, URLs as `{ $url }`. */
+export interface CassetteEntry {
+  request: CassetteRequest
+  /** As they came from the model, below all layers. Without a `finish` the stream was cut. */
+  chunks: ModelChunk[]
+  /** What the model threw, after the chunks. */
+  error?: RecordedError
+  /** The reader left, or aborted, before the stream had ended. */
+  left?: true
+}
+
+/** A recording of one model, as plain JSON data without secrets. */
+export interface Cassette {
+  version: 1
+  /** The id of the model that was recorded. */
+  model: string
+  /** In the order in which the calls began. */
+  entries: CassetteEntry[]
+}
+
+/** Throws unless `value` is a cassette. `name` is what the message calls it. */
+export function checkCassette(value: unknown, name: string): asserts value is Cassette {
+  const { version, model, entries } = (value ?? {}) as Partial<Cassette>
+  if (version === 1 && typeof model === 'string' && Array.isArray(entries) && entries.every(isEntry)) return
+  const found = version === 1 ? 'has a damaged entry' : `has the version ${JSON.stringify(version)}, not 1`
+  throw recordingError(`${name} is no cassette: it ${found}. Record it again.`, { version })
+}
+
+function isEntry(value: unknown): boolean {
+  const { request, chunks } = (value ?? {}) as Partial<CassetteEntry>
+  return typeof request === 'object' && request !== null && Array.isArray(request.messages) && Array.isArray(chunks)
+}

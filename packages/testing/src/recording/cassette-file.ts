@@ -1,0 +1,45 @@
+import { type Cassette, checkCassette } from './cassette-data.ts'
+import { cassetteText } from './cassette-text.ts'
+import { recordingError } from './recording-error.ts'
+
+/**
+ * Reads a cassette; undefined where there is no such file.
+ *
+ * @throws AlliumError `test.script` for a file that is no cassette
+ */
+export async function loadCassette(path: string): Promise<Cassette | undefined> {
+  const text = await files()
+    .readFile(path, 'utf8')
+    .catch((error) => {
+      if (error.code === 'ENOENT') return undefined
+      throw error
+    })
+  if (text === undefined) return undefined
+  const value = parse(text, path)
+  checkCassette(value, `The file ${path}`)
+  return value
+}
+
+/** Writes a cassette, and the folders that lead to it. Another process sees the old file or the new one, no half of it. */
+export async function saveCassette(path: string, cassette: Cassette): Promise<void> {
+  const { mkdir, rename, writeFile } = files()
+  await mkdir(process.getBuiltinModule('node:path').dirname(path), { recursive: true })
+  const draft = `${path}.${process.pid}.tmp`
+  await writeFile(draft, cassetteText(cassette))
+  await rename(draft, path)
+}
+
+/** Asked for at the call, and not imported: a bundle for a browser has everything else of this package. */
+function files() {
+  const fs = globalThis.process?.getBuiltinModule?.('node:fs/promises')
+  if (fs === undefined) throw recordingError('There are no files here: use recordModel() and replayModel(cassette).')
+  return fs
+}
+
+function parse(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw recordingError(`The file ${path} is no JSON. Record it again.`, { path }, error)
+  }
+}

@@ -1,0 +1,85 @@
+import type { Model } from '@allium/core'
+import { loadCassette, saveCassette } from './cassette-file.ts'
+import { recordModel } from './record-model.ts'
+import { recordingError } from './recording-error.ts'
+import { replayModel } from './replay-model.ts'
+import type { Scrub } from './scrub.ts'
+
+/** Whether the model is called (`record`), the file answers (`replay`), or the file where there is one (`auto`). */
+export type CassetteMode = 'record' | 'replay' | 'auto'
+
+export interface CassetteOptions {
+  /** What is recorded; a function is asked only then, so that replaying needs no key. */
+  model?: Model | (() => Model | Promise<Model>)
+  /** `auto` never records in CI. @default the environment's ALLIUM_CASSETTES, else 'auto' */
+  mode?: CassetteMode
+  /** What must not be kept, beside what looks like a credential; also what differs from run to run. @default [] */
+  scrub?: Scrub
+  /** @default process.env */
+  env?: Record<string, string | undefined>
+}
+
+/** A cassette in a file, in use. */
+export interface Tape {
+  /** For `new Agent({ model })`. */
+  readonly model: Model
+  /** What it does. */
+  readonly mode: 'record' | 'replay'
+  /**
+   * The end of the test. Recording: writes the file; a test that fails before leaves the old one. Replaying: throws
+   * unless every recorded call was asked for.
+   */
+  done(): Promise<void>
+}
+
+/**
+ * Answers from a file; where it is missing, calls the model and writes the file. In CI a missing file is an error.
+ * To record anew: remove the file, or set ALLIUM_CASSETTES=record.
+ *
+ * @param path from the working directory
+ * @throws AlliumError `test.script` where there is nothing to replay, or no model to record
+ * @example
+ * const tape = await cassette('test/cassettes/refund.json', { model: () => fromAiSdk(openai('gpt-5')) })
+ * const { text } = await new Agent({ model: tape.model }).run('Where is my refund?')
+ * await tape.done()
+ */
+export async function cassette(path: string, options: CassetteOptions = {}): Promise<Tape> {
+  const env = options.env ?? globalThis.process?.env ?? {}
+  const mode = options.mode ?? modeOf(env)
+  const found = mode === 'record' ? undefined : await loadCassette(path)
+  if (found !== undefined) return replaying(replayModel(found, { scrub: options.scrub, name: path }))
+  if (mode === 'replay') throw recordingError(`There is no recording at ${path}. ${how}`, { path })
+  if (mode === 'auto' && isCi(env))
+    throw recordingError(`There is no recording at ${path}, and CI records none. ${how}`, { path })
+  return recording(path, options)
+}
+
+const how = 'Run the test once with ALLIUM_CASSETTES=record and the key of the provider, and commit the file.'
+
+function replaying(model: ReturnType<typeof replayModel>): Tape {
+  return { model, mode: 'replay', done: async () => model.done() }
+}
+
+async function recording(path: string, { model, scrub }: CassetteOptions): Promise<Tape> {
+  if (model === undefined)
+    throw recordingError(`There is no model to record to ${path}. Give one: cassette(path, { model }).`, { path })
+  const recorder = recordModel(typeof model === 'function' ? await model() : model, { scrub })
+  return {
+    model: recorder,
+    mode: 'record',
+    async done() {
+      if (recorder.cassette.entries.length === 0)
+        throw recordingError(`No call came to record to ${path}. Give the agent the model of the tape.`, { path })
+      await saveCassette(path, recorder.cassette)
+    },
+  }
+}
+
+function modeOf({ ALLIUM_CASSETTES: mode = 'auto' }: Record<string, string | undefined>): CassetteMode {
+  if (mode === 'record' || mode === 'replay' || mode === 'auto') return mode
+  throw recordingError(`ALLIUM_CASSETTES is "${mode}". It is record, replay or auto.`)
+}
+
+function isCi({ CI: ci = '' }: Record<string, string | undefined>): boolean {
+  return !['', '0', 'false'].includes(ci.toLowerCase())
+}

@@ -1,0 +1,67 @@
+import type { Model, ModelChunk, ModelRequest } from '@allium/core'
+import type { Cassette, CassetteEntry } from './cassette-data.ts'
+import { cleanRequest, requestData } from './clean-request.ts'
+import { recordError } from './recorded-error.ts'
+import { type CleanText, cleaner, type Scrub } from './scrub.ts'
+import { cleanChunks } from './scrub-chunks.ts'
+import { toJson } from './tagged-json.ts'
+
+export interface RecordModelOptions {
+  /** Where the calls go, after those that it has. @default an empty one */
+  cassette?: Cassette
+  /** What must not be kept, beside what looks like a credential. @default [] */
+  scrub?: Scrub
+}
+
+export interface RecordingModel extends Model {
+  /** All calls so far. A call that has not ended is marked as left. */
+  readonly cassette: Cassette
+}
+
+/**
+ * The same model, but each call is recorded: what was asked, the chunks as they came, what was thrown. Credentials are
+ * removed before anything is kept. Give the cassette to `replayModel`, or let `cassette(path)` keep it in a file.
+ *
+ * @example
+ * const model = recordModel(fromAiSdk(openai('gpt-5')))
+ * await new Agent({ model }).run('Hello')
+ * console.log(JSON.stringify(model.cassette))
+ */
+export function recordModel(model: Model, { cassette, scrub }: RecordModelOptions = {}): RecordingModel {
+  const clean = cleaner(scrub)
+  const into = cassette ?? { version: 1, model: model.id, entries: [] }
+  return {
+    id: model.id,
+    cassette: into,
+    stream: (request) => record(model, request, clean, into.entries),
+  }
+}
+
+/** The entry is in its place from the beginning, and counts as left until the stream has ended by itself. */
+async function* record(model: Model, request: ModelRequest, clean: CleanText, entries: CassetteEntry[]) {
+  const chunks: ModelChunk[] = []
+  const entry: CassetteEntry = {
+    request: cleanRequest(requestData(request), clean),
+    get chunks() {
+      return cleanChunks(chunks, clean)
+    },
+    left: true,
+  }
+  entries.push(entry)
+  try {
+    for await (const chunk of model.stream(request)) {
+      chunks.push(toJson(chunk) as ModelChunk)
+      if (chunk.type === 'finish') delete entry.left
+      yield chunk
+    }
+    delete entry.left
+  } catch (error) {
+    if (!request.signal.aborted) {
+      delete entry.left
+      entry.error = recordError(error, clean)
+    }
+    throw error
+  } finally {
+    Object.defineProperty(entry, 'chunks', { value: entry.chunks, writable: true })
+  }
+}

@@ -1,0 +1,77 @@
+import { AlliumError, type ErrorCode, errorCodes, messageOf } from '@allium/core'
+import type { CleanText } from './scrub.ts'
+import { mapTexts, toJson } from './tagged-json.ts'
+
+/** What was thrown, as data: what retries, fallbacks and messages read of it. Never its stack or its response. */
+export type RecordedError = ErrorFields | { thrown: unknown }
+
+interface ErrorFields {
+  name: string
+  message: string
+  code?: string | number
+  type?: string
+  status?: number
+  statusCode?: number
+  retryable?: boolean
+  isRetryable?: boolean
+  /** Only what says when to try again. */
+  headers?: Record<string, string>
+  cause?: RecordedError
+}
+
+const kept = ['code', 'type', 'status', 'statusCode', 'retryable', 'isRetryable'] as const
+const maxCauses = 8
+
+/** An error as data without secrets. What is no object is kept as it is. */
+export function recordError(error: unknown, clean: CleanText, depth = 0): RecordedError {
+  if (typeof error !== 'object' || error === null) return { thrown: mapTexts(toJson(error) ?? null, clean) }
+  const { name, cause, ...fields } = read(error)
+  const data: ErrorFields = { name: clean(String(name ?? 'Error')), message: clean(messageOf(error)) }
+  for (const key of kept) if (isPlain(fields[key])) Object.assign(data, { [key]: mapTexts(fields[key], clean) })
+  const headers = retryHeaders(fields)
+  if (headers !== undefined) data.headers = headers
+  if (cause !== undefined && depth < maxCauses) data.cause = recordError(cause, clean, depth + 1)
+  return data
+}
+
+/** What to throw for it: an Error with the same name and fields, or an AlliumError where it was one. */
+export function reviveError(recorded: RecordedError): unknown {
+  if ('thrown' in recorded) return recorded.thrown
+  const { name, message, cause, ...fields } = recorded
+  const options = cause === undefined ? undefined : { cause: reviveError(cause) }
+  if (name === 'AlliumError' && isErrorCode(fields.code)) {
+    const { code, ...others } = fields
+    return Object.assign(new AlliumError(fields.code, message, options), others)
+  }
+  const error = Object.assign(new Error(message, options), fields)
+  Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true })
+  return error
+}
+
+/** Errors keep some of these on their prototype or behind getters, so each is asked by name. */
+function read(error: object): Record<string, unknown> {
+  const source = error as Record<string, unknown>
+  const names = [...kept, 'name', 'cause', 'headers', 'responseHeaders', 'response']
+  return Object.fromEntries(names.map((key) => [key, source[key]]))
+}
+
+function retryHeaders({ headers, responseHeaders, response }: Record<string, unknown>) {
+  const all = [headers, responseHeaders, (response as { headers?: unknown } | undefined)?.headers].flatMap(pairsOf)
+  const found = all.filter(([name, value]) => /^retry-after(?:-ms)?$/i.test(name) && isPlain(value))
+  return found.length === 0
+    ? undefined
+    : Object.fromEntries(found.map(([name, value]) => [name.toLowerCase(), String(value)]))
+}
+
+function pairsOf(headers: unknown): [string, unknown][] {
+  if (typeof headers !== 'object' || headers === null) return []
+  return headers instanceof Headers ? [...headers] : Object.entries(headers)
+}
+
+function isPlain(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value)
+}
+
+function isErrorCode(code: unknown): code is ErrorCode {
+  return (errorCodes as readonly unknown[]).includes(code)
+}

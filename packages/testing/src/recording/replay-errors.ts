@@ -1,0 +1,69 @@
+import type { AlliumError } from '@allium/core'
+import { diffLines } from 'diff'
+import type { CassetteRequest } from './cassette-data.ts'
+import { recordingError } from './recording-error.ts'
+import type { Take } from './replay-model.ts'
+import { requestLines, requestTitle } from './request-lines.ts'
+
+const mend =
+  'Record it again if the change is meant. If it differs from run to run (a date, an id), add it to `scrub`, here and where it is recorded.'
+
+/** A call came that was not recorded: it beside the nearest one that was. */
+export function missed(name: string, takes: readonly Take[], asked: { key: string; request: CassetteRequest }) {
+  const same = takes.filter(({ key }) => key === asked.key).length
+  const told =
+    same > 0
+      ? `${name} has this request ${same === 1 ? 'once' : `${same} times`}, and it was asked once more.\n\n  ${requestTitle(asked.request)}`
+      : `${name} has no such request. ${nearest(takes, asked.request)}`
+  return recordingError(`${told}\n\n${list(takes)}\n\n${mend}`, { request: asked.request })
+}
+
+/** Recorded calls that nobody asked for. */
+export function unused(name: string, takes: readonly Take[]): AlliumError {
+  const left = takes.filter(({ used }) => !used).length
+  const what = `${left} of its ${takes.length} recorded calls`
+  return recordingError(
+    `${name} was not used up: ${what} did not come.\n\n${list(takes)}\n\nRecord it again, or find out why the agent ended before them.`,
+    { unused: left },
+  )
+}
+
+function list(takes: readonly Take[]): string {
+  const lines = takes.map(({ entry, used }, i) => `  ${used ? '✓' : '·'} ${i + 1}. ${requestTitle(entry.request)}`)
+  return ['Recorded (✓ used):', ...(lines.length === 0 ? ['  (nothing)'] : lines)].join('\n')
+}
+
+function nearest(takes: readonly Take[], asked: CassetteRequest): string {
+  const lines = requestLines(asked)
+  const free = takes.some(({ used }) => !used) ? takes.filter(({ used }) => !used) : takes
+  const scored = free.map(({ entry }) => ({ entry, score: inCommon(requestLines(entry.request), lines) }))
+  const [best] = scored.sort((a, b) => b.score - a.score)
+  if (best === undefined) return `It was asked:\n\n${lines.map((line) => `  ${line}`).join('\n')}`
+  const at = takes.findIndex(({ entry }) => entry === best.entry) + 1
+  return `The nearest is call ${at} (- recorded, + asked):\n\n${difference(requestLines(best.entry.request), lines)}`
+}
+
+function inCommon(recorded: readonly string[], asked: readonly string[]): number {
+  const lines = new Set(recorded)
+  return asked.filter((line) => lines.has(line)).length
+}
+
+/** The lines that differ, with two around them. Texts that have little in common are shown one after the other. */
+function difference(recorded: readonly string[], asked: readonly string[]): string {
+  const options = { maxEditLength: 1000, timeout: 1000 }
+  const changes = diffLines(`${recorded.join('\n')}\n`, `${asked.join('\n')}\n`, options)
+  if (changes === undefined) return [...marked('-', recorded), ...marked('+', asked)].join('\n')
+  const lines = changes.flatMap(({ value, added, removed }) => {
+    const part = value.replace(/\n$/, '').split('\n')
+    if (added || removed) return marked(added ? '+' : '-', part)
+    return part.length > 5
+      ? [...marked(' ', part.slice(0, 2)), '  …', ...marked(' ', part.slice(-2))]
+      : marked(' ', part)
+  })
+  return lines.join('\n')
+}
+
+function marked(mark: string, lines: readonly string[]): string[] {
+  const shown = lines.slice(0, 40).map((line) => `${mark} ${line.length > 300 ? `${line.slice(0, 299)}…` : line}`)
+  return lines.length > 40 ? [...shown, `${mark} … ${lines.length - 40} more lines`] : shown
+}

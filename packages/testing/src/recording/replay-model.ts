@@ -1,0 +1,97 @@
+import type { AlliumError, Model, ModelChunk, ModelRequest } from '@allium/core'
+import { type Cassette, type CassetteEntry, type CassetteRequest, checkCassette } from './cassette-data.ts'
+import { cleanRequest, requestData } from './clean-request.ts'
+import { reviveError } from './recorded-error.ts'
+import { missed, unused } from './replay-errors.ts'
+import { cleaner, type Scrub } from './scrub.ts'
+import { fromJson } from './tagged-json.ts'
+
+export interface ReplayModelOptions {
+  /** The same as when it was recorded. @default [] */
+  scrub?: Scrub
+  /** What messages call the recording. @default the id of its model */
+  name?: string
+}
+
+export interface ReplayingModel extends Model {
+  /** Throws unless each recorded call was asked for, and no other. @throws AlliumError `test.script` */
+  done(): void
+}
+
+/** A recorded call, what it is found by, and whether it was given. */
+export interface Take {
+  readonly entry: CassetteEntry
+  readonly key: string
+  used: boolean
+}
+
+/**
+ * A model that answers from a recording: with the same chunks, or the same error. A call is found by what it asks,
+ * without secrets, signal and principal; equal calls are answered in the order of their recording. One that was not
+ * recorded fails with `test.script`, whose message shows how it differs from the nearest recorded one.
+ *
+ * A call that its reader had left waits, after its chunks, until it is aborted.
+ *
+ * @example
+ * const model = replayModel(cassette)
+ * await new Agent({ model }).run('Hello')
+ * model.done()
+ */
+export function replayModel(cassette: Cassette, { scrub, name }: ReplayModelOptions = {}): ReplayingModel {
+  const called = name ?? `The recording of "${cassette?.model}"`
+  checkCassette(cassette, called)
+  const clean = cleaner(scrub)
+  const takes = cassette.entries.map(
+    (entry): Take => ({
+      entry,
+      key: keyOf(cleanRequest(entry.request, clean)),
+      used: false,
+    }),
+  )
+  let miss: AlliumError | undefined
+
+  return {
+    id: cassette.model,
+    async *stream(request) {
+      const asked = cleanRequest(requestData(request), clean)
+      const key = keyOf(asked)
+      const take = takes.find((one) => !one.used && one.key === key)
+      if (take === undefined) {
+        const error = missed(called, takes, { key, request: asked })
+        miss ??= error
+        throw error
+      }
+      take.used = true
+      yield* play(take.entry, request)
+    },
+    done() {
+      if (miss !== undefined) throw miss
+      if (takes.some(({ used }) => !used)) throw unused(called, takes)
+    },
+  }
+}
+
+async function* play({ chunks, error, left }: CassetteEntry, request: ModelRequest): AsyncGenerator<ModelChunk> {
+  for (const chunk of chunks) yield fromJson(chunk) as ModelChunk
+  if (error !== undefined) throw reviveError(error)
+  if (left === true) await aborted(request.signal)
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) return reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}
+
+function keyOf(request: CassetteRequest): string {
+  return JSON.stringify(sorted(request))
+}
+
+/** Fields in the order of their names, so that a request written in another order is the same. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(fields.map(([key, item]) => [key, sorted(item)]))
+}

@@ -1,0 +1,68 @@
+import type { ModelChunk } from '@allium/core'
+import type { CleanText } from './scrub.ts'
+import { mapTexts } from './tagged-json.ts'
+
+/**
+ * Cleans the chunks of one call. Deltas of one kind are read as the one text that they make, so that no secret stays
+ * because a chunk edge goes through it; ids, metadata and the places of the other chunks are kept.
+ */
+export function cleanChunks(chunks: readonly ModelChunk[], clean: CleanText): ModelChunk[] {
+  const texts = new Map<string, string>()
+  for (const chunk of chunks)
+    if ('delta' in chunk) texts.set(textKey(chunk), (texts.get(textKey(chunk)) ?? '') + chunk.delta)
+  const edits = new Map([...texts].map(([key, text]) => [key, editOf(text, cleanDelta(key, clean))]))
+  return chunks.flatMap((chunk): ModelChunk[] => {
+    if (!('delta' in chunk)) return [mapTexts(chunk, clean)]
+    const delta = edits.get(textKey(chunk))?.(chunk.delta) ?? ''
+    if (delta === '' && chunk.delta !== '' && chunk.providerMetadata === undefined) return []
+    return [{ ...mapTexts(chunk, clean), delta }]
+  })
+}
+
+type DeltaChunk = Extract<ModelChunk, { delta: string }>
+
+/** All text is one, whatever its blocks: that is how the answer's text is read. Each tool input is its own. */
+function textKey(chunk: DeltaChunk): string {
+  return chunk.type === 'tool-input-delta' ? `json ${chunk.callId}` : chunk.type
+}
+
+function cleanDelta(key: string, clean: CleanText): CleanText {
+  return key.startsWith('json ') ? (text) => clean(cleanArguments(text, clean)) : clean
+}
+
+/** Arguments are cleaned as values: JSON may write a secret with escapes that no pattern sees. */
+function cleanArguments(json: string, clean: CleanText): string {
+  try {
+    const plain: unknown = JSON.parse(json)
+    const cleaned = JSON.stringify(mapTexts(plain, clean))
+    return cleaned === JSON.stringify(plain) ? json : cleaned
+  } catch {
+    return json
+  }
+}
+
+/**
+ * Turns a text that comes in pieces into its cleaned form: what differs goes out whole with the piece in which it
+ * begins, and is cut from the pieces after.
+ */
+function editOf(text: string, clean: CleanText): (piece: string) => string {
+  const cleaned = clean(text)
+  if (cleaned === text) return (piece) => piece
+  const most = Math.min(text.length, cleaned.length)
+  let before = 0
+  while (before < most && text[before] === cleaned[before]) before++
+  let after = 0
+  while (after < most - before && text.at(-1 - after) === cleaned.at(-1 - after)) after++
+  const [begin, end] = [before, text.length - after]
+  const instead = cleaned.slice(before, cleaned.length - after)
+  let at = 0
+  let told = false
+  return (piece) => {
+    const start = at
+    at += piece.length
+    const begins = !told && (at > begin || at === text.length)
+    told ||= begins
+    const head = piece.slice(0, Math.max(0, begin - start))
+    return head + (begins ? instead : '') + piece.slice(Math.max(0, end - start))
+  }
+}

@@ -1,0 +1,50 @@
+import { secretName, secretPatterns } from './secrets.ts'
+import { mapTexts } from './tagged-json.ts'
+
+/** What else a recording must not keep: a function of each text, or a list of texts and patterns. */
+export type Scrub = ((text: string) => string) | readonly (string | RegExp)[]
+
+/** Cleans one text. Cleaning it again changes nothing more. */
+export type CleanText = (text: string) => string
+
+/** What stands in the place of a secret. */
+const scrubbed = '[scrubbed]'
+
+/** Removes what looks like a credential, and what the user's `scrub` names. */
+export function cleaner(scrub: Scrub = []): CleanText {
+  const own = typeof scrub === 'function' ? scrub : removeEach(scrub)
+  return (text) => secretPatterns.reduce((rest, pattern) => rest.replace(pattern, hide), own(text))
+}
+
+/** What follows the match is its first group, or, where a pattern has none, a number. */
+function hide(_: string, kept: string | number): string {
+  return typeof kept === 'string' ? kept + scrubbed : scrubbed
+}
+
+/** Keeps the names of all headers and no value, and of the other settings no value whose name tells of a credential. */
+export function cleanSettings<T extends object>(settings: T, clean: CleanText): T {
+  const { headers, ...others } = settings as { headers?: object }
+  const hidden = Object.fromEntries(Object.keys(headers ?? {}).map((name) => [name.toLowerCase(), scrubbed]))
+  return { ...(hideNamed(mapTexts(others, clean)) as T), ...(headers !== undefined && { headers: hidden }) }
+}
+
+function hideNamed(value: unknown, name = ''): unknown {
+  if (typeof value === 'string') return secretName.test(name) ? scrubbed : value
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((item) => hideNamed(item, name))
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, hideNamed(item, key)]))
+}
+
+/** Works between what was removed already, so that no pattern eats into the mark. */
+function removeEach(list: readonly (string | RegExp)[]): CleanText {
+  const patterns = list.filter((one) => one !== '').map((one) => (typeof one === 'string' ? one : everywhere(one)))
+  const remove = (text: string, one: string | RegExp) => {
+    const kept = text.split(scrubbed).map((rest) => rest.replaceAll(one, (found) => (found === '' ? '' : scrubbed)))
+    return kept.join(scrubbed)
+  }
+  return (text) => patterns.reduce(remove, text)
+}
+
+function everywhere(pattern: RegExp): RegExp {
+  return pattern.global ? pattern : new RegExp(pattern.source, `${pattern.flags}g`)
+}
