@@ -2,6 +2,7 @@
 export * from '@allium/core'
 // The packs
 export * as guard from '@allium/guard'
+export * as memory from '@allium/memory'
 export * as model from '@allium/model'
 export * as observe from '@allium/observe'
 // Models

@@ -1,7 +1,17 @@
 // The agent
 export { Agent } from './agent/agent.ts'
+export { delegate } from './agent/delegate.ts'
 export type { InspectedLayer, Inspection } from './agent/inspect.ts'
 export type { AgentOptions } from './agent/options.ts'
+// Combinators
+export { type CanaryOptions, canary } from './combinators/canary.ts'
+export type { AnyContext, Combinable, Combined } from './combinators/combine.ts'
+export { type FailClosedOptions, failClosed } from './combinators/fail-closed.ts'
+export { failOpen } from './combinators/fail-open.ts'
+export { limitTime } from './combinators/limit-time.ts'
+export type { LayerFailed } from './combinators/own-failure.ts'
+export { type ShadowDecision, type ShadowOptions, shadow } from './combinators/shadow.ts'
+export { type Predicate, when } from './combinators/when.ts'
 // Layers
 export { compose, type Layer as ComposeLayer } from './compose/compose.ts'
 export type { NextOptions, ScopeName } from './compose/passage.ts'
@@ -19,6 +29,7 @@ export type { RunResult } from './loop/run-result.ts'
 export type { ReadonlyHistory } from './messages/history.ts'
 export type * from './messages/message.ts'
 export { textOf } from './messages/message.ts'
+export type { OutputOf, OutputOption, OutputStrategy } from './output/output.ts'
 export { addUsage, cleanUsage, noUsage, type Usage } from './messages/usage.ts'
 export {
   type AnyMiddleware,
@@ -55,7 +66,6 @@ export type { ApprovalOptions, Instructions } from './scopes/agent-scope.ts'
 export type { ModelContext, RequestView } from './scopes/model-context.ts'
 export type { SessionContext } from './scopes/session-context.ts'
 export type { StreamVerbs } from './scopes/stream-verbs.ts'
-export type { PendingCall, Snapshot, SuspendedCall, Suspension } from './scopes/suspension.ts'
 export type { ToolContext } from './scopes/tool-context.ts'
 export type { TurnContext } from './scopes/turn-context.ts'
 export type { ToolCallRecord } from './scopes/turn-scope.ts'
@@ -67,11 +77,12 @@ export type { Emit, Journal } from './seams/journal.ts'
 export type { Ledger, LedgerBalance, Reservation } from './seams/ledger.ts'
 export type { Logger } from './seams/logger.ts'
 export { type MemoryLedgerOptions, memoryLedger } from './seams/memory-ledger.ts'
+export { type MemoryJournal, memoryJournal } from './seams/memory-journal.ts'
+export { memoryStore } from './seams/memory-store.ts'
 export type {
   Lease,
   SessionKeeper,
   SessionKey,
-  SessionRest,
   SessionStore,
   StoredSession,
   StoredTurn,
@@ -82,6 +93,7 @@ export type { AgentRun } from './session/agent-run.ts'
 export type { RunOptions, SessionOptions } from './session/options.ts'
 export type { Session } from './session/session.ts'
 export type { StateField } from './state/field.ts'
+export type { PendingCall, Snapshot, SuspendedCall, Suspension } from './state/snapshot.ts'
 // Tools
 export type { Approval, Decision, SuspendRequest } from './tool/approval.ts'
 export { type AnyTool, defineTool, type Tool, type ToolArgs, type ToolExecution } from './tool/tool.ts'

@@ -13,8 +13,10 @@ import type {
   Usable,
 } from '../middleware/middleware.ts'
 import { checkOrder, type Finding } from '../middleware/order.ts'
+import type { OutputOf, OutputOption } from '../output/output.ts'
 import { AgentScope } from '../scopes/agent-scope.ts'
 import { SessionScope } from '../scopes/session-scope.ts'
+import { toolCallOf } from '../scopes/tool-context.ts'
 import type { AgentRun } from '../session/agent-run.ts'
 import type { RunOptions, SessionOptions } from '../session/options.ts'
 import { Session } from '../session/session.ts'
@@ -24,7 +26,7 @@ import { LayerStack } from './layer-stack.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { type AgentOptions, toSetup } from './options.ts'
 
-type OutputOf<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : unknown
+type SchemaOutput<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : unknown
 type UnionToIntersection<U> = (U extends unknown ? (x: U) => void : never) extends (x: infer I) => void ? I : never
 type StatesOf<M> = M extends readonly unknown[] ? UnionToIntersection<{ [I in keyof M]: StateOf<M[I]> }[number]> : {}
 type ConfigArgs<Schema> = Schema extends StandardSchemaV1
@@ -64,12 +66,12 @@ export class Agent<
   use<K extends ScopeName>(
     scope: K,
     hook:
-      | Hooks<S, unknown, OutputOf<C>, OutputOf<P>>[K]
-      | { name?: string; process: Hooks<S, unknown, OutputOf<C>, OutputOf<P>>[K] },
+      | Hooks<S, unknown, SchemaOutput<C>, SchemaOutput<P>>[K]
+      | { name?: string; process: Hooks<S, unknown, SchemaOutput<C>, SchemaOutput<P>>[K] },
   ): this
-  use(hook: Hooks<S, unknown, OutputOf<C>, OutputOf<P>>['turn']): this
+  use(hook: Hooks<S, unknown, SchemaOutput<C>, SchemaOutput<P>>['turn']): this
   use<F = {}, Schema extends StandardSchemaV1 | undefined = undefined>(
-    layer: TypedMiddleware<F, Schema, OutputOf<C>, OutputOf<P>>,
+    layer: TypedMiddleware<F, Schema, SchemaOutput<C>, SchemaOutput<P>>,
     ...config: ConfigArgs<Schema>
   ): Agent<S & F, C, P>
   use<M extends Middleware>(layer: M & (IsLoose<M> extends true ? unknown : never), config?: unknown): this
@@ -101,27 +103,34 @@ export class Agent<
   }
 
   /** A conversation. Its layers open at its first run. @throws AlliumError `session.invalid_id`, `session.principal` */
-  session(options: SessionOptions<OutputOf<C>, OutputOf<P>> = {}): Session<S, OutputOf<C>> {
+  session(options: SessionOptions<SchemaOutput<C>, SchemaOutput<P>> = {}): Session<S, SchemaOutput<C>> {
     const { setup } = this.#scope
-    const { id, principal, context, metadata, busy = setup.busy } = options
+    const parent = options.parent === undefined ? undefined : toolCallOf(options.parent)
+    const above = parent?.turn
+    const { id = above && `${above.turnId}/${parent?.callId}`, metadata, busy = setup.busy } = options
+    const { principal = above?.session.principal, context = above?.options.context } = options
     const scope = new SessionScope(
       this.#scope,
       id === undefined ? setup.ids() : checkSessionId(id),
       checkValue(setup.principal, principal, 'principal', 'session.principal'),
       context === undefined ? undefined : this.#life.checkContext(context),
       metadata,
-      id === undefined,
+      id === undefined || (parent !== undefined && options.id === undefined),
+      parent,
     )
     return new Session(this.#life, scope, busy)
   }
 
   /** One turn in a session of its own, which is closed after it. */
-  run(
+  run<O extends OutputOption | undefined = undefined>(
     input: Input,
-    { session: of, ...options }: RunOptions<OutputOf<C>> & { session?: SessionOptions<OutputOf<C>, OutputOf<P>> } = {},
-  ): AgentRun<S> {
+    {
+      session: of,
+      ...options
+    }: RunOptions<SchemaOutput<C>, O> & { session?: SessionOptions<SchemaOutput<C>, SchemaOutput<P>> } = {},
+  ): AgentRun<S, OutputOf<O>> {
     const session = this.session(of)
-    const run = session.run(input, options)
+    const run = session.run(input, options as RunOptions<SchemaOutput<C>, O>)
     run
       .settled()
       .then(() => session.close())

@@ -13,6 +13,11 @@ export interface Hook {
   readonly config: unknown
   /** Whether it may call next() again after next() succeeded. */
   readonly reenters: boolean
+  /** Sub-agents run it too. */
+  readonly inherit?: boolean
+  readonly innermost?: boolean
+  /** How many agents up the one is whose layer this is, where a sub-agent inherited it. */
+  readonly up?: number
 }
 
 export interface NextOptions {

@@ -61,7 +61,13 @@ export interface CustomEvent {
   [field: string]: unknown
 }
 
-/** One event of a run's stream. */
+/** A chunk of a sub-agent, whose own stream it left; it is not part of this run's answer. */
+export interface SubAgentChunk extends InStep {
+  type: 'model:chunk'
+  chunk: ContentChunk | FinishChunk
+}
+
+/** One event of a run's stream. Those with a `path` come from sub-agents. */
 export type StreamEvent =
   | ContentChunk
   | FinishChunk
@@ -72,6 +78,7 @@ export type StreamEvent =
   | StepEnd
   | TurnStart
   | TurnEnd
+  | SubAgentChunk
 
 export interface ModelStart extends InStep {
   type: 'model:start'

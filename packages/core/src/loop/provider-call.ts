@@ -41,7 +41,7 @@ async function resolve(call: ModelCall, ref: string): Promise<Model> {
 function streamAnswer(call: ModelCall, model: Model): PromiseLike<ModelResponse> {
   const { turn } = call
   const { sink } = call.fields.now
-  turn.usage.calls++
+  turn.countCall()
   const assembly = new Assembly(model.id)
   let ids: UniqueCallIds | undefined
   const take = (chunk: ContentChunk) => {

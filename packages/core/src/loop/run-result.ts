@@ -1,15 +1,16 @@
 import type { RunStatus } from '../events/events.ts'
 import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
-import type { PendingCall } from '../scopes/suspension.ts'
 import type { ToolCallRecord } from '../scopes/turn-scope.ts'
+import type { PendingCall } from '../state/snapshot.ts'
 import type { State } from '../state/state-store.ts'
 
 /** What a run came to. An aborted or failed run rejects instead. */
-export interface RunResult<S = State> {
+export interface RunResult<S = State, O = string> {
   /** The text of the last step. */
   text: string
-  output: string | null
+  /** The answer: its text, or where the run had the option `output` what its schema made of it; null where it has none. */
+  output: O | null
   status: Exclude<RunStatus, 'aborted' | 'failed'>
   /** Why it was stopped or blocked. */
   reason?: string

@@ -15,12 +15,18 @@ import { suspend } from './suspend.ts'
  * Runs a turn from its outermost layer to its one terminal event; then `settled` is told, then deferred work awaited.
  * Rejects where the turn was aborted or failed.
  */
-export async function runTurn(turn: TurnScope, settled: (end: { error?: unknown }) => void): Promise<RunResult> {
+export async function runTurn(
+  turn: TurnScope,
+  settled: (end: { error?: unknown }) => void,
+  parse?: (text: string) => Promise<unknown>,
+): Promise<RunResult> {
   const { session } = turn
   begin(turn)
+  let output: unknown
   try {
     if (turn.end === undefined) await pass(turn)
     if (turn.waits && turn.end === undefined) await suspend(turn)
+    if (parse !== undefined && statusOf(turn) === 'completed') output = await parse(turn.answer.output ?? '')
   } catch (error) {
     turn.fail(layersTooDeep(error, turn))
   }
@@ -34,6 +40,7 @@ export async function runTurn(turn: TurnScope, settled: (end: { error?: unknown 
   tellEnd(turn, status)
   if (end === undefined || end.kind === 'blocked') {
     const ended = result(turn, status as RunResult['status'])
+    if (parse !== undefined) ended.output = (output ?? null) as RunResult['output']
     session.state.endTurn()
     settled({})
     if (turn.deferred !== undefined) await Promise.all(turn.deferred)

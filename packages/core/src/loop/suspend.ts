@@ -1,8 +1,9 @@
-import { bindingOf, type SuspendedCall } from '../scopes/suspension.ts'
+import { bindingOf } from '../scopes/suspension.ts'
 import type { ToolCall, Waiting } from '../scopes/tool-call.ts'
 import type { TurnScope } from '../scopes/turn-scope.ts'
 import { digestOf, sealOf } from '../seams/seal.ts'
 import { tenantOf } from '../seams/tenant.ts'
+import type { SuspendedCall } from '../state/snapshot.ts'
 
 /** Keeps what the turn needs to go on when a human has decided: what waits, and seals over what was asked. */
 export async function suspend(turn: TurnScope): Promise<void> {

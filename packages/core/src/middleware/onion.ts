@@ -70,8 +70,41 @@ function hooksOf(scope: ScopeName, layers: readonly Layer[]): Hook[] {
     const hook = spec[scope]
     return hook === undefined
       ? []
-      : [{ name, run: hook.bind(spec) as Hook['run'], config, reenters: spec.reenters === true }]
+      : [
+          {
+            name,
+            run: hook.bind(spec) as Hook['run'],
+            config,
+            reenters: spec.reenters === true,
+            inherit: spec.inherit === true,
+            innermost: spec.innermost === true,
+          },
+        ]
   })
+}
+
+/** A sub-agent's onion inside the layers of its parent that are inherited; compiled once for each pair. */
+export function inheritOnion(parent: Onion, child: Onion): Onion {
+  if (!parent.model.some(isInherited) && !parent.tool.some(isInherited)) return child
+  const ofParent = inherited.get(parent) ?? new WeakMap<Onion, Onion>()
+  inherited.set(parent, ofParent)
+  let onion = ofParent.get(child)
+  if (onion === undefined) {
+    onion = { ...child, model: joined(parent.model, child.model), tool: joined(parent.tool, child.tool) }
+    ofParent.set(child, onion)
+  }
+  return onion
+}
+
+const inherited = new WeakMap<Onion, WeakMap<Onion, Onion>>()
+const isInherited = ({ inherit }: Hook): boolean => inherit === true
+const isInnermost = ({ innermost }: Hook): boolean => innermost === true
+
+/** Innermost layers stay innermost, the parent's outside the child's. */
+function joined(parent: readonly Hook[], child: readonly Hook[]): Hook[] {
+  const above = parent.filter(isInherited).map((hook): Hook => ({ ...hook, up: (hook.up ?? 0) + 1 }))
+  const outer = (hooks: readonly Hook[]) => hooks.filter((hook) => !isInnermost(hook))
+  return [...outer(above), ...outer(child), ...above.filter(isInnermost), ...child.filter(isInnermost)]
 }
 
 /** Wraps the hooks of the others, and a place right around the core. */

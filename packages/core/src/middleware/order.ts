@@ -54,39 +54,46 @@ function checkPair(one: Placed, other: Placed, both: boolean): Finding[] {
   if (standsOutside(one, other)) {
     if (both)
       for (const rule of rules)
-        if (breaks(rule, other.layer, one.layer))
-          findings.push(finding(other.layer, one.layer, rule.reason, rule.severity))
+        if (breaks(rule, other.layer, one.layer)) findings.push(finding(other, one, rule.reason, rule.severity))
     if (matches(order?.inside, other.layer))
-      findings.push(
-        finding(other.layer, one.layer, `because "${one.layer.name}" asks to be inside "${other.layer.name}"`),
-      )
+      findings.push(finding(other, one, `because "${one.layer.name}" asks to be inside "${other.layer.name}"`))
   }
   if (matches(order?.outside, other.layer) && standsOutside(other, one))
-    findings.push(
-      finding(one.layer, other.layer, `because "${one.layer.name}" asks to be outside "${other.layer.name}"`),
-    )
+    findings.push(finding(one, other, `because "${one.layer.name}" asks to be outside "${other.layer.name}"`))
   return findings
 }
 
 /** Whether `a` is entered before `b` where both have hooks, or in a scope outside where they share none. */
 function standsOutside(a: Placed, b: Placed): boolean {
-  let shared = false
-  for (const [scope, depth] of a.depths.entries()) {
-    const other = b.depths[scope]
-    if (depth === undefined || other === undefined) continue
-    if (depth < other) return true
-    shared = true
-  }
-  if (shared) return false
+  const shared = sharedScope(a, b)
+  if (shared !== undefined) return (a.depths[shared] as number) < (b.depths[shared] as number)
+  return nests(a, b)
+}
+
+/** A scope that both hook: of turn, model and tool first; what opens an agent or a session counts where there is nothing else. */
+function sharedScope(a: Placed, b: Placed): number | undefined {
+  const scopes = seesCalls(a) && seesCalls(b) ? callScopes : gateScopes
+  return scopes.find((scope) => a.depths[scope] !== undefined && b.depths[scope] !== undefined)
+}
+
+function seesCalls({ depths }: Placed): boolean {
+  return callScopes.some((scope) => depths[scope] !== undefined)
+}
+
+/** Whether the outermost scope of `a` holds that of `b`; model and tool stand side by side. */
+function nests(a: Placed, b: Placed): boolean {
   const [scopeOfA, scopeOfB] = [outermost(a), outermost(b)]
   return scopeOfA >= 0 && scopeOfA < scopeNames.indexOf('model') && scopeOfA < scopeOfB
 }
 
+/** Places in `scopeNames`: agent and session, which stay open; turn, model and tool. */
+const gateScopes: readonly number[] = [0, 1]
+const callScopes: readonly number[] = [2, 3, 4]
+
+/** Its place in each scope that it hooks; `innermost` counts as inside all others everywhere. */
 function depthsOf({ spec }: Layer, place: number, count: number): (number | undefined)[] {
-  const inner = place + (spec.innermost === true ? count : 0)
-  return scopeNames.map((scope) =>
-    spec[scope] === undefined ? undefined : scope === 'model' || scope === 'tool' ? inner : place,
-  )
+  const depth = place + (spec.innermost === true ? count : 0)
+  return scopeNames.map((scope) => (spec[scope] === undefined ? undefined : depth))
 }
 
 function breaks({ outer, inner, scope }: Rule, a: Layer, b: Layer): boolean {
@@ -98,33 +105,54 @@ function matches(wanted: readonly string[] | undefined, { name, spec }: Layer): 
   return wanted?.some((one) => one === name || spec.order?.is?.includes(one) === true) === true
 }
 
+/** The scope where a layer begins to see calls; an agent's or a session's where it hooks nothing else. */
 function outermost({ depths }: Placed): number {
-  return depths.findIndex((depth) => depth !== undefined)
+  const call = callScopes.find((scope) => depths[scope] !== undefined)
+  return call ?? depths.findIndex((depth) => depth !== undefined)
 }
 
-function finding(outer: Layer, inner: Layer, reason: string, severity: Finding['severity'] = 'error'): Finding {
+function finding(outer: Placed, inner: Placed, reason: string, severity: Finding['severity'] = 'error'): Finding {
+  const [a, b] = [outer.layer, inner.layer]
   return {
     severity,
-    layers: [outer.name, inner.name],
-    message: `"${inner.name}" stands outside "${outer.name}". Register "${outer.name}" first, then "${inner.name}", ${reason}.`,
+    layers: [a.name, b.name],
+    message: `"${b.name}" stands outside "${a.name}". ${mend(outer, inner)}, ${reason}.`,
   }
+}
+
+/** How the two come into their right order: by their registration, where that decides. */
+function mend(outer: Placed, inner: Placed): string {
+  const [a, b] = [outer.layer, inner.layer]
+  if (a.spec.innermost === true && b.spec.innermost !== true)
+    return `"${a.name}" is innermost, and so inside it wherever it is registered: declare "${b.name}" innermost too, behind it, or "${a.name}" not`
+  if (sharedScope(outer, inner) !== undefined) return `Register "${a.name}" first, then "${b.name}"`
+  const [scopeOfA, scopeOfB] = [scopeNames[outermost(outer)], scopeNames[outermost(inner)]]
+  return `It hooks ${scopeOfB}, which holds ${scopeOfA}: let "${a.name}" hook ${scopeOfB} too and register it first, then "${b.name}"`
 }
 
 function checkCapabilities(layers: readonly Layer[]): Finding[] {
   return layers.flatMap((layer, place) =>
     (layer.spec.requires ?? []).flatMap(({ name }): Finding[] => {
-      const provider = layers.findIndex(({ spec }) => spec.provides?.some((one) => one.name === name))
+      const provider = layers.findIndex(
+        (other) => other !== layer && other.spec.provides?.some((one) => one.name === name),
+      )
       if (provider >= 0 && provider < place) return []
-      const other = layers[provider]
-      if (other === undefined)
-        return [
-          {
-            severity: 'error',
-            layers: [layer.name],
-            message: `"${layer.name}" requires the capability "${name}", which no layer provides. Register one that provides it before "${layer.name}".`,
-          },
-        ]
-      return [finding(other, layer, `because it provides the capability "${name}"`)]
+      return [missing(layer, name, layers[provider])]
     }),
   )
+}
+
+function missing({ name }: Layer, capability: string, provider: Layer | undefined): Finding {
+  const severity = 'error'
+  if (provider === undefined)
+    return {
+      severity,
+      layers: [name],
+      message: `"${name}" requires the capability "${capability}", which no layer provides. Register one that provides it before "${name}".`,
+    }
+  return {
+    severity,
+    layers: [provider.name, name],
+    message: `"${name}" stands outside "${provider.name}". Register "${provider.name}" first, then "${name}", because it provides the capability "${capability}".`,
+  }
 }

@@ -36,8 +36,9 @@ export class ModelCall extends Passage {
     super('model', turn.options.onion.model, turn.inside)
     this.callIndex = turn.callIndex++
     this.#physical = physical
-    const { model, settings } = turn.options
-    const { defs: toolDefs } = turn.session.agent.tools
+    const { model, settings, format } = turn.options
+    const { defs } = turn.session.agent.tools
+    const toolDefs = format?.tool === undefined ? defs : [...defs, format.tool]
     const { sink } = turn.answer
     const messages = undefined
     const skip = undefined
@@ -46,8 +47,8 @@ export class ModelCall extends Passage {
       model,
       settings,
       toolDefs,
-      toolChoice: 'auto',
-      responseFormat: text,
+      toolChoice: format?.tool === undefined ? 'auto' : 'required',
+      responseFormat: format?.responseFormat ?? text,
       skip,
       sink,
     }

@@ -3,11 +3,11 @@ import type { CustomEvent } from '../events/events.ts'
 import type { ReadonlyHistory } from '../messages/history.ts'
 import type { Capabilities } from '../seams/capability.ts'
 import type { SessionKeeper } from '../seams/session-store.ts'
+import type { Snapshot } from '../state/snapshot.ts'
 import type { State } from '../state/state-store.ts'
 import { type AgentContext, AgentView } from './agent-context.ts'
 import type { AgentScope } from './agent-scope.ts'
 import type { SessionScope } from './session-scope.ts'
-import type { Snapshot } from './suspension.ts'
 
 /** Session scope: from open (or the first run) to close(). */
 export interface SessionContext<S = State, Config = unknown, C = unknown, P = unknown> extends AgentContext<Config> {
@@ -38,8 +38,14 @@ export class SessionView extends AgentView implements SessionContext {
     return this.$frame.passage.home as SessionScope
   }
 
+  /** The session that the layer belongs to: for one that a sub-agent inherited, its parent's. */
+  protected get $owner(): SessionScope {
+    const { up } = this.$frame.hook
+    return up === undefined ? this.$session : this.$session.above(up)
+  }
+
   get sessionId(): string {
-    return this.$session.id
+    return this.$owner.id
   }
   get principal(): unknown {
     return this.$session.principal
@@ -48,7 +54,7 @@ export class SessionView extends AgentView implements SessionContext {
     return this.$session.context
   }
   get state(): State {
-    return this.$session.state.view
+    return this.$owner.state.view
   }
   get history(): ReadonlyHistory {
     return this.$session.history.view

@@ -2,11 +2,14 @@ import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import { checkHistory } from '../messages/check-messages.ts'
 import { History } from '../messages/history.ts'
+import { cloneJson } from '../messages/json.ts'
 import { Capabilities } from '../seams/capability.ts'
 import type { SessionKeeper } from '../seams/session-store.ts'
+import type { PendingCall, Snapshot, Suspension } from '../state/snapshot.ts'
 import { type State, StateStore } from '../state/state-store.ts'
 import type { AgentScope } from './agent-scope.ts'
-import { checkSuspension, type PendingCall, pendingCalls, type Snapshot, type Suspension } from './suspension.ts'
+import { checkSuspension, pendingCalls } from './suspension.ts'
+import type { ToolCall } from './tool-call.ts'
 import type { TurnScope } from './turn-scope.ts'
 
 /** One conversation: its history, its state, and the turn that runs now. */
@@ -41,6 +44,8 @@ export class SessionScope {
     metadata: Record<string, unknown> | undefined,
     /** Whether nobody else can use this id: then turn ids begin with it. */
     ownId: boolean,
+    /** The call that runs this session as a sub-agent's. */
+    readonly parent?: ToolCall,
   ) {
     this.#metadata = metadata
     if (ownId) this.#turnPrefix = id
@@ -57,6 +62,13 @@ export class SessionScope {
   get capabilities(): Capabilities {
     this.#capabilities ??= new Capabilities(this.agent.capabilities)
     return this.#capabilities
+  }
+
+  /** The session of the agent so many above this one, whose layer a sub-agent has inherited. */
+  above(up: number): SessionScope {
+    let session: SessionScope = this
+    for (; up > 0 && session.parent !== undefined; up--) session = session.parent.turn.session
+    return session
   }
 
   nextTurnId(): string {
@@ -123,15 +135,21 @@ export class SessionScope {
   /** All that outlives the process, as copies; of the history the part from an index on. */
   snapshot(from = 0): Snapshot {
     const { suspension, turnCount } = this
-    const snapshot: Snapshot = { history: this.history.since(from), state: this.state.persistent(), turnCount }
-    if (suspension !== undefined) snapshot.suspension = structuredClone(suspension)
+    const runCount = this.#runCount
+    const snapshot: Snapshot = {
+      history: this.history.since(from),
+      state: this.state.persistent(),
+      turnCount,
+      runCount,
+    }
+    if (suspension !== undefined) snapshot.suspension = cloneJson(suspension)
     const { once, usedApprovals } = this
     if (once.size > 0) snapshot.once = Object.fromEntries([...once].map(([key, value]) => [key, keepable(value)]))
     if (usedApprovals.size > 0) snapshot.usedApprovals = [...usedApprovals]
     return snapshot
   }
 
-  restore({ history, state, turnCount, suspension, once = {}, usedApprovals = [] }: Snapshot): void {
+  restore({ history, state, turnCount, runCount, suspension, once = {}, usedApprovals = [] }: Snapshot): void {
     checkHistory(history)
     checkSuspension(suspension)
     this.history.reset(history)
@@ -139,7 +157,8 @@ export class SessionScope {
     this.#callIds = undefined
     this.state.restore(state)
     this.turnCount = turnCount ?? this.turnCount
-    this.suspension = structuredClone(suspension)
+    this.#runCount = Math.max(runCount ?? 0, this.#runCount)
+    this.suspension = cloneJson(suspension)
     this.#once = new Map(Object.entries(structuredClone(once)))
     for (const used of usedApprovals) this.usedApprovals.add(used)
   }

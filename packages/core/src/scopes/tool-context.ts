@@ -1,4 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { AlliumError } from '../errors/allium-error.ts'
+import { describe } from '../errors/describe.ts'
 import type { JsonSchema } from '../seams/validate.ts'
 import type { State } from '../state/state-store.ts'
 import type { Approval, SuspendRequest } from '../tool/approval.ts'
@@ -39,7 +41,19 @@ export interface ToolContext<S = State, Config = unknown, C = unknown, P = unkno
   skipCall(result: ToolResultInput): ToolResult
 }
 
+/** The call that a tool runs in. @throws AlliumError `layer.invalid` unless it is the context of one */
+export function toolCallOf(ctx: unknown): ToolCall {
+  if (ctx instanceof ToolView) return ToolView.callOf(ctx)
+  throw new AlliumError(
+    'layer.invalid',
+    `A sub-agent runs inside a tool: give the context that execute(args, ctx) got, and not ${describe(ctx)}.`,
+  )
+}
+
 export class ToolView extends TurnView implements ToolContext {
+  static callOf(view: ToolView): ToolCall {
+    return view.$call
+  }
   protected override get $turn(): TurnScope {
     return this.$call.turn
   }

@@ -47,6 +47,10 @@ export class TurnView extends SessionView implements TurnContext {
   protected get $turn(): TurnScope {
     return this.$frame.passage as TurnScope
   }
+  /** The turn that the layer acts for. */
+  protected get $acts(): TurnScope {
+    return this.$frame.hook.up === undefined ? this.$turn : (this.$owner.turn ?? this.$turn)
+  }
 
   override get context(): unknown {
     return this.$turn.options.context
@@ -73,7 +77,7 @@ export class TurnView extends SessionView implements TurnContext {
     this.$turn.messages = messages
   }
   get turnId(): string {
-    return this.$turn.turnId
+    return this.$acts.turnId
   }
   get turnIndex(): number {
     return this.$turn.turnIndex
@@ -91,13 +95,13 @@ export class TurnView extends SessionView implements TurnContext {
     return { ...this.$turn.usage }
   }
   abort(reason?: unknown): never {
-    return this.$turn.abort(reason)
+    return this.$acts.abort(reason)
   }
   block(reason: string, { reply }: { reply?: string } = {}): never {
-    return this.$turn.block(reason, reply)
+    return this.$acts.block(reason, reply)
   }
   stop(reason = 'stopped'): void {
-    this.$turn.stopReason ??= reason
+    this.$acts.stopReason ??= reason
   }
   defer(promise: PromiseLike<unknown>): void {
     this.$turn.defer(promise, this.$frame.hook.name)

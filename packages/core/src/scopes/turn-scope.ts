@@ -11,15 +11,15 @@ import { answerCalls } from '../messages/history.ts'
 import { cloneJson } from '../messages/json.ts'
 import type { Message, ToolResultPart } from '../messages/message.ts'
 import { addUsage, noUsage, type Usage } from '../messages/usage.ts'
-import type { ModelRef, Settings } from '../model/model.ts'
+import type { ModelRef, ResponseFormat, Settings, ToolDef } from '../model/model.ts'
 import type { ToolCall } from '../model/response.ts'
 import type { Deadlines } from '../seams/deadlines.ts'
+import type { Suspension } from '../state/snapshot.ts'
 import type { Decision } from '../tool/approval.ts'
 import type { ToolResult } from '../tool/tool-result.ts'
 import { Answer } from './answer.ts'
 import type { SessionScope } from './session-scope.ts'
 import { openStage, streamOf } from './stream-verbs.ts'
-import type { Suspension } from './suspension.ts'
 import type { ToolCall as RunningCall } from './tool-call.ts'
 import { TurnView } from './turn-context.ts'
 
@@ -51,6 +51,8 @@ export interface TurnOptions {
   maxSteps: number
   onion: Onion
   events: RunEvents
+  /** What the first request of each model call has besides the agent's own, for an answer in a form. */
+  format: { readonly responseFormat: ResponseFormat | undefined; readonly tool: ToolDef | undefined } | undefined
   /** The loop: what the innermost turn layer's next() runs. */
   loop(turn: TurnScope): Promise<void>
 }
@@ -167,10 +169,16 @@ export class TurnScope extends Passage {
     this.#sealed = true
   }
 
+  /** Counts a physical call, here and in the turn of the agent above. */
+  countCall(): void {
+    this.usage.calls++
+    this.session.parent?.turn.countCall()
+  }
   /** Adds the tokens of a physical call; the call itself was counted when it began. */
   count(usage: Usage): void {
     addUsage(this.usage, usage)
-    this.usage.calls--
+    this.usage.calls -= usage.calls
+    this.session.parent?.turn.count(usage)
   }
 
   /** Work to await before the run settles; its rejection is told, not thrown. */

@@ -1,16 +1,11 @@
 import type { Message } from '../messages/message.ts'
+import type { Snapshot } from '../state/snapshot.ts'
 
 /** Where a session is kept: ids of one tenant never meet those of another. */
 export interface SessionKey {
   /** @default '' where the principal tells none */
   readonly tenant: string
   readonly sessionId: string
-}
-
-/** A session as it is at rest, but for its messages. Plain data. */
-export interface SessionRest {
-  state: Record<string, unknown>
-  [field: string]: unknown
 }
 
 /** One run of a session, to append: the messages from `from` on are these now. */
@@ -24,7 +19,7 @@ export interface StoredTurn {
   from: number
   messages: Message[]
   /** The rest of the session's snapshot after this turn. */
-  rest: SessionRest
+  rest: Omit<Snapshot, 'history'>
 }
 
 /** A session that was stored. */
@@ -32,7 +27,7 @@ export interface StoredSession {
   /** Turns that were appended. */
   version: number
   history: Message[]
-  rest: SessionRest
+  rest: Omit<Snapshot, 'history'>
 }
 
 /** The right to append to a session for a while. */
@@ -40,6 +35,8 @@ export interface Lease {
   readonly key: SessionKey
   /** Fencing token: it grows with each lease, and the store refuses what comes with an older one. */
   readonly token: number
+  /** Turns that were appended before. */
+  readonly version: number
 }
 
 /**
@@ -55,7 +52,7 @@ export interface SessionStore {
   release(lease: Lease): Promise<void>
   /**
    * @param version turns that were appended so far, as the caller knows it
-   * @throws AlliumError `store.fenced` where the lease was lost, `store.conflict` where the session has another version
+   * @throws AlliumError `store.fenced` where the lease was lost, `store.conflict` where more or fewer turns were appended
    */
   append(lease: Lease, version: number, turn: StoredTurn): Promise<void>
   /** Forgets a session. Deleting one that is not there does nothing. */

@@ -9,7 +9,9 @@ import type { LiveRun } from './live-run.ts'
  * A run that has started: await it for its result, or iterate it for its events, or both.
  * Leaving the iteration aborts the run. A run that fails and that nobody awaits never ends the process.
  */
-export class AgentRun<S = State> implements PromiseLike<RunResult<S>>, AsyncIterable<StreamEvent | LayerEvent> {
+export class AgentRun<S = State, O = string>
+  implements PromiseLike<RunResult<S, O>>, AsyncIterable<StreamEvent | LayerEvent>
+{
   readonly #run: LiveRun
   #read = false
 
@@ -33,17 +35,17 @@ export class AgentRun<S = State> implements PromiseLike<RunResult<S>>, AsyncIter
   }
 
   // biome-ignore lint/suspicious/noThenProperty: awaiting the run is its plain use
-  then<A = RunResult<S>, B = never>(
-    onResult?: ((result: RunResult<S>) => A | PromiseLike<A>) | null,
+  then<A = RunResult<S, O>, B = never>(
+    onResult?: ((result: RunResult<S, O>) => A | PromiseLike<A>) | null,
     onError?: OnError<B> | null,
   ): Promise<A | B> {
     this.#run.events.flow()
-    return (this.#run.result as Promise<RunResult<S>>).then(onResult, onError)
+    return (this.#run.result as Promise<RunResult<S, O>>).then(onResult, onError)
   }
-  catch<B = never>(onError?: OnError<B> | null): Promise<RunResult<S> | B> {
+  catch<B = never>(onError?: OnError<B> | null): Promise<RunResult<S, O> | B> {
     return this.then(undefined, onError)
   }
-  finally(onSettled?: (() => void) | null): Promise<RunResult<S>> {
+  finally(onSettled?: (() => void) | null): Promise<RunResult<S, O>> {
     return this.then().finally(onSettled)
   }
 
@@ -78,6 +80,7 @@ type OnError<B> = { take(error: unknown): B | PromiseLike<B> }['take']
 async function* textOf(run: AsyncIterable<StreamEvent | LayerEvent>): AsyncGenerator<string> {
   let shown = false
   for await (const event of run) {
+    if ('path' in event) continue
     if (event.type === 'text-delta') {
       shown = true
       yield event.delta

@@ -3,10 +3,11 @@ import type { ErrorCode } from '../errors/codes.ts'
 import { describe } from '../errors/describe.ts'
 import { cloneJson } from '../messages/json.ts'
 import type { SessionScope } from '../scopes/session-scope.ts'
-import { bindingOf, type PendingCall, type SuspendedCall } from '../scopes/suspension.ts'
+import { bindingOf } from '../scopes/suspension.ts'
 import type { Resume } from '../scopes/turn-scope.ts'
 import { digestOf, sameSeal, sealOf } from '../seams/seal.ts'
 import { tenantOf } from '../seams/tenant.ts'
+import type { PendingCall, SuspendedCall } from '../state/snapshot.ts'
 import type { Decision } from '../tool/approval.ts'
 import { checkArgs, tellIssues } from '../tool/check-args.ts'
 
@@ -21,12 +22,18 @@ export async function checkDecisions(session: SessionScope, given: unknown): Pro
   const decisions = new Map<string, Decision>()
   for (const [callId, decision] of Object.entries(given as Record<string, unknown>)) {
     const call = waitingCall(session, callId)
-    checkUnused(session, callId)
+    checkUnused(session, outerOf(session, callId))
     decisions.set(callId, checkShape(callId, decision))
     if (call.path === undefined) await checkCall(session, callId, decisions.get(callId) as Decision)
   }
-  for (const callId of decisions.keys()) use(session, callId)
+  for (const callId of decisions.keys()) use(session, outerOf(session, callId))
   return { suspension: session.suspension, decisions }
+}
+
+/** The call of this session that a decision is for, or that runs the sub-agent it is for. */
+function outerOf(session: SessionScope, callId: string): string {
+  const part = session.history.pending().find((part) => callId.startsWith(`${part.callId}/`))
+  return part?.callId ?? callId
 }
 
 function checkUnused(session: SessionScope, callId: string): void {

@@ -1,5 +1,7 @@
 import type { Usable } from '../middleware/middleware.ts'
 import type { ModelRef, Settings } from '../model/model.ts'
+import type { OutputOption } from '../output/output.ts'
+import type { ToolExecution } from '../tool/tool.ts'
 
 export interface SessionOptions<C = unknown, P = unknown> {
   /** @default a new random id */
@@ -12,9 +14,14 @@ export interface SessionOptions<C = unknown, P = unknown> {
   metadata?: Record<string, unknown>
   /** What a run does while another one is under way: fail with `session.busy`, or wait. @default the agent's */
   busy?: 'reject' | 'queue'
+  /**
+   * The context of the tool that runs this session as a sub-agent's: principal and context default to its own, layers with
+   * `inherit` stand around this agent's, usage adds up, events go into its run with a `path`. `delegate()` sets it.
+   */
+  parent?: ToolExecution
 }
 
-export interface RunOptions<C = unknown> {
+export interface RunOptions<C = unknown, O extends OutputOption | undefined = undefined> {
   /** Aborts the run. */
   signal?: AbortSignal
   /** The runtime context of this run. @default the session's */
@@ -24,6 +31,8 @@ export interface RunOptions<C = unknown> {
   settings?: Settings
   /** Layers for this run, inside the agent's own: turn, model and tool hooks, no state. */
   use?: readonly Usable[]
+  /** What the answer must be, as a schema: types and checks `result.output`. */
+  output?: O
   maxSteps?: number
   /** A repeated run with the same key gives the run that it first started. */
   idempotencyKey?: string

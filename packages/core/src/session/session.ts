@@ -1,3 +1,4 @@
+import type { Onion } from '../compose/passage.ts'
 import { silence } from '../compose/thenable.ts'
 import { toAbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
@@ -7,18 +8,24 @@ import { runTurn } from '../loop/run-turn.ts'
 import type { ReadonlyHistory } from '../messages/history.ts'
 import { toMessages } from '../messages/input.ts'
 import type { Input } from '../messages/message.ts'
+import type { Middleware, Usable } from '../middleware/middleware.ts'
+import { inheritOnion } from '../middleware/onion.ts'
+import type { OutputOf, OutputOption } from '../output/output.ts'
+import { parseOutput } from '../output/parse-output.ts'
+import { type OutputPlan, outputPlan } from '../output/plan.ts'
 import { Gate } from '../scopes/gate.ts'
 import { SessionView } from '../scopes/session-context.ts'
 import { SessionScope } from '../scopes/session-scope.ts'
-import type { PendingCall, Snapshot } from '../scopes/suspension.ts'
 import { type Resume, type RunEvents, TurnScope } from '../scopes/turn-scope.ts'
 import type { SessionKeeper } from '../seams/session-store.ts'
+import type { PendingCall, Snapshot } from '../state/snapshot.ts'
 import type { State } from '../state/state-store.ts'
 import type { Decision } from '../tool/approval.ts'
 import { AgentRun } from './agent-run.ts'
 import { checkDecisions } from './decisions.ts'
 import { LiveRun } from './live-run.ts'
 import type { RunOptions } from './options.ts'
+import { Relay } from './relay.ts'
 import type { SessionHost } from './session-host.ts'
 
 /** What a run is to do: answer an input, or go on from decisions. */
@@ -26,7 +33,7 @@ interface Task<C> {
   readonly input: Input
   /** Undefined for a run of its own. */
   readonly decisions: unknown
-  readonly options: RunOptions<C>
+  readonly options: RunOptions<C, OutputOption | undefined>
 }
 
 /** One conversation with an agent: its history and state, and one turn at a time. */
@@ -38,7 +45,7 @@ export class Session<S = State, C = unknown> {
   #gate: Gate | undefined
   #opening: Promise<void> | undefined
   #ready = false
-  #closed = false
+  #closing: Promise<void> | undefined
   /** The last run that was accepted, settled or not. */
   #last: LiveRun | undefined
   #deferred: Promise<void> | undefined
@@ -64,11 +71,13 @@ export class Session<S = State, C = unknown> {
   }
 
   /** Starts a turn at once. Failures reject the run; nothing is thrown here. Calls that wait are closed as not approved. */
-  run(input: Input, options: RunOptions<C> = {}): AgentRun<S> {
+  run<O extends OutputOption | undefined = undefined>(
+    input: Input,
+    options: RunOptions<C, O> = {},
+  ): AgentRun<S, OutputOf<O>> {
     const { idempotencyKey } = options
     const known = idempotencyKey === undefined ? undefined : this.#keyed?.get(idempotencyKey)
-    if (known !== undefined) return known
-    return this.#start({ input, decisions: undefined, options })
+    return (known ?? this.#start({ input, decisions: undefined, options })) as AgentRun<S, OutputOf<O>>
   }
 
   /**
@@ -77,10 +86,13 @@ export class Session<S = State, C = unknown> {
    * @param decisions by call id: `{ approve: true }`, `{ deny: 'why' }` or `{ args }`, with the call's `token` where the agent signs
    * @throws (the run) AlliumError `approval.*`, and nothing has changed
    */
-  resume(decisions: Readonly<Record<string, Decision>>, options: RunOptions<C> = {}): AgentRun<S> {
+  resume<O extends OutputOption | undefined = undefined>(
+    decisions: Readonly<Record<string, Decision>>,
+    options: RunOptions<C, O> = {},
+  ): AgentRun<S, OutputOf<O>> {
     const { idempotencyKey } = options
     const known = idempotencyKey === undefined ? undefined : this.#keyed?.get(idempotencyKey)
-    return known ?? this.#start({ input: [], decisions: decisions ?? null, options })
+    return (known ?? this.#start({ input: [], decisions: decisions ?? null, options })) as AgentRun<S, OutputOf<O>>
   }
 
   /**
@@ -123,14 +135,20 @@ export class Session<S = State, C = unknown> {
     this.#scope.turn?.cut('aborted', toAbortError(reason))
   }
 
-  /** Waits for the running turn, then runs the rest of every session layer. A second call does nothing. */
-  async close(): Promise<void> {
-    if (this.#closed) return
-    this.#closed = true
+  /** Waits for the running turn, then runs the rest of every session layer. A second call waits for the first. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
     await this.#last?.result?.catch(() => {})
     await this.#deferred
-    this.#host.closed(this)
-    await this.#gate?.shut()
+    try {
+      await this.#gate?.shut()
+    } finally {
+      this.#host.closed(this)
+    }
     if (this.#ready) this.#tell('session:end')
   }
 
@@ -156,7 +174,7 @@ export class Session<S = State, C = unknown> {
   }
 
   #refusal(waits: boolean): Error | undefined {
-    if (this.#closed)
+    if (this.#closing !== undefined)
       return new AlliumError(
         'session.closed',
         `The session "${this.id}" is closed. Open another one with agent.session({ id }).`,
@@ -213,13 +231,15 @@ export class Session<S = State, C = unknown> {
 
   #enter(run: LiveRun, { input, options }: Task<C>, resume: Resume | undefined): Promise<RunResult> {
     try {
-      const turn = this.#turn(input, options, run.events, resume)
+      const output = options.output === undefined ? undefined : this.#plan(options.output)
+      const turn = this.#turn(input, options, run.events, resume, output)
       run.begin(turn)
       const release = options.signal === undefined ? undefined : follow(turn, options.signal)
-      return runTurn(turn, (end) => {
+      const settled = (end: { error?: unknown }) => {
         release?.()
         this.#settle(run, end)
-      })
+      }
+      return output === undefined ? runTurn(turn, settled) : runTurn(turn, settled, (text) => parseOutput(output, text))
     } catch (error) {
       this.#settle(run, { error })
       return Promise.reject(error)
@@ -239,22 +259,46 @@ export class Session<S = State, C = unknown> {
     this.#deferred = ended
   }
 
-  #turn(input: Input, options: RunOptions<C>, events: RunEvents, resume: Resume | undefined): TurnScope {
+  #plan(option: OutputOption): OutputPlan {
+    return outputPlan(option, this.#scope.agent.tools.defs.length > 0)
+  }
+
+  #turn(
+    input: Input,
+    options: RunOptions<C, OutputOption | undefined>,
+    events: RunEvents,
+    resume: Resume | undefined,
+    output: OutputPlan | undefined,
+  ): TurnScope {
     const scope = this.#scope
     const { setup } = scope.agent
     const messages = resume === undefined ? toMessages(input) : []
+    const context = options.context === undefined ? scope.context : this.#host.checkContext(options.context)
+    const onion = this.#onion(options.use, output?.layer)
     scope.beginRun(resume !== undefined)
-    return new TurnScope(scope, {
+    const { parent } = scope
+    const relay = parent === undefined ? undefined : new Relay(events, parent.turn, setup.name)
+    const turn = new TurnScope(scope, {
       input: messages,
       resume,
-      context: options.context === undefined ? scope.context : this.#host.checkContext(options.context),
+      context,
       model: options.model ?? setup.model,
       settings: options.settings === undefined ? setup.settings : { ...setup.settings, ...options.settings },
       maxSteps: options.maxSteps ?? setup.maxSteps,
-      onion: options.use === undefined ? scope.agent.onion : this.#host.onionWith(options.use),
-      events,
+      onion,
+      events: relay ?? events,
+      format: output,
       loop,
     })
+    if (relay !== undefined) relay.turn = turn
+    return turn
+  }
+
+  #onion(use: readonly Usable[] | undefined, last: Middleware | undefined): Onion {
+    const { agent, parent } = this.#scope
+    const all = last === undefined ? use : [...(use ?? []), last]
+    const own = all === undefined ? agent.onion : this.#host.onionWith(all)
+    return parent === undefined ? own : inheritOnion(parent.turn.options.onion, own)
   }
 
   #remember(key: string, run: AgentRun<S>): void {

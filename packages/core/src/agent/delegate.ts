@@ -1,0 +1,47 @@
+import { coreFrame } from '../compose/frame.ts'
+import { isAlliumError } from '../errors/allium-error.ts'
+import type { RunResult } from '../loop/run-result.ts'
+import type { Input } from '../messages/message.ts'
+import { toolCallOf } from '../scopes/tool-context.ts'
+import type { RunOptions } from '../session/options.ts'
+import type { SuspendRequest } from '../tool/approval.ts'
+import type { ToolExecution } from '../tool/tool.ts'
+import type { Agent } from './agent.ts'
+
+/**
+ * Runs another agent inside a tool. Layers of the caller's agent with `inherit` stand around it, its usage is the caller's
+ * too, its events go into the caller's run with a `path`, and an abort reaches it. Where it waits for a human, so does the
+ * call: `session.pending` of the caller lists what waits inside, as `callId/innerCallId`, and `resume()` leads there.
+ *
+ * @returns what the run came to; undefined where it waits, and then it does not matter what the tool returns
+ *
+ * @example
+ * const research = { name: 'research', description: 'Finds out', schema, execute: async ({ task }, ctx) => (await delegate(ctx, researcher, task))?.text }
+ */
+export async function delegate<S>(
+  ctx: ToolExecution,
+  agent: Agent<S>,
+  input: Input,
+  options: RunOptions = {},
+): Promise<RunResult<S> | undefined> {
+  const call = toolCallOf(ctx)
+  const { waited, inner: decisions } = call.asked
+  const session = agent.session({ parent: ctx })
+  const before = waited?.inner?.snapshot
+  const wait = (request: SuspendRequest) =>
+    call.suspend(coreFrame(call, call.name), request, undefined, { agent: agent.name, snapshot: session.snapshot() })
+  try {
+    if (before !== undefined) session.restore(before)
+    const run = { ...options, signal: ctx.signal }
+    const result = await (before === undefined ? session.run(input, run) : session.resume(decisions ?? {}, run))
+    if (result.status !== 'suspended') return result
+    wait({})
+  } catch (error) {
+    // Nothing has changed: the human is told, and may decide again.
+    if (!isAlliumError(error) || !error.code.startsWith('approval.')) throw error
+    wait({ reason: error.message })
+  } finally {
+    await session.close()
+  }
+  return undefined
+}

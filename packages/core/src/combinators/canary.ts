@@ -1,0 +1,69 @@
+import { isThenable } from '../compose/thenable.ts'
+import { AlliumError } from '../errors/allium-error.ts'
+import { describe } from '../errors/describe.ts'
+import { type AnyContext, type Combinable, type Combined, combine } from './combine.ts'
+import { runIf } from './when.ts'
+
+export interface CanaryOptions {
+  /** The share of keys that get the layer, 0 to 100. A larger share keeps those of a smaller one. */
+  percent: number
+  /**
+   * What the share is of; the same key always gets the same. Nothing, or an empty text, stands for the session.
+   * @default the principal's tenantId and userId; without them the session
+   */
+  by?(ctx: AnyContext): string | number | undefined | Promise<string | number | undefined>
+}
+
+/**
+ * Runs a layer for a stable share of users, tenants or sessions.
+ *
+ * For the first days of a new layer: begin with a few percent, look at what it does, raise the number. Two canaries choose
+ * independently, because the layer's name is part of the choice. Agent hooks, which belong to nobody, run
+ * unless `percent` is 0.
+ *
+ * @example
+ * agent.use(canary(newGuard, { percent: 5 }))
+ *
+ * @throws AlliumError `layer.config` where `percent` is not from 0 to 100
+ */
+export function canary<M extends Combinable>(
+  layer: M,
+  { percent, by = principalKey }: CanaryOptions,
+): NoInfer<Combined<M>> {
+  if (typeof percent !== 'number' || !(percent >= 0 && percent <= 100))
+    throw new AlliumError(
+      'layer.config',
+      `The percent of canary() is a number from 0 to 100, but ${describe(percent)} was given.`,
+    )
+  return combine('canary', layer, (place) =>
+    runIf(
+      'canary',
+      (ctx, scope) => {
+        if (percent === 0 || percent === 100 || scope === 'agent') return percent > 0
+        const key = by(ctx)
+        return isThenable(key) ? key.then((key) => chosen(place.layer, key, ctx)) : chosen(place.layer, key, ctx)
+      },
+      place,
+    ),
+  )
+
+  function chosen(layer: string, key: unknown, { sessionId }: AnyContext): boolean {
+    const of = key === undefined || key === null || key === '' ? sessionId : key
+    return share(String(of), layer) * 100 < percent
+  }
+}
+
+function principalKey({ principal }: AnyContext): string | undefined {
+  const { tenantId, userId } = (principal ?? {}) as { tenantId?: unknown; userId?: unknown }
+  return tenantId === undefined && userId === undefined ? undefined : JSON.stringify([tenantId, userId])
+}
+
+/** Where a key stands between 0 and 1: FNV-1a, then its bits mixed, since keys that differ in their end alone would stand close together. */
+function share(key: string, salt: string): number {
+  let hash = 0x811c9dc5
+  const text = `${salt}\n${key}`
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32
+}

@@ -1,0 +1,106 @@
+import type { ScopeName } from '../compose/passage.ts'
+import { AlliumError } from '../errors/allium-error.ts'
+import { describe } from '../errors/describe.ts'
+import {
+  type IsLoose,
+  type Middleware,
+  type NextFor,
+  scopeNames,
+  type ToMiddleware,
+  type Usable,
+} from '../middleware/middleware.ts'
+import type { AgentContext } from '../scopes/agent-context.ts'
+
+/** A layer in any form that `.use()` takes as one: an object, something with `toMiddleware()`, a turn function, or a list of these. */
+export type Combinable = Usable | readonly [Usable, ...Usable[]]
+
+type IsAny<T> = 0 extends 1 & T ? true : false
+/** A hook whose context was typed by nothing but the combinator: it tells nothing of the agent's state. */
+type Untied<H> = H extends (ctx: infer C, next: infer N) => infer R
+  ? C extends { state: infer S }
+    ? IsAny<S> extends true
+      ? (ctx: never, next: N) => R
+      : H
+    : H
+  : H
+
+/** The type of a combined layer: the layer's own. */
+export type Combined<M> = M extends ((...args: never[]) => unknown) | ToMiddleware
+  ? M
+  : M extends readonly unknown[]
+    ? { [I in keyof M]: Combined<M[I]> }
+    : IsLoose<M> extends true
+      ? M
+      : { [K in keyof M]: K extends ScopeName ? Untied<M[K]> : M[K] }
+
+type ContextOf<K extends 'model' | 'tool'> = Omit<Parameters<NonNullable<Middleware[K]>>[0], keyof AgentContext>
+
+/** The context of any scope: what a scope does not have is undefined in it. */
+export type AnyContext = AgentContext & Partial<ContextOf<'model'> & ContextOf<'tool'>>
+export type AnyHook = (ctx: AnyContext, next: NextFor<unknown>) => unknown
+
+/** A hook of the layer that is combined. */
+export interface HookPlace {
+  /** The layer's name; of a plain function its own. */
+  readonly layer: string
+  readonly scope: ScopeName
+  readonly run: AnyHook
+  /** What the layer declares. */
+  readonly spec: Pick<Middleware, 'state'>
+}
+type Wrap = (hook: HookPlace) => AnyHook
+
+/**
+ * The same layer with other hooks. What it declares (name, order, state, tools, …) stays, but for what `without` names.
+ *
+ * @param by the combinator's name, for messages
+ */
+export function combine<M extends Combinable>(
+  by: string,
+  given: M,
+  wrap: Wrap,
+  without: readonly (keyof Middleware)[] = [],
+): Combined<M> {
+  return combined(given) as Combined<M> // of the same form, with hooks of the same shape
+
+  function combined(given: unknown): unknown {
+    if (typeof given === 'function') return wrapFunction(given as AnyHook)
+    if (Array.isArray(given)) return given.map(combined)
+    if (typeof given !== 'object' || given === null) throw noLayer(by, given)
+    const { toMiddleware } = given as { toMiddleware?: () => unknown }
+    if (typeof toMiddleware !== 'function') return wrapLayer(given as Middleware)
+    return copyWith(given, { toMiddleware: () => combined(toMiddleware.call(given)) })
+  }
+
+  function wrapFunction(run: AnyHook): AnyHook {
+    const hook = wrap({ layer: run.name === '' ? 'a turn function' : run.name, scope: 'turn', run, spec: {} })
+    return Object.defineProperty(hook, 'name', { value: run.name })
+  }
+
+  function wrapLayer(layer: Middleware): object {
+    const changed: Record<string, unknown> = {}
+    for (const scope of scopeNames) {
+      const run = layer[scope] as AnyHook | undefined
+      if (typeof run === 'function')
+        changed[scope] = wrap({ layer: layer.name, scope, run: run.bind(layer), spec: layer })
+    }
+    if (layer.wrapHooks !== undefined) changed.wrapHooks = layer.wrapHooks.bind(layer)
+    for (const field of without) if (layer[field] !== undefined) changed[field] = undefined
+    return copyWith(layer, changed)
+  }
+}
+
+/** A copy that has other values in some fields; the layer itself may be frozen, or of a class. */
+function copyWith(given: object, fields: Record<string, unknown>): object {
+  const own = Object.getOwnPropertyDescriptors(given) as PropertyDescriptorMap
+  for (const [key, value] of Object.entries(fields))
+    own[key] = { value, enumerable: true, writable: true, configurable: true }
+  return Object.create(Object.getPrototypeOf(given), own)
+}
+
+function noLayer(by: string, given: unknown): AlliumError {
+  return new AlliumError(
+    'layer.invalid',
+    `${by}() takes a layer such as { name, turn(ctx, next) {…} }, a turn function, or a list of them, but ${describe(given)} was given.`,
+  )
+}

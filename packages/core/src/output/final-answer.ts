@@ -1,0 +1,22 @@
+import type { Middleware } from '../middleware/middleware.ts'
+import type { ResponseFormat } from '../model/model.ts'
+
+/** Puts the answer that ends the loop into a form by one more call, without tools. What the model said first is not streamed. */
+export function finalAnswer(format: ResponseFormat): Middleware {
+  return {
+    name: 'allium:output',
+    reenters: true,
+    async model(ctx, next) {
+      ctx.hold()
+      const { messages } = ctx
+      const said = await next()
+      if (said.toolCalls.length > 0) return said
+      ctx.responseFormat = format
+      ctx.toolDefs = []
+      ctx.messages = [...messages, ...(said.text === '' ? [] : [said.message]), { role: 'user', content: again }]
+      return next()
+    },
+  }
+}
+
+const again = 'Now give your answer in the requested form, and nothing else.'

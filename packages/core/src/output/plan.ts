@@ -1,0 +1,83 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { AlliumError } from '../errors/allium-error.ts'
+import { describe } from '../errors/describe.ts'
+import type { Middleware } from '../middleware/middleware.ts'
+import type { ResponseFormat, ToolDef } from '../model/model.ts'
+import type { JsonSchema } from '../seams/validate.ts'
+import { jsonSchemaOf } from '../tool/json-schema.ts'
+import { finalAnswer } from './final-answer.ts'
+import type { OutputOption, OutputStrategy } from './output.ts'
+import { toolAnswer } from './tool-answer.ts'
+
+/** How one run gets its answer into a form. */
+export interface OutputPlan {
+  readonly schema: StandardSchemaV1
+  /** The schema is of no object, and stands in one as `value`: providers take objects alone. */
+  readonly wrapped: boolean
+  readonly responseFormat: ResponseFormat | undefined
+  /** The tool that the model answers with. */
+  readonly tool: ToolDef | undefined
+  /** What turns the model's way of answering into text, as all other layers know it. */
+  readonly layer: Middleware | undefined
+}
+
+/** How a run with this option gets there; made once for each. @throws AlliumError `run.options` */
+export function outputPlan(option: OutputOption, hasTools: boolean): OutputPlan {
+  const made = hasTools ? withTools : withoutTools
+  let plan = isObject(option) ? made.get(option) : undefined
+  if (plan === undefined) {
+    plan = planOutput(option, hasTools)
+    made.set(option, plan)
+  }
+  return plan
+}
+
+const withTools = new WeakMap<object, OutputPlan>()
+const withoutTools = new WeakMap<object, OutputPlan>()
+
+/** @throws AlliumError `run.options` unless it is a schema, or `{ schema }`, that can be written as JSON Schema */
+function planOutput(option: OutputOption, hasTools: boolean): OutputPlan {
+  const {
+    schema,
+    strategy = 'auto',
+    name = 'answer',
+    description,
+  } = isSchema(option) ? { schema: option } : (option ?? {})
+  const strategies: readonly string[] = ['auto', 'native', 'tool', 'final'] satisfies OutputStrategy[]
+  if (!isSchema(schema) || !strategies.includes(strategy))
+    throw new AlliumError(
+      'run.options',
+      `The option output is a Standard Schema or { schema, strategy: 'auto' | 'native' | 'tool' | 'final' }, but ${describe(isSchema(schema) ? strategy : option)} was given.`,
+    )
+  const inner = jsonSchemaOf(schema, 'The option output')
+  const wrapped = inner.type !== 'object'
+  const jsonSchema = wrapped ? envelope(inner) : inner
+  const format: ResponseFormat = {
+    type: 'json',
+    schema: jsonSchema,
+    name,
+    ...(description !== undefined && { description }),
+  }
+  const base = { schema, wrapped, responseFormat: undefined, tool: undefined, layer: undefined }
+  const chosen = strategy === 'auto' ? (hasTools ? 'tool' : 'native') : strategy
+  if (chosen === 'native') return { ...base, responseFormat: format }
+  if (chosen === 'final') return { ...base, layer: finalAnswer(format) }
+  const tool = {
+    name,
+    description: description ?? 'Gives the final answer. Call it once, when you have it.',
+    jsonSchema,
+  }
+  return { ...base, tool, layer: toolAnswer(name) }
+}
+
+function envelope(value: JsonSchema): JsonSchema {
+  return { type: 'object', properties: { value }, required: ['value'], additionalProperties: false }
+}
+
+function isSchema(value: unknown): value is StandardSchemaV1 {
+  return isObject(value) && '~standard' in value
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function'
+}

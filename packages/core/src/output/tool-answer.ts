@@ -1,0 +1,41 @@
+import type { Middleware } from '../middleware/middleware.ts'
+import type { ContentChunk } from '../model/chunk.ts'
+import type { Pipe } from '../model/transforms.ts'
+
+/** Turns the call of the tool that the model answers with into the answer's text, chunk by chunk. */
+export function toolAnswer(name: string): Middleware {
+  return {
+    name: 'allium:output',
+    async model(ctx, next) {
+      ctx.pipe(asText(name))
+      const response = await next()
+      return response.toolCalls.length === 0 ? { ...response, finishReason: 'stop' } : response
+    },
+  }
+}
+
+/** Text before the answer is not part of it, so text waits until it is clear that no answer follows. */
+function asText(name: string): Pipe {
+  return async function* (chunks) {
+    let waiting: ContentChunk[] = []
+    const answers: string[] = []
+    let empty = true
+    for await (const chunk of chunks) {
+      if (chunk.type === 'tool-input-start' && chunk.name === name) {
+        answers.push(chunk.callId)
+        waiting = []
+      } else if ('callId' in chunk && answers.includes(chunk.callId)) {
+        if (chunk.callId !== answers[0]) continue
+        if (chunk.type === 'tool-input-delta') yield { type: 'text-delta', delta: chunk.delta }
+        if (chunk.type === 'tool-input-end' && empty) yield { type: 'text-delta', delta: '{}' }
+        empty = false
+      } else if (chunk.type === 'text-delta') {
+        if (answers.length === 0) waiting.push(chunk)
+      } else {
+        if (chunk.type === 'tool-input-start') yield* waiting.splice(0)
+        yield chunk
+      }
+    }
+    yield* waiting
+  }
+}

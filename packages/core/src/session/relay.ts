@@ -1,0 +1,31 @@
+import type { CustomEvent, StreamEvent } from '../events/events.ts'
+import { isContentKind } from '../model/chunk-kinds.ts'
+import type { RunEvents, TurnScope } from '../scopes/turn-scope.ts'
+
+/** The events of a sub-agent's run: into its own stream, and with the path to it into that of the agent above. */
+export class Relay implements RunEvents {
+  readonly #own: RunEvents
+  readonly #parent: TurnScope
+  readonly #agent: string
+  /** Where the sub-agent's run is, for chunks. */
+  turn: TurnScope | undefined
+
+  constructor(own: RunEvents, parent: TurnScope, agent: string) {
+    this.#own = own
+    this.#parent = parent
+    this.#agent = agent
+  }
+
+  push(event: StreamEvent | CustomEvent): void | Promise<void> {
+    const chunk = event as Extract<StreamEvent, { type: 'text-delta' }>
+    const told = isContentKind(event.type) || event.type === 'finish' ? this.#placed(chunk) : event
+    const { path = [] } = told as { path?: readonly string[] }
+    this.#parent.send({ ...told, path: [this.#agent, ...path] } as StreamEvent)
+    return this.#own.push(event)
+  }
+
+  #placed(chunk: Extract<StreamEvent, { type: 'text-delta' }>): StreamEvent {
+    const place = this.turn?.place ?? this.#parent.place
+    return { type: 'model:chunk', ...place, chunk }
+  }
+}

@@ -1,0 +1,1 @@
+export { type PersistOptions, persist } from './persist.ts'

@@ -1,0 +1,36 @@
+import { defineMiddleware, memoryStore, type SessionStore, tenantOf } from '@allium/core'
+import { StoredConversation } from './stored-conversation.ts'
+
+export interface PersistOptions {
+  /** Where sessions are kept. @default one in this process */
+  store?: SessionStore
+  /** Milliseconds for which a run takes its session, renewed while it lasts; after a crash others wait that long. @default 30_000 */
+  lease?: number
+  /** The layer's name. @default 'memory:persist' */
+  as?: string
+}
+
+/**
+ * Keeps each session in a store: it is loaded when it opens, and every run is appended when it has ended, whichever way.
+ * While a run lasts no other process can run the session.
+ *
+ * Use it where a conversation outlives a process, or where several serve it. State with `persist: false` is left out.
+ * A run that cannot be stored fails with the store's error; one whose session runs elsewhere with `session.busy`.
+ *
+ * @example
+ * const agent = new Agent({ model }).use(memory.persist({ store }))
+ * await agent.session({ id: 'chat-1', principal: { tenantId: 'acme' } }).run('Hello again')
+ */
+export function persist({ store = memoryStore(), lease = 30_000, as = 'memory:persist' }: PersistOptions = {}) {
+  return defineMiddleware({
+    name: as,
+    order: { is: ['persists'] },
+    async session(ctx, next) {
+      const key = { tenant: tenantOf(ctx.principal) ?? '', sessionId: ctx.sessionId }
+      const conversation = new StoredConversation(store, key, lease, ctx)
+      await conversation.load()
+      ctx.keep(conversation)
+      await next()
+    },
+  })
+}

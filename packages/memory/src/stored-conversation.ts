@@ -1,0 +1,75 @@
+import {
+  AlliumError,
+  type Lease,
+  messageOf,
+  type SessionContext,
+  type SessionKeeper,
+  type SessionKey,
+  type SessionStore,
+  type StoredTurn,
+} from '@allium/core'
+
+/** One session and its place in the store. */
+export class StoredConversation implements SessionKeeper {
+  readonly #store: SessionStore
+  readonly #key: SessionKey
+  readonly #ms: number
+  readonly #ctx: SessionContext
+  #version = 0
+  #lease: Lease | undefined
+  #stopRenewing = () => {}
+
+  constructor(store: SessionStore, key: SessionKey, ms: number, ctx: SessionContext) {
+    this.#store = store
+    this.#key = key
+    this.#ms = ms
+    this.#ctx = ctx
+  }
+
+  /** Takes over what is stored, if anything is. */
+  async load(): Promise<void> {
+    const stored = await this.#store.load(this.#key)
+    this.#version = stored?.version ?? 0
+    if (stored !== undefined) this.#ctx.restore({ ...stored.rest, history: stored.history })
+  }
+
+  /** @throws AlliumError `session.busy` while another process runs the session */
+  async begin(): Promise<void> {
+    const lease = await this.#store.acquire(this.#key, this.#ms)
+    if (lease === undefined)
+      throw new AlliumError(
+        'session.busy',
+        `The session "${this.#key.sessionId}" runs a turn elsewhere. Try again when that has ended.`,
+        { details: { sessionId: this.#key.sessionId } },
+      )
+    this.#lease = lease
+    this.#renew(lease)
+    if (lease.version !== this.#version) await this.load()
+  }
+
+  async end(turn: StoredTurn | undefined): Promise<void> {
+    const lease = this.#lease
+    if (lease === undefined) return
+    this.#lease = undefined
+    this.#stopRenewing()
+    try {
+      if (turn === undefined) return
+      await this.#store.append(lease, this.#version, turn)
+      this.#version++
+    } finally {
+      await this.#store.release(lease).catch((error) => this.#warn('could not be released', error))
+    }
+  }
+
+  /** Well before the lease runs out, and again; a failure is tried again the next time. */
+  #renew(lease: Lease): void {
+    this.#stopRenewing = this.#ctx.clock.after(this.#ms / 3, () => {
+      this.#store.renew(lease, this.#ms).catch((error) => this.#warn('could not be renewed', error))
+      this.#renew(lease)
+    })
+  }
+
+  #warn(what: string, error: unknown): void {
+    this.#ctx.logger.warn(`The lease of the session "${this.#key.sessionId}" ${what}: ${messageOf(error)}`, { error })
+  }
+}
