@@ -29,7 +29,6 @@ export type { RunResult } from './loop/run-result.ts'
 export type { ReadonlyHistory } from './messages/history.ts'
 export type * from './messages/message.ts'
 export { textOf } from './messages/message.ts'
-export type { OutputOf, OutputOption, OutputStrategy } from './output/output.ts'
 export { addUsage, cleanUsage, noUsage, type Usage } from './messages/usage.ts'
 export {
   type AnyMiddleware,
@@ -60,6 +59,7 @@ export type {
 } from './model/model.ts'
 export type { ModelResponse, ResponseInput, ToolCall } from './model/response.ts'
 export type { OnChunk, Pipe } from './model/transforms.ts'
+export type { OutputOf, OutputOption, OutputStrategy } from './output/output.ts'
 // Contexts
 export type { AgentContext } from './scopes/agent-context.ts'
 export type { ApprovalOptions, Instructions } from './scopes/agent-scope.ts'
@@ -76,8 +76,8 @@ export type { Ids } from './seams/ids.ts'
 export type { Emit, Journal } from './seams/journal.ts'
 export type { Ledger, LedgerBalance, Reservation } from './seams/ledger.ts'
 export type { Logger } from './seams/logger.ts'
-export { type MemoryLedgerOptions, memoryLedger } from './seams/memory-ledger.ts'
 export { type MemoryJournal, memoryJournal } from './seams/memory-journal.ts'
+export { type MemoryLedgerOptions, memoryLedger } from './seams/memory-ledger.ts'
 export { memoryStore } from './seams/memory-store.ts'
 export type {
   Lease,

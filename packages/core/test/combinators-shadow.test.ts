@@ -373,6 +373,17 @@ describe('shadow', () => {
     expect((await decisions(plain, 'model', [down] as never)).recorded).toMatchObject([{ decision: 'pass' }])
   })
 
+  it('drops what the layer leaves behind: a next(), a promise of its own', async () => {
+    const leaver = hook('model', (ctx, next) => {
+      void next()
+      void ctx.once('charge', () => Promise.reject(new Error('declined')))
+      return 'mine'
+    })
+    const { error, recorded } = await decisions(leaver, 'model', [new Error('down')] as never)
+    await rest()
+    expect([error?.message, recorded[0]?.decision]).toEqual(['down', 'throw'])
+  })
+
   it('tells observers, with the place in the run, and never the stream', async () => {
     const { agent } = build(oneCall, [shadow(hook('tool', (ctx) => ctx.deny('no')))], { tools: [tool('work')] })
     const told: unknown[] = []

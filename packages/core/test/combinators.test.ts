@@ -3,6 +3,7 @@ import { manualClock } from '../../testing/src/index.ts'
 import {
   Agent,
   type Combinable,
+  type Combined,
   canary,
   failClosed,
   failOpen,
@@ -15,7 +16,7 @@ import {
 import { everywhere, last, life } from './combinators-kit.ts'
 import { failure, scopes, turn } from './kit.ts'
 
-type Combine = <M extends Combinable>(layer: M) => M
+type Combine = <M extends Combinable>(layer: M) => Combined<M>
 /** Combinators as they let a sound layer run. */
 const letting: [string, Combine][] = [
   ['when(true)', (layer) => when(() => true, layer)],
@@ -24,7 +25,10 @@ const letting: [string, Combine][] = [
   ['failOpen', failOpen],
   ['failClosed', failClosed],
   ['canary(100)', (layer) => canary(layer, { percent: 100 })],
-  ['all at once', (layer) => when(() => true, failClosed(failOpen(limitTime(canary(layer, { percent: 100 }), 1_000))))],
+  [
+    'all at once',
+    (layer) => when(() => true, failClosed(failOpen(limitTime(canary(layer, { percent: 100 }), 1_000)))) as never,
+  ],
 ]
 /** Combinators as they keep a layer out. */
 const leaving: [string, Combine][] = [
@@ -51,7 +55,7 @@ describe.each(letting)('%s', (_, combine) => {
       return { ...all, log, order }
     }
     const combined = await seen(combine)
-    expect(combined).toEqual(await seen((layer) => layer))
+    expect(combined).toEqual(await seen((layer) => layer as never))
     expect(combined).toMatchObject({ order: ['agent', 'session', 'turn', 'tool'], state: { n: 2 }, log: [] })
     expect(combined.result?.text).toBe('DONE')
   })

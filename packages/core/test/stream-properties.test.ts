@@ -100,6 +100,9 @@ async function* wrapped(chunks: AsyncIterable<ContentChunk>): AsyncIterable<Cont
   yield { type: 'text-delta', delta: ']' }
 }
 
+/** How many onions; the suite that replays every turn asks for fewer. */
+const { numRuns = 2000 } = fc.readConfigureGlobal() ?? {}
+
 const layersOf = fc.array(fc.constantFrom(...Object.keys(tempers)), { maxLength: 6 })
 const chunksOf = fc.array(fc.string({ minLength: 1, maxLength: 5 }), { maxLength: 6 })
 
@@ -115,7 +118,7 @@ describe('random chains of layers', () => {
         expect(shown).toBe(result?.text)
         expect(assistantTexts(session.history).join('')).toBe(result?.text)
       }),
-      { numRuns: 200 },
+      { numRuns },
     )
   })
 
@@ -141,7 +144,7 @@ describe('random chains of layers', () => {
         await turn([{ chunks }], layers)
         for (const [streamed, response] of seen) expect(streamed).toBe(response)
       }),
-      { numRuns: 150 },
+      { numRuns },
     )
   })
 
@@ -164,7 +167,7 @@ describe('random chains of layers', () => {
         )
         expect(parts(session.history).filter(({ type }) => type === 'tool-call')).toHaveLength(count)
       }),
-      { numRuns: 150 },
+      { numRuns },
     )
   })
 
@@ -177,7 +180,7 @@ describe('random chains of layers', () => {
         expect(error).toBeUndefined()
         expect(all).toBe(assistantTexts(session.history).join(''))
       }),
-      { numRuns: 150 },
+      { numRuns },
     )
   })
 })

@@ -280,4 +280,29 @@ export async function runs() {
   agent.run('hi', { maxStep: 3 })
   // @ts-expect-error an input is a text or messages
   agent.run(7)
+  same<string | null, Awaited<ReturnType<typeof plain>>['output']>()
+  const city = z.object({ city: z.string() })
+  same<{ city: string } | null, typeof typed.output>()
+  const typed = await agent.run('hi', { output: city })
+  const chosen = await agent.session().run('hi', { output: { schema: city, strategy: 'final' } })
+  same<{ city: string } | null, typeof chosen.output>()
+  // @ts-expect-error no such strategy
+  agent.run('hi', { output: { schema: city, strategy: 'best' } })
+  // @ts-expect-error not a schema
+  agent.run('hi', { output: { city: 'string' } })
+}
+const plain = () => agent.run('hi', { maxSteps: 3 })
+
+export async function decisions() {
+  const session = agent.session()
+  const { text } = await session.resume({
+    c1: { approve: true },
+    c2: { deny: 'no' },
+    c3: { args: { n: 1 }, token: 'x' },
+  })
+  same<string, typeof text>()
+  // @ts-expect-error a refusal has a reason
+  session.resume({ c1: { deny: true } })
+  // @ts-expect-error an approval is true, or it is a refusal
+  session.resume({ c1: { approve: false } })
 }

@@ -128,7 +128,7 @@ export class Agent<
       session: of,
       ...options
     }: RunOptions<SchemaOutput<C>, O> & { session?: SessionOptions<SchemaOutput<C>, SchemaOutput<P>> } = {},
-  ): AgentRun<S, OutputOf<O>> {
+  ): AgentRun<S, OutputOf<NoInfer<O>>> {
     const session = this.session(of)
     const run = session.run(input, options as RunOptions<SchemaOutput<C>, O>)
     run

@@ -26,10 +26,7 @@ export interface CanaryOptions {
  *
  * @throws AlliumError `layer.config` where `percent` is not from 0 to 100
  */
-export function canary<M extends Combinable>(
-  layer: M,
-  { percent, by = principalKey }: CanaryOptions,
-): NoInfer<Combined<M>> {
+export function canary<M extends Combinable>(layer: M, { percent, by = principalKey }: CanaryOptions): Combined<M> {
   if (typeof percent !== 'number' || !(percent >= 0 && percent <= 100))
     throw new AlliumError(
       'layer.config',

@@ -25,13 +25,12 @@ type Untied<H> = H extends (ctx: infer C, next: infer N) => infer R
   : H
 
 /** The type of a combined layer: the layer's own. */
-export type Combined<M> = M extends ((...args: never[]) => unknown) | ToMiddleware
+export type Combined<M> = NoInfer<M extends readonly unknown[] ? { [I in keyof M]: CombinedOne<M[I]> } : CombinedOne<M>>
+type CombinedOne<M> = M extends ((...args: never[]) => unknown) | ToMiddleware | readonly unknown[]
   ? M
-  : M extends readonly unknown[]
-    ? { [I in keyof M]: Combined<M[I]> }
-    : IsLoose<M> extends true
-      ? M
-      : { [K in keyof M]: K extends ScopeName ? Untied<M[K]> : M[K] }
+  : IsLoose<M> extends true
+    ? M
+    : { [K in keyof M]: K extends ScopeName ? Untied<M[K]> : M[K] }
 
 type ContextOf<K extends 'model' | 'tool'> = Omit<Parameters<NonNullable<Middleware[K]>>[0], keyof AgentContext>
 

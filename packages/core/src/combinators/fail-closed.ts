@@ -21,7 +21,7 @@ export interface FailClosedOptions {
  * @example
  * agent.use(failClosed(contentGuard(), { reply: 'Please try again later.' }))
  */
-export function failClosed<M extends Combinable>(layer: M, options: FailClosedOptions = {}): NoInfer<Combined<M>> {
+export function failClosed<M extends Combinable>(layer: M, options: FailClosedOptions = {}): Combined<M> {
   return combine('failClosed', layer, (place) => {
     if (place.scope === 'agent' || place.scope === 'session') return place.run
     const { reason = `The layer "${place.layer}" failed.`, reply } = options

@@ -16,7 +16,7 @@ import { withFields } from './with-fields.ts'
  * @example
  * agent.use(failOpen(relatedArticles()))
  */
-export function failOpen<M extends Combinable>(layer: M): NoInfer<Combined<M>> {
+export function failOpen<M extends Combinable>(layer: M): Combined<M> {
   return combine('failOpen', layer, (place) => (ctx, next) => {
     const undo = remember(ctx)
     const inside = new Inside(next, true)

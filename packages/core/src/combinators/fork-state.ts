@@ -1,3 +1,4 @@
+import { silence } from '../compose/thenable.ts'
 import { type CompiledField, declareFields, type Fields } from '../state/field.ts'
 import { type State, StateStore } from '../state/state-store.ts'
 import type { AnyContext, HookPlace } from './combine.ts'
@@ -33,6 +34,7 @@ export class ForkSession {
 
   once(key: string, fn: () => unknown): Promise<unknown> {
     const made = this.#once.get(key) ?? Promise.resolve().then(fn)
+    silence(made)
     this.#once.set(key, made)
     return made
   }

@@ -93,17 +93,11 @@ export class Fork {
     )
   }
 
-  /** next() of the shadow: waits for the real one. */
-  readonly next = async (options?: NextOptions): Promise<unknown> => {
-    if (this.#ended !== undefined) throw this.#ended.error
-    if (this.#decided !== undefined) return this.#decided.value
-    if (++this.#calls > 1) this.changes.add('another next()')
-    this.#open++
-    try {
-      return await this.#inside(options?.signal)
-    } finally {
-      this.#open--
-    }
+  /** next() of the shadow: waits for the real one. It may be dropped. */
+  readonly next = (options?: NextOptions): Promise<unknown> => {
+    const inside = this.#next(options)
+    silence(inside)
+    return inside
   }
 
   /** What the layer would have done by returning `value`. */
@@ -126,6 +120,18 @@ export class Fork {
     this.#compareFields()
     if (this.#missed.has(error)) return { decision: this.changes.size === 0 ? 'pass' : 'change' }
     return { decision: 'throw', reason: messageOf(error), error }
+  }
+
+  async #next(options: NextOptions | undefined): Promise<unknown> {
+    if (this.#ended !== undefined) throw this.#ended.error
+    if (this.#decided !== undefined) return this.#decided.value
+    if (++this.#calls > 1) this.changes.add('another next()')
+    this.#open++
+    try {
+      return await this.#inside(options?.signal)
+    } finally {
+      this.#open--
+    }
   }
 
   async #inside(signal: AbortSignal | undefined): Promise<unknown> {

@@ -21,7 +21,7 @@ import { lease } from './lease.ts'
  *
  * @throws AlliumError `layer.config` where `ms` is not above 0
  */
-export function limitTime<M extends Combinable>(layer: M, ms: number): NoInfer<Combined<M>> {
+export function limitTime<M extends Combinable>(layer: M, ms: number): Combined<M> {
   if (typeof ms !== 'number' || !(ms > 0))
     throw new AlliumError('layer.config', `limitTime() takes milliseconds above 0, but ${describe(ms)} was given.`)
   return combine('limitTime', layer, (place) => limited(place, ms))

@@ -50,7 +50,7 @@ declare module '@allium/core' {
  * @example
  * agent.use(shadow(newGuard, { record: ({ decision, reason }) => console.log(decision, reason) }))
  */
-export function shadow<M extends Combinable>(layer: M, { record }: ShadowOptions = {}): NoInfer<Combined<M>> {
+export function shadow<M extends Combinable>(layer: M, { record }: ShadowOptions = {}): Combined<M> {
   const sessions = new ForkSessions()
   const without = ['tools', 'provides', 'wrapHooks'] as const
   return combine(

@@ -20,7 +20,7 @@ export type Predicate = (ctx: AnyContext, scope: ScopeName) => unknown
  * @example
  * agent.use(when((ctx) => ctx.tool?.name === 'refund', audit()))
  */
-export function when<M extends Combinable>(predicate: Predicate, layer: M): NoInfer<Combined<M>> {
+export function when<M extends Combinable>(predicate: Predicate, layer: M): Combined<M> {
   if (typeof predicate !== 'function')
     throw new AlliumError('layer.config', 'when() takes a function (ctx, scope) => boolean first, then the layer.')
   return combine('when', layer, (place) => runIf('when', predicate, place))

@@ -54,6 +54,7 @@ export const errorCodes = [
   'stream.reset',
   'stream.second_reader',
   'stream.tool_order',
+  'test.cassette',
   'test.script',
   'tool.duplicate',
   'tool.invalid',

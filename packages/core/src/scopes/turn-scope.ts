@@ -89,7 +89,7 @@ export class TurnScope extends Passage {
   #sealed = false
   #messages: Message[] | undefined
   #metadata: Record<string, unknown> | undefined
-  #once: Map<string, Promise<unknown>> | undefined
+  #once: Map<string, { tries: number; made: Promise<unknown> | undefined }> | undefined
 
   constructor(
     readonly session: SessionScope,
@@ -197,13 +197,15 @@ export class TurnScope extends Passage {
     const { once: done, agent } = this.session
     if (done.has(key)) return Promise.resolve(done.get(key) as T)
     this.#once ??= new Map()
-    const known = this.#once.get(key)
-    if (known !== undefined) return known as Promise<T>
-    const made = Promise.resolve().then(() => agent.setup.journal.step(`${this.turnId}:once:${key}`, fn, nothing))
-    this.#once.set(key, made)
+    const known = this.#once.get(key) ?? { tries: 0, made: undefined }
+    this.#once.set(key, known)
+    if (known.made !== undefined) return known.made as Promise<T>
+    const id = `${this.turnId}:once:${key}:${++known.tries}`
+    const made = Promise.resolve().then(() => agent.setup.journal.step(id, fn, nothing))
+    known.made = made
     made.then(
       (value) => done.set(key, value),
-      () => this.#once?.delete(key),
+      () => (known.made = undefined),
     )
     return made
   }

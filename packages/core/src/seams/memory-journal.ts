@@ -55,7 +55,7 @@ function open(entries: Map<string, Entry>): MemoryJournal {
           items.push(cloneJson(item))
           return emit(item)
         })
-        await keep(id, { items, outcome: { result: cloneJson(result) } })
+        await keep(id, { items, outcome: { result: copyOf(result) } })
         return result
       } catch (error) {
         if (!isCancellation(error)) await keep(id, { items, outcome: { error } })
@@ -73,7 +73,13 @@ function open(entries: Map<string, Entry>): MemoryJournal {
 async function replay<T, C>({ items, outcome }: Entry, emit: Emit<C>): Promise<T> {
   for (const item of items) await emit(cloneJson(item) as C)
   if ('error' in outcome) throw outcome.error
-  return cloneJson(outcome.result) as T
+  return copyOf(outcome.result) as T
+}
+
+/** What a layer may change in place is copied; what a tool returned or threw may be anything, and is kept as it is. */
+function copyOf<T>(result: T): T {
+  if (typeof result !== 'object' || result === null || !('content' in result)) return result
+  return { ...result, content: cloneJson(result.content) }
 }
 
 function isCancellation(error: unknown): boolean {

@@ -74,7 +74,7 @@ export class Session<S = State, C = unknown> {
   run<O extends OutputOption | undefined = undefined>(
     input: Input,
     options: RunOptions<C, O> = {},
-  ): AgentRun<S, OutputOf<O>> {
+  ): AgentRun<S, OutputOf<NoInfer<O>>> {
     const { idempotencyKey } = options
     const known = idempotencyKey === undefined ? undefined : this.#keyed?.get(idempotencyKey)
     return (known ?? this.#start({ input, decisions: undefined, options })) as AgentRun<S, OutputOf<O>>
@@ -89,7 +89,7 @@ export class Session<S = State, C = unknown> {
   resume<O extends OutputOption | undefined = undefined>(
     decisions: Readonly<Record<string, Decision>>,
     options: RunOptions<C, O> = {},
-  ): AgentRun<S, OutputOf<O>> {
+  ): AgentRun<S, OutputOf<NoInfer<O>>> {
     const { idempotencyKey } = options
     const known = idempotencyKey === undefined ? undefined : this.#keyed?.get(idempotencyKey)
     return (known ?? this.#start({ input: [], decisions: decisions ?? null, options })) as AgentRun<S, OutputOf<O>>

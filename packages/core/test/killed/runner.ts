@@ -1,0 +1,34 @@
+import fc from 'fast-check'
+import type { SerializedConfig, TestContext } from 'vitest'
+import { VitestTestRunner } from 'vitest/runners'
+import { directJournal } from '../../src/seams/journal.ts'
+import { World } from './world.ts'
+
+type Test = TestContext['task']
+
+/** How many times a test is run again; the last time every recorded step is replayed. */
+const killings = 5
+
+/** Tests that cannot run twice in one process, for the document's samples keep what they log in their module. */
+const once = /samples\.test\.ts$/
+
+/** Runs each test once with its steps recorded, then again with every turn killed after its first step, its second, … */
+export default class KilledRunner extends VitestTestRunner {
+  readonly #world = new World()
+
+  constructor(config: SerializedConfig) {
+    super(config)
+    fc.configureGlobal({ seed: 2026, numRuns: 200 }) // random tests ask for the same each time
+    Object.assign(directJournal, { step: this.#world.step.bind(this.#world) })
+  }
+
+  override async onBeforeRunTask(test: Test): Promise<void> {
+    await super.onBeforeRunTask(test)
+    Object.assign(test, { repeats: once.test(test.file.name) ? 0 : killings })
+  }
+
+  override onBeforeTryTask(test: Test, { repeats }: { repeats: number } = { repeats: 0 }): void {
+    super.onBeforeTryTask(test)
+    this.#world.begin(repeats === killings ? Number.POSITIVE_INFINITY : repeats)
+  }
+}
