@@ -12,6 +12,15 @@ import { checkSuspension, pendingCalls } from './suspension.ts'
 import type { ToolCall } from './tool-call.ts'
 import type { TurnScope } from './turn-scope.ts'
 
+/** Where a turn ended, for forks. */
+interface Mark {
+  readonly turnId: string
+  readonly turnCount: number
+  readonly length: number
+  readonly state: State | undefined
+  readonly before: Mark | undefined
+}
+
 /** One conversation: its history, its state, and the turn that runs now. */
 export class SessionScope {
   readonly history = new History()
@@ -31,8 +40,8 @@ export class SessionScope {
   #turnPrefix: string | undefined
   #callIds: Set<string> | undefined
   #runCount = 0
-  /** Where each turn ended, for forks. */
-  #marks: { turnId: string; length: number; state: State | undefined }[] | undefined
+  /** Where the last turn ended, and those before it. */
+  #mark: Mark | undefined
   #once: Map<string, unknown> | undefined
   #usedApprovals: Set<string> | undefined
 
@@ -113,22 +122,29 @@ export class SessionScope {
     this.suspension = undefined
     this.#once = undefined
     this.turnCount++
-    this.#marks ??= []
-    this.#marks.push({ turnId, length: this.history.items.length, state: this.#state?.snapshot() })
+    const { turnCount } = this
+    this.#mark = {
+      turnId,
+      turnCount,
+      length: this.history.items.length,
+      state: this.#state?.snapshot(),
+      before: this.#mark,
+    }
   }
 
   /** @throws AlliumError `session.unknown_turn` */
   snapshotAt(turnId: string | undefined): Snapshot {
     const { items } = this.history
-    const now = { turnId, length: items.length, state: this.state.snapshot() }
-    const mark = turnId === undefined ? now : this.#marks?.find((mark) => mark.turnId === turnId)
+    if (turnId === undefined)
+      return { history: items, state: this.state.ofSession(this.state.snapshot()), turnCount: this.turnCount }
+    let mark = this.#mark
+    while (mark !== undefined && mark.turnId !== turnId) mark = mark.before
     if (mark === undefined)
       throw new AlliumError(
         'session.unknown_turn',
         `The session "${this.id}" has ended no turn ${describe(turnId)} in this process. Fork at the turnId of a result that does not wait.`,
       )
-    const { state = {}, length } = mark
-    const turnCount = this.turnCount
+    const { state = {}, length, turnCount } = mark
     return { history: items.slice(0, length), state: this.state.ofSession(state), turnCount }
   }
 
@@ -153,7 +169,7 @@ export class SessionScope {
     checkHistory(history)
     checkSuspension(suspension)
     this.history.reset(history)
-    this.#marks = undefined
+    this.#mark = undefined
     this.#callIds = undefined
     this.state.restore(state)
     this.turnCount = turnCount ?? this.turnCount
