@@ -165,4 +165,13 @@ describe('memory.persist', () => {
     await expect(session.resume({ nobody: { approve: true } })).rejects.toMatchObject({ code: 'approval.unknown' })
     expect((await session.resume({ c1: { approve: true } })).text).toBe('Paid.')
   })
+
+  it('gives the session free where the options of a run are refused', async () => {
+    const store = memoryStore()
+    const session = processOf(store, ['fine']).agent.session(who)
+    await session.open()
+    const options = { use: [{ name: 'state', state: { a: { default: 1 } } }] }
+    await expect(session.run('hi', options as never)).rejects.toMatchObject({ code: 'layer.invalid' })
+    expect((await session.run('hi')).text).toBe('fine')
+  })
 })

@@ -5,17 +5,16 @@ import { AlliumError } from '../errors/allium-error.ts'
 import { BlockError } from '../errors/block-error.ts'
 import { messageOf } from '../errors/describe.ts'
 import { equalJson } from '../messages/json.ts'
-import type { Message } from '../messages/message.ts'
-import { type ModelRef, modelId, type ToolDef } from '../model/model.ts'
 import type { ModelResponse } from '../model/response.ts'
 import type { Transforms } from '../model/transforms.ts'
 import type { State } from '../state/state-store.ts'
-import { deniedResult, type ToolResult } from '../tool/tool-result.ts'
+import type { ToolResult } from '../tool/tool-result.ts'
 import type { AnyContext, HookPlace } from './combine.ts'
 import { copyOf } from './copy.ts'
 import { answerOf, callFields, transformed, transformedText } from './fork-call.ts'
 import { forkHistory } from './fork-history.ts'
 import type { ForkSession, ForkSessions } from './fork-state.ts'
+import { type Decided, decisionVerbs, effectVerbs, fieldVerbs } from './fork-verbs.ts'
 
 type Verb = 'pass' | 'skip' | 'deny' | 'suspend' | 'block' | 'abort' | 'throw' | 'change'
 
@@ -55,7 +54,7 @@ export class Fork {
   #calls = 0
   #open = 0
   #ended: { verdict: Verdict; error: Error } | undefined
-  #decided: { decision: 'deny' | 'suspend' | 'skip'; value: ModelResponse | ToolResult; reason?: string } | undefined
+  #decided: Decided | undefined
   #stopped: string | undefined
 
   constructor(place: HookPlace, real: AnyContext, sessions: ForkSessions) {
@@ -70,7 +69,30 @@ export class Fork {
       this.#miss = reject
     })
     silence(this.#arrived)
-    this.#verbs = this.#makeVerbs()
+    const note = (what: string) => void this.changes.add(what)
+    const sets = {
+      own: this.#own,
+      note,
+      set: (key: string, value: unknown) => this.#set(key, value),
+      provide: (name: string, value: unknown) => this.#sessions.provide(this.#session, name, value),
+      provided: (name: string) => this.#sessions.provided(this.#session, name),
+      once: (key: string, fn: () => unknown) => this.#session?.once(key, fn),
+    }
+    this.#verbs = {
+      ...effectVerbs(real, sets),
+      ...fieldVerbs(sets),
+      ...decisionVerbs(real, place.layer, (...decided) => this.#decide(...decided)),
+      abort: (reason?: unknown) => this.#end('abort', toAbortError(reason), reason),
+      block: (reason: string, { reply }: { reply?: string } = {}) =>
+        this.#end('block', new BlockError(reason, reply), reason),
+      stop: (reason = 'stopped') => {
+        this.#stopped ??= reason
+        note('stop')
+      },
+      onChunk: (map: never) => this.#step('onChunk', { map }),
+      pipe: (pipe: never) => this.#step('pipe', { pipe }),
+      hold: () => this.#step('hold', undefined),
+    }
     this.ctx = new Proxy({} as AnyContext, {
       get: (_, key) => this.#get(key),
       set: (_, key, value) => this.#set(String(key), value),
@@ -230,64 +252,10 @@ export class Fork {
     return copyOf({ messages, tools, settings, toolChoice, responseFormat })
   }
 
-  #makeVerbs(): Fields {
-    const real = this.#real
-    const note = (what: string) => void this.changes.add(what)
-    const list = <T>(key: string) => this.#own.get(key) as T[]
-    const decide = (decision: 'deny' | 'suspend' | 'skip', value: ModelResponse | ToolResult, reason?: string) => {
-      const stays = this.#decided !== undefined && strength[this.#decided.decision] >= strength[decision]
-      if (!stays) this.#decided = { decision, value, ...(reason !== undefined && { reason }) }
-      return this.#decided?.value
-    }
-    return {
-      on: (name: never, listener: (event: never) => unknown) =>
-        real.on(name, (event) => quietly(() => listener(copyOf(event) as never))),
-      registerTool: (tool: { name?: string }) => note(`tool ${tool?.name}`),
-      provide: (capability: { name: string }, value: unknown) => {
-        this.#sessions.provide(this.#session, capability.name, value)
-        note(`capability ${capability.name}`)
-      },
-      inject: (capability: { name: string }) => {
-        const own = this.#sessions.provided(this.#session, capability.name)
-        return own === undefined ? real.inject(capability) : own.value
-      },
-      emit: (event: { type?: string }) => note(`event ${event?.type}`),
-      abort: (reason?: unknown) => this.#end('abort', toAbortError(reason), reason),
-      block: (reason: string, { reply }: { reply?: string } = {}) =>
-        this.#end('block', new BlockError(reason, reply), reason),
-      stop: (reason = 'stopped') => {
-        this.#stopped ??= reason
-        note('stop')
-      },
-      defer: (promise: PromiseLike<unknown>) => {
-        silence(Promise.resolve(promise))
-        note('defer')
-      },
-      once: (key: string, fn: () => unknown) => this.#session?.once(`${real.callId ?? ''}:${key}`, fn),
-      onChunk: (map: never) => this.#step('onChunk', { map }),
-      pipe: (pipe: never) => this.#step('pipe', { pipe }),
-      hold: () => this.#step('hold', undefined),
-      setModel: (model: ModelRef) => this.#set('model', modelId(model)),
-      addSystemMessage: (text: string) => {
-        const messages = list<Message>('messages')
-        const at = messages.findIndex(({ role }) => role !== 'system')
-        messages.splice(at < 0 ? messages.length : at, 0, { role: 'system', content: text })
-      },
-      addMessage: (message: Message) => void list<Message>('messages').push(message),
-      removeTools: (...names: string[]) =>
-        this.#own.set(
-          'toolDefs',
-          list<ToolDef>('toolDefs').filter(({ name }) => !names.includes(name)),
-        ),
-      modifyArgs: (args: Fields | ((old: Fields) => Fields)) => {
-        const old = this.#own.get('args') as Fields
-        this.#own.set('args', typeof args === 'function' ? args(old) : { ...old, ...args })
-      },
-      skipCall: (given: unknown) => decide('skip', answerOf(real, this.#place.layer, given)),
-      deny: (reason: string) => decide('deny', deniedResult(real.callId ?? '', reason), reason),
-      suspend: () =>
-        decide('suspend', { callId: real.callId ?? '', content: 'Waiting for a decision.', status: 'suspended' }),
-    }
+  #decide(decision: Decided['decision'], value: Decided['value'], reason?: string): unknown {
+    const stays = this.#decided !== undefined && strength[this.#decided.decision] >= strength[decision]
+    if (!stays) this.#decided = { decision, value, ...(reason !== undefined && { reason }) }
+    return this.#decided?.value
   }
 
   #step(verb: string, step: Transforms['steps'][number] | undefined): void {
@@ -322,12 +290,4 @@ function unlessAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<
     signal.addEventListener('abort', abort, { once: true })
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
   })
-}
-
-function quietly(work: () => unknown): void {
-  try {
-    silence(Promise.resolve(work()))
-  } catch {
-    // a shadow's own
-  }
 }

@@ -1,0 +1,85 @@
+import type { Onion } from '../compose/passage.ts'
+import { loop } from '../loop/loop.ts'
+import { toMessages } from '../messages/input.ts'
+import type { Input } from '../messages/message.ts'
+import { inheritOnion } from '../middleware/onion.ts'
+import type { OutputOption } from '../output/output.ts'
+import { type OutputPlan, outputPlan } from '../output/plan.ts'
+import type { SessionScope } from '../scopes/session-scope.ts'
+import { type Resume, type RunEvents, TurnScope } from '../scopes/turn-scope.ts'
+import { checkDecisions } from './decisions.ts'
+import type { RunOptions } from './options.ts'
+import { Relay } from './relay.ts'
+import type { SessionHost } from './session-host.ts'
+
+/** What a run is to do: answer an input, or go on from decisions. */
+export interface Task<C> {
+  readonly input: Input
+  /** Undefined for a run of its own. */
+  readonly decisions: unknown
+  readonly options: RunOptions<C, OutputOption | undefined>
+}
+
+/** How the answer of a run gets into its form, if it has one. */
+export function outputOf<C>({ options: { output } }: Task<C>, { agent }: SessionScope): OutputPlan | undefined {
+  return output === undefined ? undefined : outputPlan(output, agent.tools.defs.length > 0)
+}
+
+/** The turn of a run: its input, and what the run's options say. Calls that wait are given up, unless it resumes them. */
+export function turnOf<C>(
+  { input, options }: Task<C>,
+  scope: SessionScope,
+  host: SessionHost,
+  { resume, events, output }: { resume: Resume | undefined; events: RunEvents; output: OutputPlan | undefined },
+): TurnScope {
+  const { setup } = scope.agent
+  const messages = resume === undefined ? toMessages(input) : []
+  const context = options.context === undefined ? scope.context : host.checkContext(options.context)
+  const onion = onionOf(options, scope, host, output)
+  scope.beginRun(resume !== undefined)
+  const relay = scope.parent === undefined ? undefined : new Relay(events, scope.parent.turn, setup.name)
+  const turn = new TurnScope(scope, {
+    input: messages,
+    resume,
+    context,
+    model: options.model ?? setup.model,
+    settings: options.settings === undefined ? setup.settings : { ...setup.settings, ...options.settings },
+    maxSteps: options.maxSteps ?? setup.maxSteps,
+    onion,
+    events: relay ?? events,
+    format: output,
+    loop,
+  })
+  if (relay !== undefined) relay.turn = turn
+  return turn
+}
+
+/** Before a run that is stored, or that resumes: the session is taken, then the decisions are checked. */
+export async function prepare<C>({ decisions, input }: Task<C>, scope: SessionScope): Promise<Resume | undefined> {
+  if (decisions === undefined) toMessages(input)
+  const { keepers = [] } = scope
+  let begun = 0
+  try {
+    for (; begun < keepers.length; begun++) await keepers[begun]?.begin?.()
+    return decisions === undefined ? undefined : await checkDecisions(scope, decisions)
+  } catch (error) {
+    await giveBack(scope, begun)
+    throw error
+  }
+}
+
+/** A run was refused after the session had been taken for it. */
+export async function giveBack({ keepers = [] }: SessionScope, begun = keepers.length): Promise<void> {
+  for (const keeper of keepers.slice(0, begun)) await keeper.end?.(undefined)
+}
+
+function onionOf<C>(
+  { use }: Task<C>['options'],
+  { agent, parent }: SessionScope,
+  host: SessionHost,
+  output: OutputPlan | undefined,
+): Onion {
+  const all = output?.layer === undefined ? use : [...(use ?? []), output.layer]
+  const own = all === undefined ? agent.onion : host.onionWith(all)
+  return parent === undefined ? own : inheritOnion(parent.turn.options.onion, own)
+}
