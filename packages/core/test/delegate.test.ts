@@ -131,11 +131,11 @@ describe('layers with inherit', () => {
     expect(log.filter((line) => /agent|session/.test(line))).toHaveLength(4)
   })
 
-  it('of a parent act for the parent: session id, turn id, and a block that ends its run', async () => {
+  it('of a parent act for the parent: session id, root turn id, and a block that ends its run', async () => {
     const seen = new Set<string>()
     const strict = guard('strict', {
       tool(ctx, next) {
-        seen.add(`${ctx.sessionId} ${ctx.turnId}`)
+        seen.add(`${ctx.sessionId} ${ctx.rootTurnId}`)
         if (ctx.tool.name === 'pay') ctx.block('no payments')
         return next()
       },

@@ -6,7 +6,7 @@ export type Per = 'turn' | 'session' | 'user' | 'tenant'
 export type Window = 'hour' | 'day' | 'month' | number
 
 interface Place {
-  readonly turnId: string
+  readonly rootTurnId: string
   readonly sessionId: string
   readonly principal: unknown
 }
@@ -22,12 +22,12 @@ export function accountOf(layer: string, per: Per, place: Place, window: Window 
   return JSON.stringify(window === undefined ? parts : [...parts, windowAt(window, now)])
 }
 
-function owner(layer: string, per: Per, { turnId, sessionId, principal }: Place): string[] {
+function owner(layer: string, per: Per, { rootTurnId, sessionId, principal }: Place): string[] {
   const tenant = idOf(principal, 'tenantId', 'tenant')
   const user = idOf(principal, 'userId', 'user')
   switch (per) {
     case 'turn':
-      return [tenant ?? '', sessionId, turnId]
+      return [tenant ?? '', sessionId, rootTurnId]
     case 'session':
       return [tenant ?? '', sessionId]
     case 'user':

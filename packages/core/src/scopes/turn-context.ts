@@ -17,13 +17,20 @@ export interface TurnContext<S = State, Config = unknown, C = unknown, P = unkno
   output: string | null
   /** The working view that each model call starts from; replaceable, for compaction. The history stays whole. */
   messages: Message[]
+  /** The id of this run. */
   readonly turnId: string
+  /** The id of the turn's first run, over suspensions; for a layer that a sub-agent inherited, of its parent's turn. What counts per turn counts by it. */
+  readonly rootTurnId: string
   /** Counts the turns of the session from 0. */
   readonly turnIndex: number
   /** Counts the steps of this turn from 0. */
   readonly stepIndex: number
   /** Milliseconds since the epoch. */
   readonly startedAt: number
+  /** What the model calls of this turn start from, to read. */
+  readonly plan: TurnPlan
+  /** The steps that this turn may have; then it is stopped with `max_steps`. */
+  maxSteps: number
   /** Aborts when the run does, or when a layer outside narrowed it. */
   readonly signal: AbortSignal
   /** What the turn has used so far. */
@@ -36,8 +43,24 @@ export interface TurnContext<S = State, Config = unknown, C = unknown, P = unkno
   stop(reason?: string): void
   /** Work that the run's completion awaits, but not its stream. A rejection goes to observers and the logger. */
   defer(promise: PromiseLike<unknown>): void
+  /**
+   * Runs `fn` when the run has ended, whichever way, with its `turn:end`. It is awaited before the run settles; those of
+   * inner layers run first. What it throws goes to observers and the logger.
+   */
+  onEnd(fn: (end: RunEnd) => unknown): void
   /** Runs a side effect once per key in this turn; in a tool the key is the call's own. A failure may be tried again. */
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T>
+}
+
+/** What the model calls of a turn start from. */
+export interface TurnPlan {
+  /** The id of the model. */
+  readonly model: string
+  readonly settings: Readonly<Settings>
+  /** The agent's tools. */
+  readonly tools: readonly ToolDef[]
+  /** The tool that the model answers with, where the run's `output` is got that way. */
+  readonly answerTool: string | undefined
 }
 
 export class TurnView extends SessionView implements TurnContext {
@@ -77,7 +100,10 @@ export class TurnView extends SessionView implements TurnContext {
     this.$turn.messages = messages
   }
   get turnId(): string {
-    return this.$acts.turnId
+    return this.$turn.turnId
+  }
+  get rootTurnId(): string {
+    return this.$acts.rootId
   }
   get turnIndex(): number {
     return this.$turn.turnIndex
@@ -87,6 +113,16 @@ export class TurnView extends SessionView implements TurnContext {
   }
   get startedAt(): number {
     return this.$turn.startedAt
+  }
+  get plan(): TurnPlan {
+    const { model, settings, format } = this.$turn.options
+    return { model: modelId(model), settings, tools: this.$agent.tools.defs, answerTool: format?.tool?.name }
+  }
+  get maxSteps(): number {
+    return this.$turn.maxSteps
+  }
+  set maxSteps(steps: number) {
+    this.$turn.maxSteps = steps
   }
   get signal(): AbortSignal {
     return this.$frame.cancel.signal
@@ -106,6 +142,9 @@ export class TurnView extends SessionView implements TurnContext {
   defer(promise: PromiseLike<unknown>): void {
     this.$turn.defer(promise, this.$frame.hook.name)
   }
+  onEnd(fn: (end: RunEnd) => unknown): void {
+    this.$turn.onEnd(fn, this.$frame.hook.name)
+  }
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
     return this.$turn.once(this.onceKey(key), fn)
   }
@@ -117,6 +156,9 @@ export class TurnView extends SessionView implements TurnContext {
   }
   hold(): void {
     transformsOf(this.$frame, 'hold').hold = true
+  }
+  protected override capabilities(): Capabilities {
+    return this.$turn.capabilities
   }
   protected onceKey(key: string): string {
     return key
