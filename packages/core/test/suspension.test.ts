@@ -202,6 +202,24 @@ describe('resume()', () => {
     expect(pending[0]?.request).toEqual({ reason: 'The arguments of "work" changed after they had been approved.' })
   })
 
+  it('asks again where the arguments that a layer had asked for are others when it sees the approval', async () => {
+    let n = 0
+    const restless: Middleware = {
+      name: 'restless',
+      tool(ctx, next) {
+        ctx.modifyArgs({ n: n++ === 1 ? 99 : 1 })
+        return next()
+      },
+    }
+    const { session, ran } = await waiting(one, [restless, asking])
+    const second = await session.resume({ c1: { approve: true } })
+    expect([second.status, ran]).toEqual(['suspended', []])
+    const third = await session.resume({ c1: { approve: true } })
+    expect([third.status, ran]).toEqual(['suspended', []])
+    await session.resume({ c1: { approve: true } })
+    expect(ran).toEqual([{ name: 'work', n: 1 }])
+  })
+
   it('ends the loop after its tools where a layer had asked for that before the wait', async () => {
     const stopping: Middleware = {
       name: 'stopping',

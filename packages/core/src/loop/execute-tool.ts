@@ -26,28 +26,27 @@ export function executeTool(call: ToolCall): ToolResult | PromiseLike<ToolResult
 
 function approved(call: ToolCall, tool: AnyTool, args: CheckedArgs): ToolResult | PromiseLike<ToolResult> {
   if (args.issues !== undefined) return errorResult(call.callId, `The arguments do not fit: ${tellIssues(args.issues)}`)
-  const { approval } = call.asked
-  if (approval !== undefined && 'deny' in approval) return call.deny(approval.deny)
-  const { requireApproval } = tool
-  if (requireApproval === undefined || requireApproval === false || call.approved) return step(call, tool, args.value)
-  const go = () => step(call, tool, args.value)
-  if (requireApproval === true) return askHuman(call, go)
-  return Promise.resolve(requireApproval(args.value as never, contextOf(call, call.cancel))).then((required) =>
-    required ? askHuman(call, go) : go(),
+  const { approval, waited } = call.asked
+  if (approval === undefined) return permitted(call, tool, args.value)
+  if ('deny' in approval) return call.deny(approval.deny)
+  const seen = waited?.layer === undefined ? call.fields.args : call.consulted
+  if ('args' in approval || waited === undefined || waited.inner !== undefined || seen === undefined)
+    return step(call, tool, args.value)
+  return digestOf(seen).then((digest) =>
+    digest === waited.args
+      ? step(call, tool, args.value)
+      : waits(call, `The arguments of "${call.name}" changed after they had been approved.`),
   )
 }
 
-/** A human approved this very call, or is asked now. */
-function askHuman(
-  call: ToolCall,
-  go: () => ToolResult | PromiseLike<ToolResult>,
-): ToolResult | PromiseLike<ToolResult> {
-  const { fields, name } = call
-  const { approval, waited } = call.asked
-  if (approval === undefined) return waits(call, `The tool "${name}" requires an approval.`)
-  if ('args' in approval || waited === undefined || waited.layer !== undefined) return go()
-  return digestOf(fields.args).then((digest) =>
-    digest === waited.args ? go() : waits(call, `The arguments of "${name}" changed after they had been approved.`),
+/** Runs a call that needs no human, or that a layer has approved; else it waits. */
+function permitted(call: ToolCall, tool: AnyTool, value: unknown): ToolResult | PromiseLike<ToolResult> {
+  const { requireApproval } = tool
+  if (requireApproval === undefined || requireApproval === false || call.approved) return step(call, tool, value)
+  const asks = () => waits(call, `The tool "${call.name}" requires an approval.`)
+  if (requireApproval === true) return asks()
+  return Promise.resolve(requireApproval(value as never, contextOf(call, call.cancel))).then((required) =>
+    required ? asks() : step(call, tool, value),
   )
 }
 

@@ -13,7 +13,7 @@ export async function loop(turn: TurnScope): Promise<void> {
   turn.answer.begin()
   if (turn.options.resume !== undefined) await resumeStep(turn, turn.options.resume)
   for (; turn.stopReason === undefined && !turn.waits; turn.stepIndex++) {
-    if (turn.stepIndex === turn.options.maxSteps) {
+    if (turn.stepIndex >= turn.maxSteps) {
       turn.stopReason = 'max_steps'
       break
     }

@@ -4,6 +4,7 @@ import type { BlockError } from '../errors/block-error.ts'
 import { messageOf } from '../errors/describe.ts'
 import { isStackOverflow } from '../errors/stack-overflow.ts'
 import type { RunStatus, TurnEnd, TurnStart } from '../events/events.ts'
+import type { RunEnd } from '../scopes/run-ends.ts'
 import type { TurnScope } from '../scopes/turn-scope.ts'
 import { withPartial } from './partial.ts'
 import type { RunResult } from './run-result.ts'
@@ -12,7 +13,8 @@ import { store } from './store.ts'
 import { suspend } from './suspend.ts'
 
 /**
- * Runs a turn from its outermost layer to its one terminal event; then `settled` is told, then deferred work awaited.
+ * Runs a turn from its outermost layer to its one terminal event; then what layers do at its end; then `settled` is told,
+ * then deferred work awaited.
  * Rejects where the turn was aborted or failed.
  */
 export async function runTurn(
@@ -37,7 +39,9 @@ export async function runTurn(
   session.turn = undefined
   const { end } = turn
   const status = statusOf(turn)
-  tellEnd(turn, status)
+  turn.told = true
+  const told = tellEnd(turn, status)
+  if (turn.ends !== undefined) await turn.runEnds(told)
   if (end === undefined || end.kind === 'blocked') {
     const ended = result(turn, status as RunResult['status'])
     if (parse !== undefined) ended.output = (output ?? null) as RunResult['output']
@@ -82,7 +86,7 @@ function reasonOf({ end, stopReason, waits }: TurnScope): string | undefined {
   return end.kind === 'blocked' ? (end.error as BlockError).reason : messageOf(end.error)
 }
 
-function tellEnd(turn: TurnScope, status: RunStatus): void {
+function tellEnd(turn: TurnScope, status: RunStatus): RunEnd {
   const { session, turnId, turnIndex, end } = turn
   const sessionId = session.id
   const { observers } = session.agent
@@ -91,9 +95,10 @@ function tellEnd(turn: TurnScope, status: RunStatus): void {
   if (reason !== undefined) event.reason = reason
   if (status === 'failed' && observers.has('error'))
     observers.emit('error', { type: 'error', sessionId, turnId, error: end?.error })
-  if (observers.has('turn:end'))
-    observers.emit('turn:end', end === undefined ? { ...event } : { ...event, error: end.error })
+  const full = end === undefined ? event : { ...event, error: end.error }
+  if (observers.has('turn:end')) observers.emit('turn:end', { ...full })
   void turn.events.push(event)
+  return full
 }
 
 function result(turn: TurnScope, status: RunResult['status']): RunResult {

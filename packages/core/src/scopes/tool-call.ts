@@ -55,6 +55,8 @@ export class ToolCall extends Passage {
   suspended: ToolResult | undefined
   /** A layer changed the arguments since they were checked. */
   changed = false
+  /** The arguments for which the layer that had suspended the call looked at its approval. */
+  consulted: Args | undefined
   live: ((reason: unknown) => void) | undefined
   #owner: Frame | undefined
   readonly #execute: (call: ToolCall) => unknown
@@ -98,6 +100,11 @@ export class ToolCall extends Passage {
     this.changed = true
     this.#owner = change.args === undefined ? this.#owner : frame
     this.fields = { ...this.fields, ...change }
+  }
+  approvalFor({ hook }: Frame): Approval | undefined {
+    const { approval, waited } = this.asked
+    if (waited?.layer === hook.name) this.consulted ??= cloneJson(this.fields.args)
+    return approval
   }
   deny(reason: string): ToolResult {
     this.denied ??= deniedResult(this.callId, reason)

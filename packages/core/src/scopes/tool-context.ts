@@ -94,7 +94,7 @@ export class ToolView extends TurnView implements ToolContext {
     this.$call.approved = true
   }
   get approval(): Approval | undefined {
-    return this.$call.asked.approval
+    return this.$call.approvalFor(this.$frame)
   }
   suspend(request: SuspendRequest = {}): ToolResult {
     const { hook, index, passage } = this.$frame

@@ -1,7 +1,10 @@
 import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
+import { modelId, type Settings, type ToolDef } from '../model/model.ts'
 import type { OnChunk, Pipe } from '../model/transforms.ts'
+import type { Capabilities } from '../seams/capability.ts'
 import type { State } from '../state/state-store.ts'
+import { type RunEnd, RunEnds } from './run-ends.ts'
 import { type SessionContext, SessionView } from './session-context.ts'
 import type { SessionScope } from './session-scope.ts'
 import { type StreamVerbs, transformsOf } from './stream-verbs.ts'
@@ -143,7 +146,8 @@ export class TurnView extends SessionView implements TurnContext {
     this.$turn.defer(promise, this.$frame.hook.name)
   }
   onEnd(fn: (end: RunEnd) => unknown): void {
-    this.$turn.onEnd(fn, this.$frame.hook.name)
+    this.$turn.ends ??= new RunEnds()
+    this.$turn.ends.add(fn, this.$frame.hook.name)
   }
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
     return this.$turn.once(this.onceKey(key), fn)

@@ -5,7 +5,7 @@ import { type Ending, type Onion, Passage } from '../compose/passage.ts'
 import { AbortError, toAbortError } from '../errors/abort-error.ts'
 import { BlockError } from '../errors/block-error.ts'
 import { messageOf } from '../errors/describe.ts'
-import type { CustomEvent, StreamEvent } from '../events/events.ts'
+import type { CoreEvents, CustomEvent, StreamEvent } from '../events/events.ts'
 import { copyMessage } from '../messages/copy-message.ts'
 import { answerCalls } from '../messages/history.ts'
 import { cloneJson } from '../messages/json.ts'
@@ -13,11 +13,13 @@ import type { Message, ToolResultPart } from '../messages/message.ts'
 import { addUsage, noUsage, type Usage } from '../messages/usage.ts'
 import type { ModelRef, ResponseFormat, Settings, ToolDef } from '../model/model.ts'
 import type { ToolCall } from '../model/response.ts'
+import { Capabilities } from '../seams/capability.ts'
 import type { Deadlines } from '../seams/deadlines.ts'
 import type { Suspension } from '../state/snapshot.ts'
 import type { Decision } from '../tool/approval.ts'
 import type { ToolResult } from '../tool/tool-result.ts'
 import { Answer } from './answer.ts'
+import type { RunEnds } from './run-ends.ts'
 import type { SessionScope } from './session-scope.ts'
 import { openStage, streamOf } from './stream-verbs.ts'
 import type { ToolCall as RunningCall } from './tool-call.ts'
@@ -68,6 +70,7 @@ export class TurnScope extends Passage {
   /** The first run of the turn, where it was resumed. */
   readonly rootId: string
   input: Message[]
+  maxSteps: number
   readonly toolCalls: ToolCallRecord[] = []
   stepIndex: number
   callIndex = 0
@@ -77,6 +80,10 @@ export class TurnScope extends Passage {
   /** The loop has ended because calls wait for a human. */
   waits = false
   deferred: Promise<unknown>[] | undefined
+  /** What layers do once the run has ended. */
+  ends: RunEnds | undefined
+  /** How the run ended has been told: nothing changes it. */
+  told = false
   /** Puts the results of the running tools into the history, while some run. */
   closeStep: (() => void) | undefined
   /** The timeouts of its tools, once one has been set. */
@@ -89,6 +96,7 @@ export class TurnScope extends Passage {
   #sealed = false
   #messages: Message[] | undefined
   #metadata: Record<string, unknown> | undefined
+  #capabilities: Capabilities | undefined
   #once: Map<string, { tries: number; made: Promise<unknown> | undefined }> | undefined
 
   constructor(
@@ -102,6 +110,7 @@ export class TurnScope extends Passage {
     this.turnId = session.nextTurnId()
     this.startedAt = session.agent.setup.clock.now()
     this.input = options.input
+    this.maxSteps = options.maxSteps
     this.events = options.events
     this.answer = new Answer(this)
     const suspension = options.resume?.suspension
@@ -113,6 +122,10 @@ export class TurnScope extends Passage {
   get metadata(): Record<string, unknown> {
     this.#metadata ??= {}
     return this.#metadata
+  }
+  get capabilities(): Capabilities {
+    this.#capabilities ??= new Capabilities(this.session.capabilities)
+    return this.#capabilities
   }
 
   /** Where in the run an event happened. */
@@ -183,13 +196,21 @@ export class TurnScope extends Passage {
 
   /** Work to await before the run settles; its rejection is told, not thrown. */
   defer(promise: PromiseLike<unknown>, layer: string): void {
-    const { observers, setup } = this.session.agent
-    const failed = (error: unknown) => {
-      observers.emit('observer:error', { type: 'observer:error', event: 'defer', error })
-      setup.logger.error(`Work deferred by the layer "${layer}" failed: ${messageOf(error)}`, { error })
-    }
     this.deferred ??= []
-    this.deferred.push(Promise.resolve(promise).catch(failed))
+    this.deferred.push(
+      Promise.resolve(promise).catch((error) => this.#report('defer', `Work deferred by the layer "${layer}"`, error)),
+    )
+  }
+
+  /** Runs what layers do at the end; what fails is told, not thrown. */
+  runEnds(end: CoreEvents['turn:end']): Promise<void> | undefined {
+    return this.ends?.run(end, (layer, error) => this.#report('onEnd', `onEnd() of the layer "${layer}"`, error))
+  }
+
+  #report(event: string, what: string, error: unknown): void {
+    const { observers, setup } = this.session.agent
+    observers.emit('observer:error', { type: 'observer:error', event, error })
+    setup.logger.error(`${what} failed: ${messageOf(error)}`, { error })
   }
 
   /** One run of `fn` for each key, also over a suspension, however often it is asked for; a failure may be tried again. */
@@ -211,19 +232,21 @@ export class TurnScope extends Passage {
   }
 
   abort(reason: unknown): never {
-    this.cut('aborted', toAbortError(reason))
-    throw this.end?.error
+    const error = toAbortError(reason)
+    this.cut('aborted', error)
+    throw this.end?.error ?? error
   }
   block(reason: string, reply: string | undefined): never {
-    this.cut('blocked', new BlockError(reason, reply))
-    throw this.end?.error
+    const error = new BlockError(reason, reply)
+    this.cut('blocked', error)
+    throw this.end?.error ?? error
   }
   fail(error: unknown): void {
     this.cut('failed', error)
   }
   /** Ends the run: everything inside is cancelled, every layer unwinds. */
   cut(kind: EndKind, error: unknown): void {
-    if (this.end !== undefined && (this.end.kind !== 'failed' || kind === 'failed')) return
+    if (this.told || (this.end !== undefined && (this.end.kind !== 'failed' || kind === 'failed'))) return
     this.end = { kind, error }
     this.#root.abort(
       kind === 'aborted'
