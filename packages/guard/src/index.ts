@@ -1,3 +1,8 @@
 export type { Price, Prices } from '@allium/prices'
 export type { Per, Window } from './account.ts'
+export { type ApprovalRequest, type ApproveOptions, approve } from './approve.ts'
 export { type BudgetExceeded, type BudgetOptions, type BudgetState, budget, type OnLimit } from './budget.ts'
+export { type MaxModelCallsOptions, maxModelCalls } from './max-model-calls.ts'
+export { type MaxToolCallsOptions, maxToolCalls } from './max-tool-calls.ts'
+export { type ArgumentTest, type PolicyOptions, type PolicyRule, policy } from './policy.ts'
+export { type TimeoutOptions, timeout } from './timeout.ts'

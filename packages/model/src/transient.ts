@@ -57,7 +57,8 @@ function verdictOn(error: Record<string, unknown>): boolean | undefined {
   if (typeof retryable === 'boolean') return retryable
   if (isFailing(status) || isFailing(statusCode))
     return statuses.has((isFailing(status) ? status : statusCode) as number)
-  if (isAlliumError(error, 'model.truncated') || name === 'TimeoutError') return true
+  if (isAlliumError(error, 'model.truncated') || isAlliumError(error, 'model.timeout')) return true
+  if (name === 'TimeoutError') return true
   return typeof code === 'string' && networkCodes.has(code) ? true : undefined
 }
 

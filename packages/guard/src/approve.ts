@@ -1,0 +1,102 @@
+import { type Approval, defineMiddleware, type ToolContext, type TypedMiddleware } from '@allium/core'
+import { fingerprint } from './fingerprint.ts'
+import { namesTool } from './tool-names.ts'
+
+/** A call for which a handler decides. */
+export interface ApprovalRequest {
+  readonly callId: string
+  readonly tool: string
+  readonly description: string
+  readonly args: Record<string, unknown>
+  readonly reason: string
+}
+
+export interface ApproveOptions<Name extends string = string> {
+  /** The tools that need an approval, by name; `*` stands for any text. @default all */
+  tools?: readonly string[]
+  /** Of those, the calls that need one. @default all */
+  when?(ctx: ToolContext): boolean | Promise<boolean>
+  /** Decides in this process; `true` approves, `false` denies. Without one the run is suspended, for `session.resume()`. What it throws denies. */
+  handler?(request: ApprovalRequest, ctx: ToolContext): Approval | boolean | Promise<Approval | boolean>
+  /** Why a human is asked. @default names the tool */
+  reason?: string | ((ctx: ToolContext) => string)
+  /** Whether the same tool with the same arguments is approved for the rest of the session. @default false */
+  remember?: boolean
+  /** Milliseconds after which a suspended call can only be denied. @default the agent's `approvals.expiresIn` */
+  expiresIn?: number
+  /** The layer's name, and how its state key begins. @default 'guard:approve' */
+  as?: Name
+}
+
+/**
+ * Asks a human before a tool runs: a handler in this process, or by suspending the run.
+ *
+ * Register it anywhere: it stands right around the tool, so what is approved is what runs, whatever other layers made
+ * of the arguments; sub-agents ask too. It fails closed: a handler that throws denies.
+ *
+ * @example
+ * agent.use(guard.approve({ tools: ['refund', 'send_*'] }))
+ * const { status, pending } = await session.run('Refund my order')
+ * await session.resume({ [pending[0].callId]: { approve: true } })
+ */
+export function approve<Name extends string = 'guard:approve'>({
+  tools = ['*'],
+  when = () => true,
+  handler,
+  reason = ({ tool }) => `The tool "${tool.name}" needs an approval.`,
+  remember = false,
+  expiresIn,
+  as = 'guard:approve' as Name,
+}: ApproveOptions<Name> = {}): TypedMiddleware<Record<`${Name}:remembered`, string[]>> {
+  const key = `${as}:remembered`
+  const layer = defineMiddleware<Record<string, string[]>>({
+    name: as,
+    order: { is: ['authorizes'] },
+    innermost: true,
+    inherit: true,
+    state: { [key]: { default: [], reducer: (known, more) => [...known, ...more] } },
+    async tool(ctx, next) {
+      if (!namesTool(tools, ctx.tool.name) || !(await when(ctx))) return next()
+      const print = remember ? await fingerprint([ctx.tool.name, ctx.args]) : ''
+      if (remember && ctx.state[key]?.includes(print)) return pass(ctx, next)
+      const decision = ctx.approval ?? (await decide(ctx))
+      if (decision === undefined)
+        return ctx.suspend({ reason: why(ctx), ...(expiresIn !== undefined && { expiresIn }) })
+      if ('deny' in decision) return ctx.deny(decision.deny)
+      if ('args' in decision) ctx.modifyArgs(() => decision.args)
+      else if (remember) ctx.state[key] = [print]
+      return pass(ctx, next)
+    },
+  })
+  return layer as TypedMiddleware<Record<`${Name}:remembered`, string[]>> // the key is computed from the name
+
+  /** Undefined: nobody decides here. */
+  async function decide(ctx: ToolContext): Promise<Approval | undefined> {
+    if (handler === undefined) return undefined
+    const { callId, tool, args } = ctx
+    const request = {
+      callId,
+      tool: tool.name,
+      description: tool.description,
+      args: structuredClone(args),
+      reason: why(ctx),
+    }
+    try {
+      const said = await handler(request, ctx)
+      return typeof said === 'boolean' ? (said ? { approve: true } : { deny: `A human denied "${tool.name}".` }) : said
+    } catch (error) {
+      if (ctx.signal.aborted) throw error
+      ctx.logger.error(`The approval of "${tool.name}" failed: it is denied.`, { error })
+      return { deny: `The tool "${tool.name}" could not be approved.` }
+    }
+  }
+
+  function why(ctx: ToolContext): string {
+    return typeof reason === 'function' ? reason(ctx) : reason
+  }
+}
+
+function pass<R>(ctx: ToolContext, next: () => Promise<R>): Promise<R> {
+  ctx.approve()
+  return next()
+}

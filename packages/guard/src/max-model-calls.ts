@@ -1,0 +1,54 @@
+import { AlliumError, defineMiddleware, type ModelContext, type TypedMiddleware } from '@allium/core'
+
+export interface MaxModelCallsOptions<Name extends string = string> {
+  /** Calls that a turn, or a session, may make; each attempt of a retry is one, and each call of a sub-agent. */
+  limit: number
+  /** @default 'turn' */
+  per?: 'turn' | 'session'
+  /** What the call gets that is one too many: the loop ends with what there is, the turn is blocked, or aborted. @default 'stop' */
+  onLimit?: 'stop' | 'block' | 'abort'
+  /** The layer's name, and how its state key begins. @default 'guard:maxModelCalls' */
+  as?: Name
+}
+
+/**
+ * Ends a turn that asks the model too often.
+ *
+ * Against loops that go on for ever, and retries that multiply: `maxSteps` of the agent counts steps, this counts
+ * physical calls. Register it anywhere: it stands right around the provider.
+ *
+ * @throws AlliumError `layer.config` for a limit below 1
+ * @example
+ * agent.use(guard.maxModelCalls({ limit: 10 }))
+ */
+export function maxModelCalls<Name extends string = 'guard:maxModelCalls'>({
+  limit,
+  per = 'turn',
+  onLimit = 'stop',
+  as = 'guard:maxModelCalls' as Name,
+}: MaxModelCallsOptions<Name>): TypedMiddleware<Record<`${Name}:calls`, number>> {
+  if (!(limit >= 1))
+    throw new AlliumError('layer.config', `"${as}" needs a limit of 1 or more, but ${limit} was given.`)
+  const key = `${as}:calls`
+  const layer = defineMiddleware<Record<string, number>>({
+    name: as,
+    order: { is: ['limits'] },
+    innermost: true,
+    inherit: true,
+    state: { [key]: { default: 0, reducer: (calls, more) => calls + more, scope: per } },
+    async model(ctx, next) {
+      if ((ctx.state[key] ?? 0) >= limit) return refuse(ctx)
+      ctx.state[key] = 1
+      return next()
+    },
+  })
+  return layer as TypedMiddleware<Record<`${Name}:calls`, number>> // the key is computed from the name
+
+  function refuse(ctx: ModelContext) {
+    const reason = `"${as}": ${limit} model calls per ${per} have been made.`
+    if (onLimit === 'block') return ctx.block(reason)
+    if (onLimit === 'abort') return ctx.abort(reason)
+    ctx.stop(reason)
+    return ctx.skipCall('')
+  }
+}

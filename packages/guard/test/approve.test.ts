@@ -1,0 +1,149 @@
+import { Agent, type Approval, delegate, type Middleware, type ToolExecution } from '@allium/core'
+import { scriptedModel } from '@allium/testing'
+import { describe, expect, it } from 'vitest'
+import { type ApproveOptions, approve } from '../src/index.ts'
+import { calling, scene, told, tool } from './scene.ts'
+
+const refund = (args = { cents: 5 }) => calling(['refund', args])
+
+describe('guard.approve by suspending', () => {
+  it('suspends the run, and lets the approved call run when it is resumed', async () => {
+    const { agent, ran } = scene([refund(), 'Refunded.'], [approve()], { tools: ['refund'] })
+    const session = agent.session()
+    const { status, pending } = await session.run('go')
+    expect([status, pending[0]?.request, ran]).toEqual([
+      'suspended',
+      { reason: 'The tool "refund" needs an approval.' },
+      [],
+    ])
+    const { text } = await session.resume({ [pending[0]?.callId as string]: { approve: true } })
+    expect([text, ran]).toEqual(['Refunded.', [['refund', { cents: 5 }]]])
+  })
+
+  it.each<[Approval, unknown[], unknown]>([
+    [{ deny: 'too much' }, [], 'too much'],
+    [{ args: { cents: 1 } }, [['refund', { cents: 1 }]], 'refund 1'],
+  ])('heeds the decision %j', async (decision, expected, content) => {
+    const { agent, ran } = scene([refund(), 'Done.'], [approve()], { tools: ['refund'] })
+    const session = agent.session()
+    const { pending } = await session.run('go')
+    const result = await session.resume({ [pending[0]?.callId as string]: decision })
+    expect([ran, told(result)]).toEqual([expected, [content]])
+  })
+
+  it('asks for the tools that it names, and when it is told to', async () => {
+    const layer = approve({
+      tools: ['re*'],
+      when: ({ args }) => Number(args.cents) > 100,
+      reason: ({ args }) => `${args.cents}?`,
+    })
+    const steps = [calling(['refund', { cents: 5 }], ['look'], ['refund', { cents: 500 }]), 'Done.']
+    const { agent, ran } = scene(steps, [layer], { tools: ['refund', 'look'] })
+    const { pending } = await agent.session().run('go')
+    expect([ran.length, pending.map(({ request }) => request)]).toEqual([2, [{ reason: '500?' }]])
+  })
+
+  it('approves a tool that requires approval by itself, once and not twice', async () => {
+    const pay = { ...tool('pay'), requireApproval: true }
+    const agent = new Agent({ model: scriptedModel([calling(['pay']), 'Paid.']), tools: [pay] }).use(approve())
+    const session = agent.session()
+    const { pending } = await session.run('go')
+    expect((await session.resume({ [pending[0]?.callId as string]: { approve: true } })).text).toBe('Paid.')
+  })
+
+  it('shows the arguments that would run, and asks again where they change', async () => {
+    let n = 0
+    const restless: Middleware = {
+      name: 'restless',
+      tool(ctx, next) {
+        ctx.modifyArgs({ cents: ++n })
+        return next()
+      },
+    }
+    const { agent, ran } = scene([refund(), 'Done.'], [approve(), restless], { tools: ['refund'] })
+    const session = agent.session()
+    const { pending } = await session.run('go')
+    const again = await session.resume({ [pending[0]?.callId as string]: { approve: true } })
+    expect([again.status, ran]).toEqual(['suspended', []])
+  })
+})
+
+describe('guard.approve with a handler', () => {
+  const decided = async (handler: ApproveOptions['handler'], options: ApproveOptions = {}) => {
+    const made = scene([refund(), 'Done.'], [approve({ handler: handler as never, ...options })], { tools: ['refund'] })
+    return { ...made, result: await made.agent.run('go') }
+  }
+
+  it.each([
+    [true, 1],
+    [false, 0],
+    [{ approve: true } as const, 1],
+    [{ deny: 'no' }, 0],
+  ])('runs the call or not by what it says: %j', async (said, times) => {
+    const { ran, result } = await decided(() => said)
+    expect([ran.length, result.status]).toEqual([times, 'completed'])
+  })
+
+  it('gets the call as a copy, and may edit its arguments', async () => {
+    const { ran } = await decided(({ tool, args, reason }) => {
+      args.cents = 1_000_000
+      return { args: { cents: 2, note: `${tool} ${reason}` } }
+    })
+    expect(ran).toEqual([['refund', { cents: 2, note: 'refund The tool "refund" needs an approval.' }]])
+  })
+
+  it('that throws denies, and the log alone learns why', async () => {
+    const { ran, result, log } = await decided(() => Promise.reject(new Error('secret of the server')))
+    expect([ran, told(result)]).toEqual([[], ['The tool "refund" could not be approved.']])
+    expect([JSON.stringify(result), log.length]).toEqual([expect.not.stringContaining('secret'), 1])
+  })
+})
+
+describe('guard.approve that remembers', () => {
+  it('asks once for a tool with the same arguments, by value, and again for others', async () => {
+    const steps = [refund(), calling(['refund', { cents: 5 }]), calling(['refund', { cents: 6 }]), 'Done.']
+    let asked = 0
+    const { agent, ran } = scene(steps, [approve({ remember: true, handler: () => ++asked > 0 })], {
+      tools: ['refund'],
+    })
+    await agent.run('go')
+    expect([asked, ran.length]).toEqual([2, 3])
+  })
+
+  it('remembers no denial, nothing without being told to, and nothing of another session', async () => {
+    const asks = async (remember: boolean, yes: boolean) => {
+      let asked = 0
+      const layer = approve({ remember, handler: () => ++asked > 0 && yes })
+      const { agent } = scene([refund(), refund(), 'a', refund(), 'b'], [layer], { tools: ['refund'] })
+      await agent.session().run('1')
+      await agent.session().run('2')
+      return asked
+    }
+    expect([await asks(true, true), await asks(true, false), await asks(false, true)]).toEqual([2, 3, 3])
+  })
+
+  it('keeps no argument: what is kept are digests', async () => {
+    const { agent } = scene(
+      [calling(['refund', { iban: 'NO93 8601' }]), 'Done.'],
+      [approve({ remember: true, handler: () => true })],
+      { tools: ['refund'] },
+    )
+    const { state } = await agent.run('go')
+    expect(JSON.stringify(state)).not.toContain('8601')
+  })
+})
+
+it('guard.approve asks for the calls of a sub-agent too', async () => {
+  const clerk = new Agent({ name: 'clerk', model: scriptedModel([refund(), 'Refunded.']), tools: [tool('refund')] })
+  const ask = {
+    ...tool('ask'),
+    execute: async (_: object, ctx: ToolExecution) => (await delegate(ctx, clerk, 'go'))?.text,
+  }
+  const agent = new Agent({ model: scriptedModel([calling(['ask']), 'Done.']), tools: [ask as never] }).use(
+    approve({ tools: ['refund'] }),
+  )
+  const session = agent.session()
+  const { pending } = await session.run('go')
+  expect(pending).toMatchObject([{ name: 'refund', path: ['clerk'] }])
+  expect((await session.resume({ [pending[0]?.callId as string]: { approve: true } })).text).toBe('Done.')
+})
