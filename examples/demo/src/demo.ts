@@ -1,13 +1,21 @@
+import type { Decision } from 'allium'
+import type { Approver } from './approver/approver.ts'
 import { type Conversation, conversations } from './conversations.ts'
 import type { ChosenModel } from './models/chosen-model.ts'
 import type { Screen } from './screen/screen.ts'
 import { showBill } from './screen/show-bill.ts'
 import { showOnion } from './screen/show-onion.ts'
+import { showPending } from './screen/show-pending.ts'
 import { showRun } from './screen/show-run.ts'
-import { createSupportAgent } from './support-agent.ts'
+import { createSupportAgent, type SupportResult, type SupportRun, type SupportSession } from './support-agent.ts'
 
 /** Runs every conversation, each in a session of its tenant, and shows what happens. */
-export async function runDemo({ model, why }: ChosenModel, screen: Screen, signal: AbortSignal): Promise<void> {
+export async function runDemo(
+  { model, why }: ChosenModel,
+  approver: Approver,
+  screen: Screen,
+  signal: AbortSignal,
+): Promise<void> {
   screen.heading('Allium: one support agent, two tenants')
   screen.line('model', model.id, 'bold')
   screen.line('why', why)
@@ -24,15 +32,38 @@ export async function runDemo({ model, why }: ChosenModel, screen: Screen, signa
     const session = agent.session({ id: `${principal.tenantId}-1`, principal, context })
     for (const [turn, question] of questions.entries()) {
       screen.line(principal.userId, question, 'cyan')
-      const run = session.run(question, { signal })
-      await showRun(run, screen)
-      screen.gap()
-      const result = await run
+      const results = await answer(session, question)
       if (turn < questions.length - 1) continue
-      showOnion(onion, result.turnId, screen)
-      screen.gap()
-      showBill(result.state, screen)
+      for (const { turnId } of results) {
+        showOnion(onion, turnId, screen)
+        screen.gap()
+      }
+      showBill((results.at(-1) as SupportResult).state, screen)
     }
     await session.close()
+  }
+
+  /** One turn: a run, and one more each time that a person has decided of what waits. */
+  async function answer(session: SupportSession, question: string): Promise<SupportResult[]> {
+    const results = [await show(session.run(question, { signal }))]
+    while (results.at(-1)?.status === 'suspended')
+      results.push(await show(session.resume(await decide(session), { signal })))
+    return results
+  }
+
+  async function show(run: SupportRun): Promise<SupportResult> {
+    await showRun(run, screen)
+    screen.gap()
+    return run
+  }
+
+  /** Here at once, and in this process. A backend stores the session, and resumes it when the answer comes. */
+  async function decide({ pending }: SupportSession): Promise<Record<string, Decision>> {
+    const decisions: Record<string, Decision> = {}
+    for (const call of pending) {
+      showPending(call, screen)
+      decisions[call.callId] = await approver(call, signal)
+    }
+    return decisions
   }
 }

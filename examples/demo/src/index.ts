@@ -1,10 +1,14 @@
 import { messageOf } from 'allium'
+import { scriptedApprover } from './approver/scripted-approver.ts'
+import { terminalApprover } from './approver/terminal-approver.ts'
 import { runDemo } from './demo.ts'
 import { chooseModel } from './models/choose-model.ts'
 import { printable } from './screen/printable.ts'
 import { createScreen } from './screen/screen.ts'
 
 const screen = createScreen(process.stdout)
+const someone = process.stdin.isTTY && process.stdout.isTTY
+const approver = someone ? terminalApprover(process.stdin, screen) : scriptedApprover(screen)
 const interrupt = new AbortController()
 // Once: a second Ctrl-C ends the process at once.
 process.once('SIGINT', () => interrupt.abort(new DOMException('Ctrl-C', 'AbortError')))
@@ -12,7 +16,7 @@ process.once('SIGINT', () => interrupt.abort(new DOMException('Ctrl-C', 'AbortEr
 try {
   const chosen = await chooseModel()
   try {
-    await runDemo(chosen, screen, interrupt.signal)
+    await runDemo(chosen, approver, screen, interrupt.signal)
   } finally {
     await chosen.close()
   }

@@ -36,6 +36,8 @@ export function createSupportAgent(answering: Model, orders: Orders = openOrders
 }
 
 type SupportAgent = ReturnType<typeof createSupportAgent>['agent']
+export type SupportSession = ReturnType<SupportAgent['session']>
+export type SupportRun = ReturnType<SupportAgent['run']>
 
 /** What its runs come to; `state` is typed by the layers above. */
-export type SupportResult = Awaited<ReturnType<SupportAgent['run']>>
+export type SupportResult = Awaited<SupportRun>

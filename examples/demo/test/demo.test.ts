@@ -1,11 +1,14 @@
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
+import type { Approver } from '../src/approver/approver.ts'
+import { scriptedApprover } from '../src/approver/scripted-approver.ts'
+import { terminalApprover } from '../src/approver/terminal-approver.ts'
 import { runDemo } from '../src/demo.ts'
 import { chooseModel } from '../src/models/choose-model.ts'
 import type { Env } from '../src/models/chosen-model.ts'
-import { createScreen } from '../src/screen/screen.ts'
-import { ollamaServer, openAiServer } from './servers.ts'
+import { createScreen, type Screen } from '../src/screen/screen.ts'
+import { nobody, ollamaServer, openAiServer } from './servers.ts'
 
 it('shows what the model of ALLIUM_MODEL answers, and its cost', async () => {
   const { url } = await openAiServer('Let me', ' see.')
@@ -24,14 +27,32 @@ it('shows what a local Ollama answers, at no cost', async () => {
   expect(shown).toMatch(/^budget +\$0\.00 taken/m)
 })
 
+it('waits at a terminal for what a person types, and goes on with it', async () => {
+  const typed = new PassThrough()
+  const answers = ['y', 'n, they work']
+  const shown = await show({ OLLAMA_HOST: nobody }, (screen) => {
+    const approver = terminalApprover(typed, screen)
+    return (call, signal) => {
+      const approval = approver(call, signal)
+      typed.write(`${answers.shift()}\n`)
+      return approval
+    }
+  })
+  expect(shown).toMatch(/^pending +refund \{"orderId":"A-1042","amount":1060\}$/m)
+  expect(shown).toContain('Approve? y, n')
+  expect(shown).toContain('Refunded $1060 of order A-1042')
+  expect(shown).toMatch(/^ {2}denied +A person says no: they work$/m)
+})
+
 /** All that the demo writes with these variables. */
-async function show(env: Env): Promise<string> {
+async function show(env: Env, approverOf: (screen: Screen) => Approver = scriptedApprover): Promise<string> {
   const chosen = await chooseModel(env)
   onTestFinished(() => chosen.close())
   const out = new PassThrough()
+  const screen = createScreen(out)
   const [shown] = await Promise.all([
     text(out),
-    runDemo(chosen, createScreen(out), new AbortController().signal).finally(() => out.end()),
+    runDemo(chosen, approverOf(screen), screen, new AbortController().signal).finally(() => out.end()),
   ])
   return shown
 }

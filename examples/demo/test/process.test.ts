@@ -49,13 +49,17 @@ const conversation = [
   'Refunded $180 of order A-1042',
   'attempt 1 failed (429), the next follows',
   'Refunds over $500 need a person',
+  /^person +no, send the goods back first \(scripted/m,
+  'denied  A person says no: send the goods back first.',
   'ticket acme-1-3',
   /^usage +7 model calls, [\d,]+ tokens in/m,
   /^cost +\$0\.00\d+, by/m,
   'refunds:paid = 180, refunds:denied = 1',
   'No order A-1042.',
   'Refunds over $50 need a person',
-  'refunds:paid = 0, refunds:denied = 1',
+  /^person +yes \(scripted/m,
+  'Refunded $98 of order G-2001',
+  'refunds:paid = 98, refunds:denied = 0',
 ]
 
 const outerLayers = [

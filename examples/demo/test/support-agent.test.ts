@@ -1,4 +1,4 @@
-import { scriptedModel } from 'allium/testing'
+import { type ScriptedStep, scriptedModel } from 'allium/testing'
 import { expect, it } from 'vitest'
 import { openOrders } from '../src/orders.ts'
 import type { Context, Principal } from '../src/principal.ts'
@@ -32,14 +32,49 @@ it("does not refund another tenant's order", async () => {
 
 it.each([
   [acme, 'A-1042', 500, 'ok'],
-  [acme, 'A-1042', 500.01, 'denied'],
+  [acme, 'A-1042', 500.01, 'suspended'],
   [globex, 'G-2001', 50, 'ok'],
-  [globex, 'G-2001', 50.01, 'denied'],
-])('holds refunds to the limit of the plan: %o %s %d %s', async (principal, orderId, amount, status) => {
-  const orders = openOrders()
-  const [refunded] = await callTool(principal, 'refund', { orderId, amount }, orders)
-  expect(refunded?.status).toBe(status)
-  expect(orders.find(principal.tenantId, orderId)?.refunded).toBe(status === 'ok' ? amount : 0)
+  [globex, 'G-2001', 50.01, 'suspended'],
+])(
+  'asks a person above the limit of the plan, and pays nothing before: %o %s %d %s',
+  async (principal, orderId, amount, status) => {
+    const orders = openOrders()
+    const [refunded] = await callTool(principal, 'refund', { orderId, amount }, orders)
+    expect(refunded?.status).toBe(status)
+    expect(orders.find(principal.tenantId, orderId)?.refunded).toBe(status === 'ok' ? amount : 0)
+  },
+)
+
+it('pays what a person has approved', async () => {
+  const { session, orders } = await waiting(600)
+  const { status, state, text } = await session.resume({ c1: { approve: true } })
+  expect([status, text, state['refunds:paid']]).toEqual(['completed', 'Done.', 600])
+  expect(orders.find('acme', 'A-1042')?.refunded).toBe(600)
+})
+
+it('pays what a person makes of it', async () => {
+  const { session } = await waiting(600)
+  const { state } = await session.resume({ c1: { args: { orderId: 'A-1042', amount: 550 } } })
+  expect(state['refunds:paid']).toBe(550)
+})
+
+it('pays nothing that a person denies, tells the model why, and gives the user a ticket', async () => {
+  const { session, orders } = await waiting(600)
+  const { text, state, toolCalls } = await session.resume({ c1: { deny: 'Send it back first.' } })
+  expect(toolCalls[0]?.result).toMatchObject({ status: 'denied', content: 'Send it back first.' })
+  expect(text).toMatch(/^Done\. \(.* ticket .*-1\.\)$/)
+  expect(state['refunds:denied']).toBe(1)
+  expect(orders.find('acme', 'A-1042')?.refunded).toBe(0)
+})
+
+it('gives the ticket when the turn has its answer, not while another refund waits', async () => {
+  const { session } = await waiting(600, {
+    toolCalls: [{ name: 'refund', callId: 'c2', args: { orderId: 'A-1042', amount: 700 } }],
+  })
+  const second = await session.resume({ c1: { deny: 'No.' } })
+  expect(second.status).toBe('suspended')
+  const { text } = await session.resume({ c2: { approve: true } })
+  expect(text).toContain('ticket')
 })
 
 it('refunds no more than the order has left', async () => {
@@ -50,8 +85,9 @@ it('refunds no more than the order has left', async () => {
 it('adds up what was paid and denied in the state of the session', async () => {
   const call = (amount: number) => ({ name: 'refund', args: { orderId: 'A-1042', amount } })
   const model = scriptedModel([{ toolCalls: [call(10), call(32), call(600)] }, 'Done.'])
-  const { agent } = createSupportAgent(model)
-  const { state } = await agent.run('Refund.', { session: { principal: acme, context } })
+  const session = createSupportAgent(model).agent.session({ principal: acme, context })
+  const { pending } = await session.run('Refund.')
+  const { state } = await session.resume({ [pending[0]!.callId]: { deny: 'No.' } })
   expect(state['refunds:paid']).toBe(42)
   expect(state['refunds:denied']).toBe(1)
 })
@@ -60,6 +96,18 @@ it('refuses a principal that names no tenant', () => {
   const { agent } = createSupportAgent(scriptedModel([]))
   expect(() => agent.session({ principal: { ...acme, tenantId: '' } })).toThrow('principal')
 })
+
+/** A session of acme where the refund "c1" waits for a person; then the model says what `more` has, and "Done.". */
+async function waiting(amount: number, ...more: ScriptedStep[]) {
+  const orders = openOrders()
+  const first = { toolCalls: [{ name: 'refund', callId: 'c1', args: { orderId: 'A-1042', amount } }] }
+  const { agent } = createSupportAgent(scriptedModel([first, ...more, 'Done.']), orders)
+  const session = agent.session({ principal: acme, context })
+  expect((await session.run('Refund.')).pending).toMatchObject([
+    { callId: 'c1', request: { reason: expect.stringContaining('Refunds over $500 need a person') } },
+  ])
+  return { session, orders }
+}
 
 /** The results of one call that the model makes. */
 async function callTool(principal: Principal, name: string, args: object, orders = openOrders()) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ScriptedStep } from '../../testing/src/index.ts'
-import { type Agent, delegate, type Middleware, type Snapshot, type ToolExecution } from '../src/index.ts'
+import { type Agent, type AnyTool, delegate, type Middleware, type Snapshot, type ToolExecution } from '../src/index.ts'
 import { build, failure, gate, only, read, results, settled, tool } from './kit.ts'
 
 const ask: ScriptedStep = { toolCalls: [{ name: 'research', callId: 'c1', args: { task: 'find' } }] }
@@ -79,6 +79,17 @@ describe('delegate()', () => {
       undefined,
     ])
     expect((await run).usage.calls).toBe(5)
+  })
+
+  it('ends where an agent calls itself without end: the model is told', async () => {
+    const told: unknown[] = []
+    const itself: AnyTool = tool('research', async (_, ctx) => (await delegate(ctx, endless.agent, 'on'))?.text)
+    const steps = [...Array.from({ length: 17 }, () => ask), ...Array.from({ length: 17 }, () => 'Back.')]
+    const endless: ReturnType<typeof build> = build(steps, [], { name: 'endless', tools: [itself] })
+    endless.agent.on('tool:end', ({ content, path }) => path === undefined || told.push([path.length, content]))
+    const { text, usage } = await endless.agent.run('go')
+    expect([text, usage.calls]).toEqual(['Back.', 34])
+    expect(told).toContainEqual([16, expect.stringContaining('the 17th in a row of agents')])
   })
 
   it('is for tools: another context is refused by name', async () => {

@@ -17,7 +17,7 @@ describe('guard.maxModelCalls', () => {
       'stopped',
       '"guard:maxModelCalls": 2 model calls per turn have been made.',
     ])
-    expect([model.calls, result.state['guard:maxModelCalls:calls']]).toEqual([2, 2])
+    expect([model.calls, result.state]).toEqual([2, { 'guard:maxModelCalls:calls': 2 }])
   })
 
   it('counts each attempt of a retry outside of it', async () => {

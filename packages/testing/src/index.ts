@@ -1,5 +1,23 @@
-// Models
-
+// Suites: what every implementation of a seam, and every layer, has to do
+export type { ConformanceCase, TestFunctions } from './conformance/cases.ts'
+export {
+  type LayerCaseName,
+  type LayerConformanceOptions,
+  layerCases,
+  layerConformance,
+} from './conformance/layer/layer-conformance.ts'
+export {
+  type LedgerConformanceOptions,
+  ledgerCases,
+  ledgerConformance,
+  type MakeLedger,
+} from './conformance/ledger/ledger-conformance.ts'
+export {
+  type MakeStore,
+  type StoreConformanceOptions,
+  storeCases,
+  storeConformance,
+} from './conformance/store/store-conformance.ts'
 // Layers and time
 export type { LayerRun } from './layer-run.ts'
 export { type ManualClock, manualClock } from './manual-clock.ts'

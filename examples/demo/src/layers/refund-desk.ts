@@ -1,8 +1,9 @@
+import type { Message } from 'allium'
 import { supportLayer } from '../principal.ts'
 import { RefundArgs } from '../tools/refund.ts'
 
 /**
- * Keeps in the session's state what was paid back and what was denied, and hands a denied refund to a person.
+ * Keeps in the session's state what was paid back and what was denied, and gives the user of a denied one a ticket.
  *
  * Two rings of the onion, one layer: its tool hook sees each refund, its turn hook the finished answer.
  */
@@ -13,21 +14,31 @@ export function refundDesk() {
     state: {
       'refunds:paid': { default: 0, reducer: (total, amount: number) => total + amount },
       'refunds:denied': { default: 0, reducer: (count, more: number) => count + more },
+      // Of this turn, also over the time that it waits for a person.
+      'refunds:ticket': { default: false, scope: 'turn' },
     },
 
     async turn(ctx, next) {
-      const before = ctx.state['refunds:denied']
       await next()
-      if (ctx.state['refunds:denied'] === before) return
-      ctx.output = `${ctx.output} (Handed over to a person: ticket ${ctx.sessionId}-${ctx.turnIndex + 1}.)`
+      if (!ctx.state['refunds:ticket'] || !isAnswer(ctx.history.at(-1))) return
+      ctx.output = `${ctx.output} (To speak about it, name the ticket ${ctx.sessionId}-${ctx.turnIndex + 1}.)`
     },
 
     async tool(ctx, next) {
       const result = await next()
       if (ctx.tool.name !== 'refund') return result
       if (result.status === 'ok') ctx.state['refunds:paid'] = RefundArgs.parse(ctx.args).amount
-      if (result.status === 'denied') ctx.state['refunds:denied'] = 1
+      if (result.status === 'denied') {
+        ctx.state['refunds:denied'] = 1
+        ctx.state['refunds:ticket'] = true
+      }
       return result
     },
   })
+}
+
+/** Whether the turn has its answer: where calls wait for a person, they are what was said last. */
+function isAnswer(last: Readonly<Message> | undefined): boolean {
+  if (last?.role !== 'assistant') return false
+  return typeof last.content === 'string' || last.content.every(({ type }) => type !== 'tool-call')
 }

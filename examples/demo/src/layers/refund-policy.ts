@@ -2,7 +2,7 @@ import { type Principal, supportLayer } from '../principal.ts'
 import { RefundArgs } from '../tools/refund.ts'
 
 /**
- * Denies refunds above the limit of the tenant's plan.
+ * Asks a person of refunds above the limit of the tenant's plan: the run ends as suspended, and is resumed with the answer.
  *
  * It stands right around the tool, below every layer that may change the arguments, so it judges what really runs.
  */
@@ -16,8 +16,10 @@ export function refundPolicy(limits: Record<Principal['plan'], number>) {
       const args = RefundArgs.safeParse(ctx.args)
       if (!args.success) return next() // the tool's own schema refuses them
       const { plan } = ctx.principal
-      if (args.data.amount <= limits[plan]) return next()
-      return ctx.deny(`Refunds over $${limits[plan]} need a person: the ${plan} plan allows no more at once.`)
+      if (args.data.amount <= limits[plan] || ctx.approval !== undefined) return next() // a refusal takes effect here
+      return ctx.suspend({
+        reason: `Refunds over $${limits[plan]} need a person: the ${plan} plan allows no more at once.`,
+      })
     },
   })
 }

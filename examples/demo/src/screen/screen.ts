@@ -37,6 +37,10 @@ export function createScreen(out: NodeJS.WritableStream & { columns?: number }) 
       const line = clip(oneLine(text), width - indent)
       write(`${paint(style, label.padEnd(indent))}${paint('dim', line)}\n`)
     },
+    /** A label and a question; what is typed stands behind it. */
+    prompt(label: string, text: string): void {
+      write(`${paint('yellow', label.padEnd(indent))}${oneLine(text)} `)
+    },
     heading(text: string): void {
       write(`\n${paint('bold', oneLine(text))}\n${paint('dim', '─'.repeat(width))}\n`)
     },

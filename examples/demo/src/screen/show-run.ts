@@ -35,6 +35,7 @@ function asideOf(event: Shown): Parameters<Screen['aside']> | undefined {
     case 'tool:start':
       return ['  tool', `${event.name} ${JSON.stringify(event.args)}`]
     case 'tool:end':
+      if (event.status === 'suspended') return ['  waits', 'for a person: the run ends here', statusStyle.suspended]
       return [`  ${event.status}`, event.content, statusStyle[event.status]]
     case 'model:retry':
       return ['  retry', `attempt ${event.attempt} failed (${event.status ?? 'no answer'}), the next follows`, 'yellow']

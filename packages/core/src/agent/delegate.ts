@@ -1,7 +1,8 @@
 import { coreFrame } from '../compose/frame.ts'
-import { isAlliumError } from '../errors/allium-error.ts'
+import { AlliumError, isAlliumError } from '../errors/allium-error.ts'
 import type { RunResult } from '../loop/run-result.ts'
 import type { Input } from '../messages/message.ts'
+import type { ToolCall } from '../scopes/tool-call.ts'
 import { toolCallOf } from '../scopes/tool-context.ts'
 import type { RunOptions } from '../session/options.ts'
 import type { SuspendRequest } from '../tool/approval.ts'
@@ -13,6 +14,7 @@ import type { Agent } from './agent.ts'
  * too, its events go into the caller's run with a `path`, and an abort reaches it. Where it waits for a human, so does the
  * call: `session.pending` of the caller lists what waits inside, as `callId/innerCallId`, and `resume()` leads there.
  *
+ * @throws AlliumError `agent.too_deep` where more than 16 agents call each other, one inside the other
  * @returns what the run came to; undefined where it waits, and then it does not matter what the tool returns
  *
  * @example
@@ -25,6 +27,7 @@ export async function delegate<S>(
   options: RunOptions = {},
 ): Promise<RunResult<S> | undefined> {
   const call = toolCallOf(ctx)
+  checkDepth(call, agent.name)
   const { waited, inner: decisions } = call.asked
   const session = agent.session({ parent: ctx })
   const before = waited?.inner?.snapshot
@@ -44,4 +47,17 @@ export async function delegate<S>(
     await session.close()
   }
   return undefined
+}
+
+const deepest = 16
+
+function checkDepth(call: ToolCall, name: string): void {
+  let depth = 1
+  for (let above = call.turn.session.parent; above !== undefined; above = above.turn.session.parent) depth++
+  if (depth <= deepest) return
+  throw new AlliumError(
+    'agent.too_deep',
+    `The agent "${name}" would be the ${depth}th in a row of agents that call each other; ${deepest} is the most. Answer without it.`,
+    { expose: true },
+  )
 }

@@ -3,6 +3,7 @@ export const errorCodes = [
   'agent.disposed',
   'agent.options',
   'agent.started',
+  'agent.too_deep',
   'approval.changed',
   'approval.expired',
   'approval.forged',

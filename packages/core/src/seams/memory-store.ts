@@ -1,5 +1,4 @@
 import { AlliumError } from '../errors/allium-error.ts'
-import { cloneJson } from '../messages/json.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Lease, SessionKey, SessionStore, StoredSession, StoredTurn } from './session-store.ts'
 
@@ -20,7 +19,7 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock } = {}): Se
   }
 
   return {
-    load: async (key) => cloneJson(sessions.get(nameOf(key))),
+    load: async (key) => ownCopy(sessions.get(nameOf(key))),
     async acquire(key, ms) {
       const name = nameOf(key)
       const now = clock.monotonic()
@@ -41,12 +40,20 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock } = {}): Se
       if (holds(lease) === undefined) throw fenced(lease.key)
       const before = sessions.get(name) ?? { version: 0, history: [], rest: { state: {} } }
       if (before.version !== version) throw conflict(lease.key, version, before.version)
-      sessions.set(name, appended(before, cloneJson(turn)))
+      sessions.set(name, appended(before, ownCopy(turn)))
     },
     async delete(key) {
       sessions.delete(nameOf(key))
     },
   }
+}
+
+/** A copy down to the bytes. URLs never change, and are shared. */
+function ownCopy<T>(value: T): T {
+  if (value instanceof Uint8Array) return value.slice() as T
+  if (Array.isArray(value)) return value.map(ownCopy) as T
+  if (typeof value !== 'object' || value === null || value instanceof URL) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, ownCopy(item)])) as T
 }
 
 function appended({ version, history }: StoredSession, { from, messages, rest }: StoredTurn): StoredSession {

@@ -1,5 +1,5 @@
 import type { Message, StreamEvent, ToolCallRecord, ToolStatus } from '@allium/core'
-import { type EventSource, eventsOf, fieldsOf, type HistorySource, historyOf, notA } from './received.ts'
+import { type EventSource, eventsOf, fieldsOf, type HistorySource, historyOf, notA, ownEvents } from './received.ts'
 
 /** A result, or whatever has the events or the messages of one. */
 export type CallSource = { readonly toolCalls: readonly ToolCallRecord[] } | EventSource | HistorySource
@@ -15,7 +15,7 @@ export interface CalledTool {
 
 /**
  * The tool calls that a model asked for, in order, whatever became of them: `status` tells a denied one from one that
- * ran. For node:test and others; vitest has `toHaveCalledTool`.
+ * ran. Calls of sub-agents are not among them. For node:test and others; vitest has `toHaveCalledTool`.
  *
  * @throws TypeError for what is neither result nor events nor messages, such as a run that was not awaited
  */
@@ -24,7 +24,7 @@ export function calledTools(source: CallSource): CalledTool[] {
   if (Array.isArray(toolCalls)) return toolCalls.map(fromRecord)
   if (Array.isArray(fieldsOf(result).toolCalls)) return (fieldsOf(result).toolCalls as ToolCallRecord[]).map(fromRecord)
   const events = eventsOf(source)
-  if (events !== undefined) return fromEvents(events)
+  if (events !== undefined) return fromEvents(ownEvents(events))
   const history = historyOf(source)
   if (history !== undefined) return fromHistory(history)
   throw notA('a result, a list of events or a history', source)

@@ -50,7 +50,7 @@ function textsOf(item: object): string[] {
 function splitIn(list: readonly unknown[], has: (text: string) => boolean): string[] {
   const joined = new Map<string, string[]>()
   for (const item of list) {
-    const { type, delta, callId = '' } = (item ?? {}) as { type?: unknown; delta?: unknown; callId?: unknown }
+    const { type, delta, callId = '' } = chunkOf(item)
     if (typeof delta !== 'string') continue
     const key = `${type} ${callId}`.trim()
     const deltas = joined.get(key)
@@ -58,6 +58,18 @@ function splitIn(list: readonly unknown[], has: (text: string) => boolean): stri
     else deltas.push(delta)
   }
   return [...joined].filter(([, deltas]) => !deltas.some(has) && has(deltas.join(''))).map(([key]) => key)
+}
+
+interface Delta {
+  type?: unknown
+  delta?: unknown
+  callId?: unknown
+}
+
+/** Observers and sub-agents tell a chunk inside another event. */
+function chunkOf(item: unknown): Delta {
+  const { chunk } = (item ?? {}) as { chunk?: Delta }
+  return chunk ?? ((item ?? {}) as Delta)
 }
 
 /** All fields, hidden ones such as an error's message and the getters of a class included; one that throws is passed over. */

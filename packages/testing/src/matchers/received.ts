@@ -15,6 +15,11 @@ export function eventsOf(source: unknown): readonly StreamEvent[] | undefined {
   return isListOf(events, 'type') ? (events as StreamEvent[]) : undefined
 }
 
+/** The events of the run itself, without those of its sub-agents. */
+export function ownEvents(events: readonly StreamEvent[]): readonly StreamEvent[] {
+  return events.filter((event) => !('path' in event) || event.path === undefined)
+}
+
 /** The messages of a source; undefined where it has none. */
 export function historyOf(source: unknown): readonly Message[] | undefined {
   if (isListOf(source, 'role')) return source as Message[]

@@ -1,5 +1,5 @@
 import type { RunStatus } from '@allium/core'
-import { eventsOf, fieldsOf, notA } from './received.ts'
+import { eventsOf, fieldsOf, notA, ownEvents } from './received.ts'
 
 /** How a run ended. */
 export interface RunEnd {
@@ -18,7 +18,7 @@ export function runEnd(source: unknown): RunEnd {
   const { status, reason, result, error } = fieldsOf(source)
   if (statuses.includes(status)) return { status: status as RunStatus, reason: reason as string | undefined }
   if (source instanceof Error) return endOfError(source)
-  const end = eventsOf(source)?.findLast((event) => event.type === 'turn:end')
+  const end = ownEvents(eventsOf(source) ?? []).findLast((event) => event.type === 'turn:end')
   if (end?.type === 'turn:end') return { status: end.status, reason: end.reason }
   if (result !== undefined) return runEnd(result)
   if (error !== undefined) return runEnd(error)

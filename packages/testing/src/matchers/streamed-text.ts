@@ -1,9 +1,8 @@
-import type { StreamEvent } from '@allium/core'
-import { type EventSource, eventsOf, notA } from './received.ts'
+import { type EventSource, eventsOf, notA, ownEvents } from './received.ts'
 
 /**
  * The text that a reader of the events has on the screen at the end: all steps, without what a `model:reset` took
- * back. For node:test and others; vitest has `toHaveStreamed`.
+ * back, and without what sub-agents said: their events have a `path`. For node:test and others; vitest has `toHaveStreamed`.
  *
  * @throws TypeError for what has no events
  */
@@ -18,7 +17,7 @@ export function readStream(source: EventSource): { text: string; takenBack: stri
   const takenBack: string[] = []
   let kept = ''
   let step = ''
-  for (const event of events as readonly StreamEvent[]) {
+  for (const event of ownEvents(events)) {
     if (event.type === 'text-delta') step += event.delta
     else if (event.type === 'step:start') {
       kept += step

@@ -5,7 +5,7 @@ import { recordingError } from './recording-error.ts'
 /**
  * Reads a cassette; undefined where there is no such file.
  *
- * @throws AlliumError `test.script` for a file that is no cassette
+ * @throws AlliumError `test.cassette` for a file that is no cassette
  */
 export async function loadCassette(path: string): Promise<Cassette | undefined> {
   const text = await files()

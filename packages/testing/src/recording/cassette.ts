@@ -37,7 +37,7 @@ export interface Tape {
  * To record anew: remove the file, or set ALLIUM_CASSETTES=record.
  *
  * @param path from the working directory
- * @throws AlliumError `test.script` where there is nothing to replay, or no model to record
+ * @throws AlliumError `test.cassette` where there is nothing to replay, or no model to record
  * @example
  * const tape = await cassette('test/cassettes/refund.json', { model: () => fromAiSdk(openai('gpt-5')) })
  * const { text } = await new Agent({ model: tape.model }).run('Where is my refund?')

@@ -14,7 +14,7 @@ export interface ReplayModelOptions {
 }
 
 export interface ReplayingModel extends Model {
-  /** Throws unless each recorded call was asked for, and no other. @throws AlliumError `test.script` */
+  /** Throws unless each recorded call was asked for, and no other. @throws AlliumError `test.cassette` */
   done(): void
 }
 
@@ -28,7 +28,7 @@ export interface Take {
 /**
  * A model that answers from a recording: with the same chunks, or the same error. A call is found by what it asks,
  * without secrets, signal and principal; equal calls are answered in the order of their recording. One that was not
- * recorded fails with `test.script`, whose message shows how it differs from the nearest recorded one.
+ * recorded fails with `test.cassette`, whose message shows how it differs from the nearest recorded one.
  *
  * A call that its reader had left waits, after its chunks, until it is aborted.
  *

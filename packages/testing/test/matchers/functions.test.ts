@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { Agent, type Message } from '@allium/core'
+import { Agent, delegate, type Message, type StreamEvent, type ToolExecution } from '@allium/core'
 import { expect, it } from 'vitest'
 import { calledTools, historyProblems, leaks, runEnd, scriptedModel, sentTexts, streamedText } from '../../src/index.ts'
 import { matchesPartially } from '../../src/matchers/matches-partially.ts'
@@ -40,4 +40,23 @@ it.each([
   [{ a: Number.NaN }, { a: Number.NaN }, true],
 ])('%j has all of %j: %s', (actual, expected, answer) => {
   expect(matchesPartially(actual, expected)).toBe(answer)
+})
+
+it('a sub-agent is not the run: its text, calls and end do not count, but a secret in its chunks is found', async () => {
+  const add = { name: 'add', description: 'Adds', jsonSchema: { type: 'object' }, execute: () => 1 }
+  const child = new Agent({ model: scriptedModel([{ toolCalls: [{ name: 'add' }] }, 'sec ret']), tools: [add] })
+  const ask = {
+    name: 'ask',
+    description: 'Asks another agent',
+    jsonSchema: { type: 'object' },
+    execute: async (_: object, ctx: ToolExecution) => (await delegate(ctx, child, 'go'))?.toolCalls.length,
+  }
+  const run = new Agent({ model: scriptedModel([{ toolCalls: [{ name: 'ask' }] }, 'Done.']), tools: [ask] }).run('go')
+  const events: StreamEvent[] = []
+  for await (const event of run) events.push(event as StreamEvent)
+  expect(events.filter((event) => 'path' in event).map(({ type }) => type)).toContain('model:chunk')
+  expect(streamedText(events)).toBe('Done.')
+  expect(calledTools(events)).toEqual(calledTools(await run))
+  expect(() => runEnd(events.filter((event) => 'path' in event))).toThrow('with a turn:end')
+  expect(leaks(events, 'sec ret')).toEqual([' (over several text-delta)'.trim()])
 })

@@ -58,7 +58,7 @@ it('writes a file that people can review: a chunk is a line', async () => {
 it.each(['true', '1', 'woodpecker'])('does not record in CI (CI=%s), but says what to do', async (CI) => {
   const { path } = await place()
   const attempt = test(path, { model: scriptedModel(['Hello.']), env: { CI } })
-  await expect(attempt).rejects.toMatchObject({ code: 'test.script' })
+  await expect(attempt).rejects.toMatchObject({ code: 'test.cassette' })
   await expect(attempt).rejects.toThrow(/no recording at .*tape\.json, and CI records none.*ALLIUM_CASSETTES=record/)
 })
 

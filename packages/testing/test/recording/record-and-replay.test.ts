@@ -42,7 +42,7 @@ describe('recordModel and replayModel', () => {
     expect(second.chunks[0]).toMatchObject({ data: Uint8Array.of(0, 255) })
     const other = structuredClone(content.slice(2)) as Message['content']
     const missed = await call(replayModel(stored(recorder)), request({ messages: [{ role: 'user', content: other }] }))
-    expect(missed.error).toMatchObject({ code: 'test.script' })
+    expect(missed.error).toMatchObject({ code: 'test.cassette' })
   })
 
   it.each<[string, ScriptedStep]>([

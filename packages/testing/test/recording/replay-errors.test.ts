@@ -11,7 +11,7 @@ async function recording(...texts: string[]): Promise<Cassette> {
 it('a call that was not recorded fails with the nearest one as a line diff', async () => {
   const replayed = replayModel(await recording('Where is my refund?\nIt is late.', 'Hi'))
   const { error } = await call(replayed, ask('Where is my refund?\nIt is very late.'))
-  expect(error).toMatchObject({ code: 'test.script' })
+  expect(error).toMatchObject({ code: 'test.cassette' })
   expect(
     String(error),
   ).toBe(`AlliumError: The recording of "scripted/model" has no such request. The nearest is call 1 (- recorded, + asked):

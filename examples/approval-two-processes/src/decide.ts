@@ -1,0 +1,34 @@
+/** Process two: `decide.ts approve|deny|edit <token>`. It loads what waits, and goes on with the decision. */
+import { type Approval, isAlliumError } from 'allium'
+import { scriptedModel } from 'allium/testing'
+import { createRefundAgent, who } from './refund-agent.ts'
+import { loadSnapshot, saveSnapshot } from './snapshot-file.ts'
+
+const approvals: Record<string, Approval> = {
+  approve: { approve: true },
+  deny: { deny: 'The kettle was fine when it left us.' },
+  edit: { args: { orderId: 'A-1042', amount: 20 } },
+}
+
+// A model would read the result of the call; this one is played.
+const model = scriptedModel([
+  ({ messages }) =>
+    JSON.stringify(messages.at(-1)).includes('Refunded') ? 'Your money is on its way.' : 'I am sorry: no refund.',
+])
+
+const [choice = '', token = ''] = process.argv.slice(2)
+const approval = approvals[choice]
+try {
+  if (approval === undefined) throw new Error('Usage: decide.ts approve|deny|edit <token>')
+  const session = createRefundAgent(model).session(who)
+  session.restore(loadSnapshot())
+  const [call] = session.pending
+  if (call === undefined) throw new Error('Nothing waits.')
+  const { status, text } = await session.resume({ [call.callId]: { ...approval, token } })
+  saveSnapshot(session.snapshot())
+  console.log(`status   ${status}`)
+  console.log(`answer   ${text}`)
+} catch (error) {
+  process.exitCode = 1
+  console.log(isAlliumError(error) ? `refused  ${error.code}: ${error.message}` : String(error))
+}

@@ -1,0 +1,39 @@
+import { type ErrorCode, isAlliumError } from '@allium/core'
+import { difference, show } from './difference.ts'
+
+/** What a case of a suite found. Runners show `actual` and `expected` as a diff. */
+export class Nonconformance extends Error {
+  override readonly name = 'Nonconformance'
+  declare readonly actual: unknown
+  declare readonly expected: unknown
+
+  constructor(message: string, { cause, ...sides }: { cause?: unknown; actual?: unknown; expected?: unknown } = {}) {
+    super(message.replace(/\.\.$/, '.'), cause === undefined ? undefined : { cause })
+    Object.assign(this, sides)
+  }
+}
+
+/** @param what the rule, as a sentence without its stop */
+export function check(holds: boolean, what: string): asserts holds {
+  if (!holds) throw new Nonconformance(`${what}.`)
+}
+
+/** Deep, and strict about bytes and URLs; a field that is undefined equals an absent one. */
+export function checkEqual(actual: unknown, expected: unknown, what: string): void {
+  const found = difference(actual, expected)
+  if (found !== undefined) throw new Nonconformance(`${what}. ${found}`, { actual, expected })
+}
+
+/** Fails unless the promise rejects with this code. */
+export async function checkRejects(promise: Promise<unknown>, code: ErrorCode, what: string): Promise<void> {
+  let given: unknown
+  try {
+    given = await promise
+  } catch (error) {
+    if (isAlliumError(error, code)) return
+    throw new Nonconformance(`${what}: it should reject with "${code}", but rejected with ${show(error)}.`, {
+      cause: error,
+    })
+  }
+  throw new Nonconformance(`${what}: it should reject with "${code}", but gave ${show(given)}.`)
+}

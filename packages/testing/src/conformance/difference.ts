@@ -1,0 +1,47 @@
+/** Where two values differ, as a sentence; undefined where they do not. Bytes, URLs and own `__proto__` keys count. */
+export function difference(actual: unknown, expected: unknown, path = ''): string | undefined {
+  if (Object.is(actual, expected)) return undefined
+  if (!isObject(actual) || !isObject(expected) || kindOf(actual) !== kindOf(expected))
+    return told(path, actual, expected)
+  if (actual instanceof Uint8Array || actual instanceof URL || actual instanceof Date)
+    return textOf(actual) === textOf(expected) ? undefined : told(path, actual, expected)
+  for (const key of new Set([...Object.keys(actual), ...Object.keys(expected)])) {
+    const at = Array.isArray(expected) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`
+    const found = difference(own(actual, key), own(expected, key), at)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** A value in one line of a message. */
+export function show(value: unknown): string {
+  if (value instanceof Error) return `${value.name}: ${value.message}`
+  if (isObject(value) && kindOf(value) !== 'object' && !Array.isArray(value))
+    return `${kindOf(value)}(${textOf(value)})`
+  const text = typeof value === 'bigint' ? `${value}n` : (JSON.stringify(value) ?? String(value))
+  return text.length > 200 ? `${text.slice(0, 199)}…` : text
+}
+
+function told(path: string, actual: unknown, expected: unknown): string {
+  return `${path === '' ? 'It' : path} is ${show(actual)}, and should be ${show(expected)}.`
+}
+
+/** Buffers of Node are bytes like any others. */
+function kindOf(value: object): string {
+  if (value instanceof Uint8Array) return 'bytes'
+  if (Array.isArray(value)) return 'list'
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype ? 'object' : (value.constructor?.name ?? 'object')
+}
+
+function textOf(value: object): string {
+  return value instanceof Uint8Array ? Array.from(value).join(' ') : String(value)
+}
+
+function own(value: object, key: string): unknown {
+  return Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}

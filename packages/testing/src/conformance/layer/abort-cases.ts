@@ -1,0 +1,136 @@
+import type { AgentRun } from '@allium/core'
+import { check, checkEqual } from '../check.ts'
+import { show } from '../difference.ts'
+import { callWork, makeBench, makeLayer, plainSteps, type Scene } from './bench.ts'
+import { at, type CallScope, places, untilAborted } from './inside.ts'
+import type { LayerConformanceOptions } from './layer-conformance.ts'
+import { completed, passTime, type Ran, runTurn } from './run.ts'
+
+/** An abort ends the run, wherever it meets it, and the session goes on. */
+export const abortCases = {
+  async 'ends with an abort that came before the run'(options: LayerConformanceOptions) {
+    const bench = makeBench(options, { steps: plainSteps })
+    const session = bench.session()
+    const signal = AbortSignal.abort('planted')
+    const { error } = await runTurn(bench, session, (session) => session.run('What is new?', { signal }))
+    checkAborted(error, 'before the run')
+    checkEqual(bench.model.calls, 0, 'The model is not called')
+    completed(await runTurn(bench, session), 'The session is run again after the abort')
+  },
+
+  async 'takes no notice of an abort after the run'(options: LayerConformanceOptions) {
+    const bench = makeBench(options, { steps: [...plainSteps, ...plainSteps] })
+    const session = bench.session()
+    let first: AgentRun | undefined
+    const ran = await runTurn(bench, session, (session) => (first = session.run('What is new?')))
+    first?.abort('planted')
+    completed(ran, 'An abort comes after the run')
+    completed(await runTurn(bench, session), 'The session is run again')
+  },
+
+  async 'ends with an abort at any moment'(options: LayerConformanceOptions) {
+    let ran: Ran | undefined
+    for (let ticks = 0; ran?.result === undefined && ticks < 2000; ticks += 1 + Math.floor(ticks / 10)) {
+      const bench = makeBench(options, { steps: [...plainSteps, ...plainSteps, ...plainSteps] })
+      const session = bench.session()
+      ran = await runTurn(bench, session, undefined, {
+        async meanwhile(run) {
+          for (let i = 0; i < ticks; i++) await undefined
+          run.abort('planted')
+        },
+      })
+      if (ran.result === undefined) checkAborted(ran.error, `after ${ticks} ticks`)
+      completed(await runTurn(bench, session), `The session is run again after an abort at tick ${ticks}`)
+    }
+  },
+
+  'turn: ends with an abort while a layer inside waits': (options: LayerConformanceOptions) =>
+    abortsInside(options, 'turn'),
+  'model: ends with an abort while a layer inside waits': (options: LayerConformanceOptions) =>
+    abortsInside(options, 'model'),
+  'tool: ends with an abort while a layer inside waits': (options: LayerConformanceOptions) =>
+    abortsInside(options, 'tool'),
+
+  async 'model: ends with an abort at each chunk'(options: LayerConformanceOptions) {
+    const chunks = ['One ', 'two ', 'three.']
+    for (let sent = 0; sent <= chunks.length; sent++)
+      await aborts(options, `after ${sent} chunks`, (stalled) => ({
+        steps: [
+          () => {
+            stalled()
+            return { chunks: chunks.slice(0, sent), stall: true }
+          },
+          ...plainSteps,
+        ],
+      }))
+  },
+
+  async 'tool: ends with an abort while a tool runs'(options: LayerConformanceOptions) {
+    for (const heeds of [true, false])
+      await aborts(options, `while a tool runs that ${heeds ? 'heeds' : 'ignores'} it`, (stalled) => {
+        let first = true
+        return {
+          steps: [callWork, ...plainSteps],
+          work(_, { signal }) {
+            if (!first) return 'worked'
+            first = false
+            stalled()
+            return heeds ? untilAborted(signal) : new Promise(() => {})
+          },
+        }
+      })
+  },
+}
+
+async function abortsInside(options: LayerConformanceOptions, scope: CallScope): Promise<void> {
+  for (const place of Object.keys(places(() => {})))
+    await aborts(options, `while a layer inside waits ${place}`, (stalled) => {
+      let first = true
+      const waits = places((ctx) => {
+        if (!first) return
+        first = false
+        stalled()
+        return untilAborted(ctx.signal)
+      })
+      const reached = scope === 'tool' || place === 'on the way out'
+      return {
+        steps: reached && scope !== 'model' ? [...plainSteps, ...plainSteps] : ['Hello.', ...plainSteps],
+        inside: [at(scope, makeLayer(options), waits[place] as never)],
+      }
+    })
+}
+
+/** Aborts a run, awaited and read, once the scene has told that it stalls; then the session is run again. */
+async function aborts(
+  options: LayerConformanceOptions,
+  when: string,
+  sceneOf: (stalled: () => unknown) => Scene,
+): Promise<void> {
+  for (const read of [false, true]) {
+    let reached = false
+    const bench = makeBench(
+      options,
+      sceneOf(() => (reached = true)),
+    )
+    const session = bench.session()
+    const { result, error } = await runTurn(bench, session, undefined, {
+      read,
+      async meanwhile(run) {
+        let over = false
+        void run.settled().then(() => (over = true))
+        await passTime(bench, () => reached || over)
+        run.abort('planted')
+      },
+    })
+    check(reached, `The run was over before an abort ${when} could come: the layer does not call what is inside`)
+    check(result === undefined, `An abort ${when} ends the run, but it ended ${result?.status}`)
+    checkAborted(error, when)
+    checkEqual(bench.model.closed, bench.model.calls, `An abort ${when} closes the model's stream`)
+    completed(await runTurn(bench, session), `The session is run again after an abort ${when}`)
+  }
+}
+
+function checkAborted(error: unknown, when: string): void {
+  const { name } = (error ?? {}) as { name?: unknown }
+  check(name === 'AbortError', `An abort ${when} ends the run with an AbortError, but it ended with ${show(error)}`)
+}

@@ -1,0 +1,95 @@
+import { type Message, textOf } from '@allium/core'
+import { streamedText } from '../../matchers/streamed-text.ts'
+import { check, checkEqual } from '../check.ts'
+import { show } from '../difference.ts'
+import { makeBench, makeLayer, type Scene } from './bench.ts'
+import { at, type CallScope } from './inside.ts'
+import type { LayerConformanceOptions } from './layer-conformance.ts'
+import { completed, type Ran, runTurn } from './run.ts'
+import { macrotask } from './unhandled.ts'
+
+export const agreementCases = {
+  async 'gives the same read as awaited'(options: LayerConformanceOptions) {
+    await bothWays(options)
+  },
+
+  'turn: awaits what is inside': (options: LayerConformanceOptions) => awaits(options, 'turn'),
+  'model: awaits what is inside': (options: LayerConformanceOptions) => awaits(options, 'model'),
+  'tool: awaits what is inside': (options: LayerConformanceOptions) => awaits(options, 'tool'),
+
+  async 'tool: keeps calls apart that run at once'(options: LayerConformanceOptions) {
+    const toolCalls = [1, 2, 3].map((n) => ({ name: 'work', args: { n } }))
+    const ran = async (toolConcurrency: number) => {
+      const bench = makeBench(options, {
+        steps: [{ toolCalls }, 'All is well today.'],
+        agent: { toolConcurrency },
+        async work({ n }) {
+          for (let i = Number(n); i < 4; i++) await macrotask()
+          return `worked ${n}`
+        },
+      })
+      return said(await runTurn(bench, bench.session()))
+    }
+    checkEqual(await ran(3), await ran(1), 'Tools that run at once give what they give one after the other')
+  },
+}
+
+/** Runs a scene awaited and read, and gives what is the same in both. */
+export async function bothWays(options: LayerConformanceOptions, scene: Scene = {}): Promise<ReturnType<typeof said>> {
+  const ran = async (read: boolean) => {
+    const bench = makeBench(options, scene)
+    const one = await runTurn(bench, bench.session(), undefined, { read })
+    check(
+      one.result !== undefined,
+      `A run that is ${read ? 'read' : 'awaited'} ends well, but failed: ${show(one.error)}`,
+    )
+    return one
+  }
+  const [awaited, read] = [await ran(false), await ran(true)]
+  checkEqual(said(read), said(awaited), 'A run that is read gives what one gives that is awaited')
+  if (read.result?.status === 'completed')
+    checkEqual(
+      streamedText(read.events as never),
+      textsOf(read.result.messages),
+      'What is streamed is what the history has',
+    )
+  return said(awaited)
+}
+
+/** What a run came to, without what differs from run to run. */
+export function said({ result, state, history }: Ran) {
+  const { text, output, status, reason, usage, toolCalls = [] } = result ?? {}
+  const calls = toolCalls.map(({ callId, name, args, result: { content, status } }) => ({
+    callId,
+    name,
+    args,
+    content,
+    status,
+  }))
+  return { text, output, status, reason, usage, calls, state, history }
+}
+
+async function awaits(options: LayerConformanceOptions, scope: CallScope): Promise<void> {
+  const run = async (slow: boolean) => {
+    const pause = async () => void (slow && (await macrotask()))
+    const bench = makeBench(options, {
+      inside: [
+        at(scope, makeLayer(options), async (_, next) => {
+          await pause()
+          const given = await next()
+          await pause()
+          return given
+        }),
+      ],
+    })
+    return runTurn(bench, bench.session())
+  }
+  const slow = await run(true)
+  if (options.steps === undefined) completed(slow, 'What is inside takes its time')
+  check(slow.result !== undefined, `What is inside takes its time, and the run failed: ${show(slow.error)}`)
+  checkEqual(said(slow), said(await run(false)), 'What is inside may take its time')
+}
+
+function textsOf(messages: readonly Message[]): string {
+  return messages.flatMap((message) => (message.role === 'assistant' ? [textOf(message)] : [])).join('')
+}

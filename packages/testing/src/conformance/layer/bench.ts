@@ -1,0 +1,84 @@
+import { Agent, type AgentOptions, type AnyMiddleware, type AnyTool, type Middleware, type Session } from '@allium/core'
+import { type ManualClock, manualClock } from '../../manual-clock.ts'
+import { type ScriptedModel, scriptedModel } from '../../scripted-model.ts'
+import type { ScriptedStep } from '../../step.ts'
+import type { LayerConformanceOptions } from './layer-conformance.ts'
+import { type HookCall, watchLayer } from './watch.ts'
+
+/** One agent with the layer under test, between layers of the suite. */
+export interface Bench {
+  agent: Agent
+  model: ScriptedModel
+  clock: ManualClock
+  layer: AnyMiddleware
+  /** Each call of the layer's hooks. */
+  calls: HookCall[]
+  /** What the tool "work" was called with. */
+  executed: Record<string, unknown>[]
+  /** The ends that each run has told, once it has told its begin. */
+  ends: Map<string, string[]>
+  session(more?: { tenant?: string; id?: string }): Session
+}
+
+export interface Scene {
+  steps?: readonly ScriptedStep[]
+  /** Layers of the suite around the one under test. */
+  outside?: readonly Middleware[]
+  inside?: readonly Middleware[]
+  /** What "work" does. @default gives 'worked' */
+  work?(args: Record<string, unknown>, ctx: Parameters<NonNullable<AnyTool['execute']>>[1]): unknown
+  agent?: Partial<AgentOptions>
+  /** The layer, where two agents share one. */
+  layer?: AnyMiddleware
+}
+
+export const callWork: ScriptedStep = { text: 'Let me look.', toolCalls: [{ name: 'work', args: { n: 1 } }] }
+/** A step with a tool call, and an answer. */
+export const plainSteps: readonly ScriptedStep[] = [callWork, 'All is well today.']
+
+/** The layer under test, made anew where the suite was given a factory. */
+export function makeLayer({ layer }: Pick<LayerConformanceOptions, 'layer'>): AnyMiddleware {
+  return typeof layer === 'function' ? layer() : layer
+}
+
+export function makeBench(options: LayerConformanceOptions, scene: Scene = {}): Bench {
+  const { outside = [], inside = [], work = () => 'worked', layer = makeLayer(options) } = scene
+  const model = scriptedModel(scene.steps ?? options.steps ?? plainSteps)
+  const clock = manualClock()
+  const calls: HookCall[] = []
+  const executed: Record<string, unknown>[] = []
+  const ends: Bench['ends'] = new Map()
+  const tool: AnyTool = {
+    name: 'work',
+    description: 'Works',
+    jsonSchema: { type: 'object' },
+    execute(args: Record<string, unknown>, ctx) {
+      executed.push(args)
+      return work(args, ctx)
+    },
+  }
+  let ids = 0
+  const agent = new Agent({
+    model,
+    ids: () => `id-${++ids}`,
+    clock,
+    logger: { warn() {}, error() {} },
+    orderCheck: 'off',
+    toolTimeout: 1e12,
+    ...options.agent,
+    ...scene.agent,
+    tools: [tool, ...(options.tools ?? []), ...(options.agent?.tools ?? [])],
+  })
+  agent.use([watchLayer(layer, calls), ...outside])
+  agent.use(layer as Middleware, options.config)
+  agent.use(inside)
+  agent.on('turn:start', ({ turnId }) => ends.set(turnId, []))
+  agent.on('turn:end', ({ turnId, status }) => ends.set(turnId, [...(ends.get(turnId) ?? []), status]))
+  const session: Bench['session'] = ({ tenant = 'acme', id = 'chat' } = {}) =>
+    agent.session({
+      id,
+      principal: { userId: 'ada', ...options.principal, tenantId: tenant, tenant },
+      context: options.context,
+    })
+  return { agent, model, clock, layer, calls, executed, ends, session }
+}

@@ -1,0 +1,101 @@
+import type { Message, ModelRequest, Session } from '@allium/core'
+import { leaks } from '../../matchers/leaks.ts'
+import type { ScriptedStep } from '../../step.ts'
+import { checkEqual, Nonconformance } from '../check.ts'
+import { type Bench, makeBench } from './bench.ts'
+import type { LayerConformanceOptions } from './layer-conformance.ts'
+import { completed, finish, type Ran } from './run.ts'
+import { macrotask } from './unhandled.ts'
+
+const names = ['acme', 'globex'] as const
+const secretOf = (tenant: unknown) => `secret-of-${tenant}-4711`
+
+/** Two tenants with one agent, one session id, one question, and different answers. */
+export const tenantCases = {
+  async 'keeps tenants apart'(options: LayerConformanceOptions) {
+    const bench = tellsSecrets(options)
+    const [acme, globex] = names.map((tenant) => new Tenant(bench, tenant)) as [Tenant, Tenant]
+    await Promise.all([acme.runs(), globex.runs()])
+    await acme.runs()
+    await globex.runs()
+    acme.check(secretOf('globex'))
+    globex.check(secretOf('acme'))
+  },
+
+  async 'keeps to itself what a session is, whoever else runs'(options: LayerConformanceOptions) {
+    const shared = tellsSecrets(options)
+    const [acme, globex] = names.map((tenant) => new Tenant(shared, tenant)) as [Tenant, Tenant]
+    await Promise.all([acme.runs(), globex.runs()])
+    await globex.runs()
+    await acme.runs()
+    const alone = new Tenant(tellsSecrets(options), 'acme')
+    await alone.runs()
+    await alone.runs()
+    checkEqual(acme.sum(), alone.sum(), 'A session beside another one comes to what it comes to alone')
+  },
+}
+
+/** One tenant's session, and all that anybody can see of it. */
+class Tenant {
+  readonly session: Session
+  readonly #seen: Ran[] = []
+
+  constructor(
+    readonly bench: Bench,
+    readonly tenant: string,
+  ) {
+    this.session = bench.session({ tenant })
+  }
+
+  async runs(): Promise<void> {
+    const end = await finish(this.session.run('What is my balance?'), this.bench, true)
+    const ran: Ran = { ...end, state: { ...this.session.state }, history: this.#history() }
+    completed(ran, `The run of ${this.tenant}`)
+    this.#seen.push(ran)
+  }
+
+  check(secret: string): void {
+    const { session } = this
+    const sent = this.bench.model.requests.filter(({ principal }) => tenantIn(principal) === this.tenant)
+    const found = leaks({ seen: this.#seen, snapshot: session.snapshot(), sent }, secret)
+    if (found.length > 0)
+      throw new Nonconformance(
+        `Tenant "${this.tenant}" can read what another tenant was told, in ${found[0]}. What a layer remembers belongs in ctx.state, or under a key with the tenant.`,
+      )
+  }
+
+  sum() {
+    const sent = this.bench.model.requests.filter(({ principal }) => tenantIn(principal) === this.tenant)
+    const texts = this.#seen.map(({ result }) => result?.text)
+    return {
+      texts,
+      state: { ...this.session.state },
+      history: this.#history(),
+      sent: sent.map(({ messages }) => messages),
+    }
+  }
+
+  #history(): readonly Message[] {
+    return this.session.snapshot().history
+  }
+}
+
+function tellsSecrets(options: LayerConformanceOptions): Bench {
+  const step = async ({ principal, messages }: ModelRequest): Promise<ScriptedStep> => {
+    await macrotask()
+    if (messages.at(-1)?.role === 'tool') return `Your balance is ${secretOf(tenantIn(principal))}.`
+    const callId = `call-${messages.length}`
+    return { toolCalls: [{ name: 'work', callId }] }
+  }
+  return makeBench(options, {
+    steps: Array.from({ length: 100 }, () => step as never),
+    async work(_, { principal }) {
+      await macrotask()
+      return `found ${secretOf(tenantIn(principal))}`
+    },
+  })
+}
+
+function tenantIn(principal: unknown): unknown {
+  return (principal as { tenantId?: unknown } | undefined)?.tenantId
+}

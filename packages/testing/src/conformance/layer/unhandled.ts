@@ -1,0 +1,39 @@
+/** Collects the rejections that nobody handles while `work` runs. Without a process or a window it sees none. */
+export async function withUnhandled<T>(work: () => Promise<T>): Promise<{ value: T; unhandled: unknown[] }> {
+  const unhandled: unknown[] = []
+  const stop = listen((error) => unhandled.push(error))
+  try {
+    const value = await work()
+    await macrotask()
+    await macrotask()
+    return { value, unhandled }
+  } finally {
+    stop()
+  }
+}
+
+/** Every promise that can settle without a timer has settled when it comes. */
+export function macrotask(): Promise<void> {
+  const { setImmediate = setTimeout } = globalThis
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+function listen(heard: (error: unknown) => void): () => void {
+  const { process, addEventListener, removeEventListener } = globalThis as unknown as Places
+  if (typeof process?.on === 'function') {
+    process.on('unhandledRejection', heard)
+    return () => void process.off('unhandledRejection', heard)
+  }
+  const listener = (event: { reason: unknown }) => heard(event.reason)
+  addEventListener?.('unhandledrejection', listener)
+  return () => removeEventListener?.('unhandledrejection', listener)
+}
+
+interface Places {
+  process?: {
+    on?(name: string, listener: (error: unknown) => void): unknown
+    off(name: string, listener: (error: unknown) => void): unknown
+  }
+  addEventListener?(name: string, listener: (event: { reason: unknown }) => void): void
+  removeEventListener?(name: string, listener: (event: { reason: unknown }) => void): void
+}

@@ -1,0 +1,167 @@
+import type { Ledger } from '@allium/core'
+import { check, checkEqual, checkRejects } from '../check.ts'
+import { hostileNames } from '../hostile-names.ts'
+import { seeded } from '../random.ts'
+
+/** What a case works with: `other` is the same money as another process sees it. */
+export interface LedgerBench {
+  ledger: Ledger
+  other: Ledger
+  seed: number
+}
+
+const account = 'acme'
+const hold = (id: string, amount: number, limit: number, of = account) => ({ id, account: of, amount, limit })
+
+export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Promise<void>>> = {
+  async 'begins each account with nothing spent and nothing reserved'({ ledger }) {
+    await checkBalance(ledger, 0, 0)
+  },
+
+  async 'reserves what has room, up to the limit exactly, and not a bit more'({ ledger, other }) {
+    checkEqual(
+      await ledger.reserve(hold('a', 6, 10)),
+      { id: 'a', account, amount: 6 },
+      'reserve() gives the reservation',
+    )
+    check((await other.reserve(hold('b', 5, 10))) === undefined, 'reserve() beyond the limit gives undefined')
+    await checkBalance(other, 0, 6)
+    check((await other.reserve(hold('c', 4, 10))) !== undefined, 'What fits exactly is reserved')
+    check((await ledger.reserve(hold('d', 0.001, 10))) === undefined, 'A full account has no room')
+    check((await ledger.reserve(hold('e', 0, 10))) !== undefined, 'Nothing always fits')
+    await checkBalance(ledger, 0, 10)
+  },
+
+  async 'settles what was really spent: less, more, or nothing'({ ledger, other }) {
+    for (const [id, spent, sum] of [
+      ['less', 2, 2],
+      ['more', 9, 11],
+      ['nothing', 0, 11],
+    ] as const) {
+      const held = await ledger.reserve(hold(id, 5, 100))
+      check(held !== undefined, 'There is room')
+      await other.settle(held, spent)
+      await checkBalance(ledger, sum, 0)
+    }
+    check(
+      (await ledger.reserve(hold('over', 1, 11))) === undefined,
+      'What was spent takes room, also beyond a reservation',
+    )
+  },
+
+  async 'counts what is reserved and what is spent together'({ ledger, other }) {
+    const held = await ledger.reserve(hold('a', 4, 10))
+    check(held !== undefined, 'There is room')
+    await ledger.settle(held, 4)
+    await ledger.reserve(hold('b', 4, 10))
+    check((await other.reserve(hold('c', 3, 10))) === undefined, 'spent + reserved + amount may not pass the limit')
+    check((await other.reserve(hold('c', 2, 10))) !== undefined, 'A refused id may be asked again')
+    await checkBalance(ledger, 4, 6)
+  },
+
+  async 'reserves once for an id, however often it is asked'({ ledger, other }) {
+    await ledger.reserve(hold('a', 4, 10))
+    const again = await Promise.all([other, ledger, other].map((one) => one.reserve(hold('a', 4, 10))))
+    for (const held of again)
+      checkEqual(held, { id: 'a', account, amount: 4 }, 'A repeated reserve() gives the first one')
+    await checkBalance(ledger, 0, 4)
+  },
+
+  async 'settles once for an id, however often it is told'({ ledger, other }) {
+    const held = await ledger.reserve(hold('a', 4, 10))
+    check(held !== undefined, 'There is room')
+    await Promise.all([ledger, other, ledger].map((one) => one.settle(held, 3)))
+    await other.settle(held, 3)
+    await checkBalance(ledger, 3, 0)
+  },
+
+  async 'posts nothing twice when a whole step is replayed'({ ledger, other }) {
+    for (const one of [ledger, other, ledger]) {
+      const held = await one.reserve(hold('a', 4, 4))
+      check(held !== undefined, 'A replayed reserve() is not refused, though the account is full')
+      await one.settle(held, 4)
+    }
+    await checkBalance(ledger, 4, 0)
+  },
+
+  async 'posts nothing for a reservation that it never gave'({ ledger }) {
+    await ledger.settle({ id: 'nobody', account, amount: 5 }, 5)
+    await checkBalance(ledger, 0, 0)
+  },
+
+  async 'takes equal ids in two accounts for two reservations'({ ledger }) {
+    const names = ['acme', 'globex']
+    const held = await Promise.all(names.map((of) => ledger.reserve(hold('same', 4, 10, of))))
+    await ledger.settle(held[0] ?? { id: 'same', account, amount: 4 }, 1)
+    await checkBalance(ledger, 1, 0, 'acme')
+    await checkBalance(ledger, 0, 4, 'globex')
+  },
+
+  async 'keeps accounts apart whatever their names are'({ ledger, other }) {
+    for (const [i, of] of hostileNames.entries()) await ledger.reserve(hold('a', i + 1, 1e6, of))
+    for (const [i, of] of hostileNames.entries()) await checkBalance(other, 0, i + 1, of)
+  },
+
+  async 'never passes a limit, however many reserve at once'({ ledger, other }) {
+    const asked = Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? ledger : other).reserve(hold(`r${i}`, 1, 37)))
+    const given = (await Promise.all(asked)).filter((held) => held !== undefined)
+    checkEqual(given.length, 37, `Of 200 that ask for 1 at once 37 have room, but ${given.length} were given`)
+    await Promise.all(given.map((held, i) => (i % 2 === 0 ? other : ledger).settle(held, i % 2)))
+    await checkBalance(ledger, 18, 0)
+  },
+
+  async 'keeps to the limit and to the sums through random posts at once'({ ledger, other, seed }) {
+    const random = seeded(seed)
+    let spent = 0
+    const step = async (i: number, ms: number, used: number) => {
+      const one = i % 2 === 0 ? ledger : other
+      const held = await one.reserve(hold(`r${i}`, 10, 100))
+      const { spent: now, reserved } = await one.balance(account)
+      check(now + reserved <= 100, `No balance passes the limit of 100, but ${now} + ${reserved} did`)
+      if (held === undefined) return
+      for (let turn = 0; turn < ms; turn++) await Promise.resolve()
+      await one.settle(held, used)
+      spent += used
+    }
+    const steps = Array.from({ length: 100 }, (_, i) => step(i, random.below(20), random.below(11)))
+    await Promise.all(steps)
+    await checkBalance(ledger, spent, 0)
+  },
+
+  async 'adds up small amounts to within a billionth'({ ledger }) {
+    for (let i = 0; i < 1000; i++) {
+      const held = await ledger.reserve(hold(`r${i}`, 0.0003, 1000))
+      await ledger.settle(held ?? { id: '', account, amount: 0 }, 0.0001)
+    }
+    await checkBalance(ledger, 0.1, 0)
+  },
+
+  async 'refuses amounts that are no money'({ ledger }) {
+    const held = await ledger.reserve(hold('a', 1, 10))
+    for (const amount of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
+      await checkRejects(
+        later(() => ledger.reserve(hold('b', amount, 10))),
+        'ledger.invalid',
+        `reserve() of ${amount}`,
+      )
+      await checkRejects(
+        later(() => ledger.settle(held ?? { id: 'a', account, amount: 1 }, amount)),
+        'ledger.invalid',
+        `settle() of ${amount}`,
+      )
+    }
+    await checkBalance(ledger, 0, 1)
+  },
+}
+
+/** A ledger may throw at once. */
+async function later<T>(post: () => T | Promise<T>): Promise<T> {
+  return await post()
+}
+
+async function checkBalance(ledger: Ledger, spent: number, reserved: number, of = account): Promise<void> {
+  const balance = await ledger.balance(of)
+  const near = (a: number, b: number) => Math.abs(a - b) < 1e-9
+  if (!near(balance.spent, spent) || !near(balance.reserved, reserved))
+    checkEqual(balance, { spent, reserved }, `The balance of ${JSON.stringify(of)}`)
+}

@@ -1,0 +1,54 @@
+import type { Ledger } from '@allium/core'
+import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
+import { checkSkips } from '../check-skips.ts'
+import { ledgerCaseList } from './ledger-cases.ts'
+
+/** Makes an empty ledger for one case. */
+export type MakeLedger = () => Ledger | Promise<Ledger>
+
+export interface LedgerConformanceOptions {
+  /** Opens the same accounts once more, as another process does. @default the ledger itself */
+  reopen?(ledger: Ledger): Ledger | Promise<Ledger>
+  /** Closes what a case has opened. */
+  close?(ledger: Ledger): unknown
+  /** Of the random posts; the same seed does the same. @default 1 */
+  seed?: number
+  /** Cases that cannot hold, each with its reason. */
+  skip?: Readonly<Record<string, string>>
+}
+
+/** What every {@link Ledger} has to do, as cases. {@link ledgerConformance} registers them. @throws TypeError where `skip` names no case */
+export function ledgerCases(makeLedger: MakeLedger, options: LedgerConformanceOptions = {}): ConformanceCase[] {
+  const { reopen, close, seed = 1, skip = {} } = options
+  checkSkips(skip, Object.keys(ledgerCaseList))
+  return Object.entries(ledgerCaseList).map(([name, run]) => ({
+    name,
+    ...(skip[name] !== undefined && { skip: skip[name] }),
+    async run() {
+      const ledger = await makeLedger()
+      const other = (await reopen?.(ledger)) ?? ledger
+      try {
+        await run({ ledger, other, seed })
+      } finally {
+        if (other !== ledger) await close?.(other)
+        await close?.(ledger)
+      }
+    },
+  }))
+}
+
+/**
+ * Registers the suite that every {@link Ledger} passes, with `describe` and `it` of vitest, jest or node:test.
+ *
+ * @example
+ * ledgerConformance({ makeLedger: () => memoryLedger(), describe, it })
+ */
+export function ledgerConformance({
+  makeLedger,
+  name = 'a Ledger',
+  describe,
+  it,
+  ...options
+}: LedgerConformanceOptions & TestFunctions & { makeLedger: MakeLedger; name?: string }): void {
+  register(name, ledgerCases(makeLedger, options), { describe, it })
+}

@@ -1,0 +1,54 @@
+import type { Lease, Message, SessionKey, SessionStore, StoredTurn } from '@allium/core'
+import { check, Nonconformance } from '../check.ts'
+import { show } from '../difference.ts'
+
+/** What a case works with. */
+export interface StoreBench {
+  store: SessionStore
+  /** The same data as another process has them; the store itself where there is no way to open them again. */
+  other: SessionStore
+  /** Milliseconds of a lease. */
+  lease: number
+  /** Lets time pass. */
+  wait(ms: number): Promise<void>
+}
+
+/** The cases of one file by their names. */
+export type StoreCases = Readonly<Record<string, (bench: StoreBench) => Promise<void>>>
+
+export const chat: SessionKey = { tenant: 'acme', sessionId: 'chat' }
+
+/** A turn of question and answer that begins at `from`. */
+export function turnOf(text: string, from = 0, state: Record<string, unknown> = { said: text }): StoredTurn {
+  const messages: Message[] = [
+    { role: 'user', content: text },
+    { role: 'assistant', content: `re: ${text}` },
+  ]
+  return { turnId: `turn-${text}`, status: 'completed', from, messages, rest: { state } }
+}
+
+/** Takes a session that nobody has. */
+export async function take(store: SessionStore, key: SessionKey, ms: number): Promise<Lease> {
+  const lease = await store.acquire(key, ms)
+  check(lease !== undefined, `acquire() gives a lease of a session that nobody has (${JSON.stringify(key)})`)
+  return lease
+}
+
+/** Takes the session, appends the turns one after the other, and gives it free. */
+export async function add({ store, lease: ms }: StoreBench, key: SessionKey, ...turns: StoredTurn[]): Promise<void> {
+  const lease = await take(store, key, ms)
+  let { version } = lease
+  try {
+    for (const turn of turns) await store.append(lease, version++, turn)
+    await store.release(lease)
+  } catch (error) {
+    throw new Nonconformance(`An ordinary turn of ${JSON.stringify(key)} was refused: ${show(error)}.`, {
+      cause: error,
+    })
+  }
+}
+
+/** The texts of a session's messages. */
+export async function textsIn(store: SessionStore, key: SessionKey): Promise<unknown[]> {
+  return ((await store.load(key))?.history ?? []).map(({ content }) => content)
+}

@@ -1,0 +1,92 @@
+import type { SessionKey, SessionStore } from '@allium/core'
+import { check, checkEqual } from '../check.ts'
+import { hostileNames, lookAlikes } from '../hostile-names.ts'
+import { add, chat, type StoreBench, type StoreCases, textsIn, turnOf } from './bench.ts'
+
+/** No session is another one. */
+export const keyCases: StoreCases = {
+  'keeps sessions apart whatever their ids are': (bench) =>
+    keepApart(
+      bench,
+      hostileNames.map((sessionId) => ({ tenant: 'acme', sessionId })),
+    ),
+
+  'keeps tenants apart whatever their names are, also from none': (bench) =>
+    keepApart(
+      bench,
+      ['', ...hostileNames].map((tenant) => ({ tenant, sessionId: 'chat' })),
+    ),
+
+  'keeps apart what would look alike if tenant and id were joined': (bench) =>
+    keepApart(
+      bench,
+      lookAlikes.map(([tenant, sessionId]) => ({ tenant, sessionId })),
+    ),
+
+  async 'refuses a name with a NUL or half a character, or keeps it apart'(bench) {
+    const names = ['a\u0000', 'a\u0000b', 'a', 'a\ud800', 'a\ud801', 'a\ufffd']
+    const keys = names.flatMap((name) => [
+      { tenant: name, sessionId: 'chat' },
+      { tenant: 'acme', sessionId: name },
+    ])
+    const taken: SessionKey[] = []
+    for (const key of keys) if (await takes(bench, key)) taken.push(key)
+    check(taken.length >= 4, 'Ordinary names are taken')
+    await eachHasItsOwn(bench.other, taken)
+  },
+
+  async 'gives nothing of a session to who knows its id, but is another tenant'(bench) {
+    await add(bench, chat, turnOf('secret'))
+    for (const tenant of ['', 'ACME', 'acme ', 'acme\u0000', '%', '*', 'acm_', '__proto__'])
+      checkEqual(
+        await bench.other.load({ ...chat, tenant }).catch(() => undefined),
+        undefined,
+        `The tenant ${JSON.stringify(tenant)} finds nothing`,
+      )
+    await bench.other.delete({ ...chat, tenant: '%' }).catch(() => {})
+    await bench.other.delete({ ...chat, tenant: '' })
+    checkEqual(await textsIn(bench.other, chat), ['secret', 're: secret'], 'and can delete nothing')
+  },
+}
+
+async function keepApart(bench: StoreBench, keys: readonly SessionKey[]): Promise<void> {
+  for (const key of keys) await add(bench, key, turnOf(nameOf(key)))
+  await eachHasItsOwn(bench.other, keys)
+  for (const [i, key] of keys.entries()) {
+    await bench.store.delete(key)
+    checkEqual(await bench.other.load(key), undefined, `delete() forgets ${nameOf(key)}`)
+    const next = keys[i + 1]
+    if (next !== undefined)
+      checkEqual(
+        (await textsIn(bench.other, next))[0],
+        nameOf(next),
+        `delete() of ${nameOf(key)} leaves ${nameOf(next)}`,
+      )
+  }
+}
+
+async function eachHasItsOwn(store: SessionStore, keys: readonly SessionKey[]): Promise<void> {
+  for (const key of keys) {
+    const stored = await store.load(key)
+    checkEqual(stored?.version, 1, `${nameOf(key)} has its own version`)
+    checkEqual(stored?.history[0]?.content, nameOf(key), `${nameOf(key)} has its own messages`)
+    checkEqual(stored?.rest.state, { said: nameOf(key) }, `${nameOf(key)} has its own state`)
+  }
+}
+
+/** Whether the store takes the key; it may refuse it by throwing. */
+async function takes(bench: StoreBench, key: SessionKey): Promise<boolean> {
+  const lease = await bench.store.acquire(key, bench.lease).catch(() => 'refused' as const)
+  if (lease === 'refused') return false
+  check(lease !== undefined, `${nameOf(key)} is not taken by another session`)
+  const refused = await bench.store.append(lease, lease.version, turnOf(nameOf(key))).then(
+    () => false,
+    () => true,
+  )
+  await bench.store.release(lease)
+  return !refused
+}
+
+function nameOf(key: SessionKey): string {
+  return JSON.stringify(key)
+}

@@ -1,0 +1,117 @@
+import { check, checkEqual, checkRejects } from '../check.ts'
+import { chat, type StoreCases, take, textsIn, turnOf } from './bench.ts'
+
+/** One writer at a time, and no late one. */
+export const leaseCases: StoreCases = {
+  async 'refuses a session that somebody has'({ store, other, lease: ms }) {
+    await take(store, chat, ms)
+    checkEqual(await other.acquire(chat, ms), undefined, 'acquire() of a session that is taken gives undefined')
+    checkEqual(await store.acquire(chat, ms), undefined, 'also in the process that has it')
+    await take(other, { ...chat, sessionId: 'other' }, ms)
+    await take(other, { ...chat, tenant: 'other' }, ms)
+  },
+
+  async 'gives a session to exactly one of many who ask at once'({ store, other, lease: ms }) {
+    const asked = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? store : other).acquire(chat, ms))
+    const given = (await Promise.all(asked)).filter((lease) => lease !== undefined)
+    checkEqual(given.length, 1, `Of 20 who ask at once one gets the lease, but ${given.length} did`)
+  },
+
+  async 'tells each lease by a token that grows, also over an end of a lease and a delete'(bench) {
+    const { store, other, lease: ms, wait } = bench
+    const tokens: number[] = []
+    const next = async () => {
+      const lease = await take(tokens.length % 2 === 0 ? store : other, chat, ms)
+      tokens.push(lease.token)
+      return lease
+    }
+    await store.release(await next())
+    const second = await next()
+    await store.append(second, 0, turnOf('one'))
+    await store.release(second)
+    await next()
+    await wait(ms * 2)
+    const fourth = await next()
+    await store.delete(chat)
+    await store.release(fourth)
+    await wait(ms * 2)
+    await next()
+    const growing = tokens.every((token, i) => i === 0 || token > (tokens[i - 1] as number))
+    check(growing, `Tokens of one session grow, but were ${tokens.join(', ')}`)
+  },
+
+  async 'ends a lease when its time is up, and gives the session to the next'({ store, other, lease: ms, wait }) {
+    await take(store, chat, ms)
+    await wait(ms / 2)
+    checkEqual(await other.acquire(chat, ms), undefined, 'A lease lasts as long as was asked for')
+    await wait(ms)
+    await take(other, chat, ms)
+  },
+
+  async 'refuses a late writer whose session somebody else has by now'({ store, other, lease: ms, wait }) {
+    const stale = await take(store, chat, ms)
+    await wait(ms * 2)
+    const fresh = await take(other, chat, ms)
+    await checkRejects(store.append(stale, 0, turnOf('late')), 'store.fenced', 'append() with a lease that was lost')
+    await other.append(fresh, 0, turnOf('fresh'))
+    await checkRejects(store.append(stale, 1, turnOf('late', 2)), 'store.fenced', 'append() with a lease that was lost')
+    checkEqual(await textsIn(store, chat), ['fresh', 're: fresh'], 'A late writer leaves nothing')
+  },
+
+  async 'refuses a late writer also after the next has come and gone'({ store, other, lease: ms, wait }) {
+    const stale = await take(store, chat, ms)
+    await wait(ms * 2)
+    const fresh = await take(other, chat, ms)
+    await other.release(fresh)
+    await checkRejects(store.append(stale, 0, turnOf('late')), 'store.fenced', 'append() with a lease that was lost')
+    await checkRejects(other.append(fresh, 0, turnOf('late')), 'store.fenced', 'append() after release()')
+    checkEqual(await store.load(chat), undefined, 'A late writer leaves nothing')
+  },
+
+  async 'refuses a writer whose lease ran out, though nobody else came'({ store, lease: ms, wait }) {
+    const stale = await take(store, chat, ms)
+    await wait(ms * 2)
+    await checkRejects(store.append(stale, 0, turnOf('late')), 'store.fenced', 'append() after the lease ran out')
+    checkEqual(await store.renew(stale, ms), false, 'renew() of a lease that ran out gives false')
+    await checkRejects(store.append(stale, 0, turnOf('late')), 'store.fenced', 'append() after a renewal that failed')
+  },
+
+  async 'prolongs a lease that is renewed, from now on'({ store, other, lease: ms, wait }) {
+    const lease = await take(store, chat, ms)
+    for (let i = 0; i < 5; i++) {
+      await wait(ms * 0.6)
+      checkEqual(await store.renew(lease, ms), true, 'renew() of a lease that is held gives true')
+      checkEqual(await other.acquire(chat, ms), undefined, 'A lease that was renewed is held on')
+    }
+    await store.append(lease, 0, turnOf('long'))
+    await wait(ms * 2)
+    await take(other, chat, ms)
+  },
+
+  async 'does not renew a lease that somebody else has by now'({ store, other, lease: ms, wait }) {
+    const stale = await take(store, chat, ms)
+    await wait(ms * 2)
+    const fresh = await take(other, chat, ms)
+    checkEqual(await store.renew(stale, ms * 100), false, 'renew() of a lost lease gives false')
+    checkEqual(await other.renew(fresh, ms), true, 'The new holder keeps its lease')
+    await wait(ms * 2)
+    await take(store, chat, ms)
+  },
+
+  async 'frees a session at once when it is released, also twice'({ store, other, lease: ms }) {
+    const lease = await take(store, chat, ms)
+    await store.release(lease)
+    await store.release(lease)
+    checkEqual(await store.renew(lease, ms), false, 'renew() after release() gives false')
+    await take(other, chat, ms)
+  },
+
+  async 'does not free a session that somebody else has by now'({ store, other, lease: ms, wait }) {
+    const stale = await take(store, chat, ms)
+    await wait(ms * 2)
+    const fresh = await take(other, chat, ms)
+    await store.release(stale)
+    checkEqual(await store.acquire(chat, ms), undefined, 'release() with a stale lease frees nothing')
+    await other.append(fresh, 0, turnOf('mine'))
+  },
+}

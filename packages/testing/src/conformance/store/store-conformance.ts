@@ -1,0 +1,85 @@
+import type { SessionStore } from '@allium/core'
+import { type ManualClock, manualClock } from '../../manual-clock.ts'
+import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
+import { checkSkips } from '../check-skips.ts'
+import type { StoreBench } from './bench.ts'
+import { contentCases } from './content-cases.ts'
+import { copyCases } from './copy-cases.ts'
+import { keyCases } from './key-cases.ts'
+import { leaseCases } from './lease-cases.ts'
+import { randomTenants } from './random-cases.ts'
+import { versionCases } from './version-cases.ts'
+
+/** Makes an empty store for one case. Its leases run by this clock, which the suite moves. */
+export type MakeStore = (given: { clock: ManualClock }) => SessionStore | Promise<SessionStore>
+
+export interface StoreConformanceOptions {
+  /** Opens what the store keeps once more, as another process does. @default the store itself */
+  reopen?(store: SessionStore, given: { clock: ManualClock }): SessionStore | Promise<SessionStore>
+  /** Closes what a case has opened: connections, files. */
+  close?(store: SessionStore): unknown
+  /** Milliseconds of a lease. @default 1000 */
+  lease?: number
+  /** How time passes for a store whose server tells it: a real sleep, with a short `lease`. @default moves the clock */
+  wait?(ms: number): Promise<void>
+  /** Of the random operations; the same seed does the same. @default 1 */
+  seed?: number
+  /** Cases that cannot hold, each with its reason. */
+  skip?: Readonly<Record<string, string>>
+}
+
+/**
+ * What every {@link SessionStore} has to do, as cases with a name and `run()`: for a runner without `describe`, or to run
+ * one of them. {@link storeConformance} registers them.
+ *
+ * @throws TypeError where `skip` names no case
+ */
+export function storeCases(makeStore: MakeStore, options: StoreConformanceOptions = {}): ConformanceCase[] {
+  const { seed = 1, skip = {} } = options
+  const cases = {
+    ...contentCases,
+    ...copyCases,
+    ...versionCases,
+    ...leaseCases,
+    ...keyCases,
+    'holds for 50 tenants that do random things at once': (bench: StoreBench) => randomTenants(bench, seed),
+  }
+  checkSkips(skip, Object.keys(cases))
+  return Object.entries(cases).map(([name, run]) => ({
+    name,
+    run: () => withBench(makeStore, options, run),
+    ...(skip[name] !== undefined && { skip: skip[name] }),
+  }))
+}
+
+/**
+ * Registers the suite that every {@link SessionStore} passes, with `describe` and `it` of vitest, jest or node:test.
+ *
+ * @example
+ * storeConformance({ makeStore: ({ clock }) => memoryStore({ clock }), describe, it })
+ */
+export function storeConformance({
+  makeStore,
+  name = 'a SessionStore',
+  describe,
+  it,
+  ...options
+}: StoreConformanceOptions & TestFunctions & { makeStore: MakeStore; name?: string }): void {
+  register(name, storeCases(makeStore, options), { describe, it })
+}
+
+async function withBench(
+  makeStore: MakeStore,
+  { reopen, close, lease = 1000, wait }: StoreConformanceOptions,
+  run: (bench: StoreBench) => Promise<void>,
+): Promise<void> {
+  const clock = manualClock()
+  const store = await makeStore({ clock })
+  const other = (await reopen?.(store, { clock })) ?? store
+  try {
+    await run({ store, other, lease, wait: wait ?? ((ms) => clock.advance(ms)) })
+  } finally {
+    if (other !== store) await close?.(other)
+    await close?.(store)
+  }
+}

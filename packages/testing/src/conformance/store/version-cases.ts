@@ -1,0 +1,59 @@
+import { isAlliumError } from '@allium/core'
+import { check, checkEqual, checkRejects, Nonconformance } from '../check.ts'
+import { show } from '../difference.ts'
+import { add, chat, type StoreCases, take, textsIn, turnOf } from './bench.ts'
+
+/** Never a lost update. */
+export const versionCases: StoreCases = {
+  async 'counts the turns, and tells the number with a session and with a lease'(bench) {
+    checkEqual((await take(bench.store, { ...chat, sessionId: 'new' }, bench.lease)).version, 0, 'A new session has 0')
+    await add(bench, chat, turnOf('one'), turnOf('two', 2))
+    checkEqual((await bench.other.load(chat))?.version, 2, 'load() tells the number of turns')
+    checkEqual((await take(bench.other, chat, bench.lease)).version, 2, 'acquire() tells the number of turns')
+  },
+
+  async 'refuses a turn for another version, older or newer, and stores nothing of it'({ store, other, lease: ms }) {
+    const lease = await take(store, chat, ms)
+    await store.append(lease, 0, turnOf('one'))
+    await checkRejects(store.append(lease, 0, turnOf('again', 2)), 'store.conflict', 'append() for an older version')
+    await checkRejects(store.append(lease, 2, turnOf('ahead', 2)), 'store.conflict', 'append() for a version to come')
+    checkEqual(await textsIn(other, chat), ['one', 're: one'], 'A refused turn leaves nothing')
+    await store.append(lease, 1, turnOf('two', 2))
+    checkEqual((await other.load(chat))?.version, 2, 'After a conflict the right version is taken')
+  },
+
+  async 'lets exactly one of two turns for one version win, however they race'({ store, other, lease: ms }) {
+    const lease = await take(store, chat, ms)
+    for (let version = 0; version < 10; version++) {
+      const names = ['left', 'right'].map((side) => `${side}-${version}`)
+      const ends = await Promise.allSettled(
+        names.map((name, i) => (i === 0 ? store : other).append(lease, version, turnOf(name, version * 2))),
+      )
+      const won = names.filter((_, i) => ends[i]?.status === 'fulfilled')
+      checkEqual(won.length, 1, `Of two turns for version ${version} one is taken, but ${won.length} were`)
+      const lost = ends.find((end) => end.status === 'rejected')
+      if (lost?.status === 'rejected' && !isAlliumError(lost.reason, 'store.conflict'))
+        throw new Nonconformance(
+          `The one that lost should reject with "store.conflict", but rejected with ${show(lost.reason)}.`,
+          { cause: lost.reason },
+        )
+      const history = await textsIn(other, chat)
+      checkEqual(history.slice(version * 2), [won[0], `re: ${won[0]}`], 'The turn that won is the one that is stored')
+    }
+  },
+
+  async 'does not bring a session back that was deleted under a run'({ store, other, lease: ms }) {
+    const lease = await take(store, chat, ms)
+    await store.append(lease, 0, turnOf('one'))
+    await other.delete(chat)
+    const late = await store.append(lease, 1, turnOf('two', 2)).then(
+      () => 'stored',
+      (error) => error,
+    )
+    check(
+      isAlliumError(late, 'store.conflict') || isAlliumError(late, 'store.fenced'),
+      `append() to a session that was deleted rejects with "store.conflict" or "store.fenced", but gave ${show(late)}`,
+    )
+    checkEqual(await other.load(chat), undefined, 'The session stays deleted')
+  },
+}

@@ -1,0 +1,88 @@
+import {
+  type Agent,
+  type AnyTool,
+  defineMiddleware,
+  delegate,
+  type Input,
+  type RunOptions,
+  type RunResult,
+  type Tool,
+  type ToolArgs,
+  type TypedMiddleware,
+  toolResult,
+} from '@allium/core'
+
+type Schema = Tool['schema']
+
+export interface AgentToolOptions<S extends Schema, State> {
+  /** Who does the work. */
+  agent: Agent<State>
+  /** What the model reads: when to hand work on, and what comes back. */
+  description: string
+  /** The tool's name. @default the agent's name */
+  name?: string
+  /** What the model gives. @default `{ task: string }` */
+  schema?: S
+  /** Makes the input of the agent's turn from the arguments. @default the task */
+  input?(args: ToolArgs<S>): Input
+  /** What the model gets of the result. @default its text */
+  result?(result: RunResult<State>): unknown
+  /** Options of each run, such as `maxSteps`. */
+  run?: RunOptions
+  /** Milliseconds that the work may take. @default 600_000 */
+  timeout?: number
+  requireApproval?: AnyTool['requireApproval']
+  /** The layer's name. @default 'tools:agent:' and the tool's name */
+  as?: string
+}
+
+/**
+ * Gives the agent another one as a tool: the model hands a task on and gets its answer.
+ *
+ * Layers with `inherit` (guards, meters, observers) stand around the other agent too, its usage is counted here, its
+ * events carry a `path`, an abort reaches it, and calls that wait for a human inside wait here. It begins each task
+ * with an empty history. One that was blocked is an error result with the reason.
+ *
+ * @throws AlliumError (from `.use()`) `tool.duplicate`
+ * @example
+ * const researcher = new Agent({ name: 'researcher', model, tools: [search] })
+ * agent.use(tools.agent({ agent: researcher, description: 'Finds facts on the web, with sources' }))
+ */
+export function agentTool<S extends Schema = undefined, State = {}>({
+  agent,
+  description,
+  name = agent.name,
+  schema,
+  input = (args) => taskOf(args as object),
+  result = ({ text }) => text,
+  run,
+  timeout = 600_000,
+  requireApproval,
+  as = `tools:agent:${name}`,
+}: AgentToolOptions<S, State>): TypedMiddleware<{}> {
+  const tool: AnyTool = {
+    name,
+    description,
+    timeout,
+    ...(schema === undefined ? { jsonSchema: taskSchema } : { schema }),
+    ...(requireApproval !== undefined && { requireApproval }),
+    async execute(args: ToolArgs<S>, ctx) {
+      const ended = await delegate(ctx, agent, input(args), run)
+      if (ended === undefined) return 'waits for a human'
+      if (ended.status !== 'blocked') return result(ended)
+      return toolResult({ content: ended.text || `"${name}" was blocked: ${ended.reason}`, isError: true })
+    },
+  }
+  return defineMiddleware({ name: as, tools: [tool] })
+}
+
+const taskSchema = {
+  type: 'object',
+  properties: { task: { type: 'string', description: 'All that is needed to do it: nothing else is known there.' } },
+  required: ['task'],
+  additionalProperties: false,
+}
+
+function taskOf(args: object): string {
+  return String((args as { task?: unknown }).task ?? '')
+}

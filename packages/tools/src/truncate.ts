@@ -1,0 +1,82 @@
+import { AlliumError, defineMiddleware, type Part, type TypedMiddleware } from '@allium/core'
+
+export interface TruncateOptions {
+  /** Characters of one result that the model is sent. @default 20_000 */
+  maxChars?: number
+  /** Which part stays: the beginning, the end, or half of each. @default 'start' */
+  keep?: 'start' | 'end' | 'both'
+  /** The tools whose results are cut, by name. @default all */
+  tools?: readonly string[]
+  /** What stands where text was cut. @default says how much is left out */
+  marker?(omitted: number): string
+  /** The layer's name. @default 'tools:truncate' */
+  as?: string
+}
+
+/**
+ * Cuts tool results that are too long for the model, with a marker where text is missing.
+ *
+ * Inside of layers that read whole results, such as an audit. Images and files stay; the value that `execute` returned
+ * stays on the result. No emoji is cut in half.
+ *
+ * @throws AlliumError `layer.config` for a length that is not above 0
+ * @example
+ * agent.use(tools.truncate({ maxChars: 8_000, keep: 'both' }))
+ */
+export function truncate({
+  maxChars = 20_000,
+  keep = 'start',
+  tools,
+  marker = (omitted) => `\n[… ${omitted} characters left out …]\n`,
+  as = 'tools:truncate',
+}: TruncateOptions = {}): TypedMiddleware<{}> {
+  if (!(maxChars > 0))
+    throw new AlliumError('layer.config', `"${as}" needs maxChars above 0, but ${maxChars} was given.`)
+
+  return defineMiddleware({
+    name: as,
+    order: { is: ['shapes'] },
+    inherit: true,
+    async tool(ctx, next) {
+      const result = await next()
+      if (tools !== undefined && !tools.includes(ctx.tool.name)) return result
+      const { content } = result
+      if (typeof content === 'string') return content.length > maxChars ? { ...result, content: cut(content) } : result
+      return textLength(content) > maxChars ? { ...result, content: cutParts(content) } : result
+    },
+  })
+
+  function cut(text: string): string {
+    const start = keep === 'end' ? 0 : keep === 'both' ? Math.ceil(maxChars / 2) : maxChars
+    const head = wholeStart(text, start)
+    const tail = wholeEnd(text, maxChars - start)
+    return head + marker(text.length - head.length - tail.length) + tail
+  }
+
+  /** The texts as one, in the place of the first. */
+  function cutParts(parts: readonly Part[]): Part[] {
+    const text = cut(parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'))
+    const first = parts.findIndex(({ type }) => type === 'text')
+    return parts.flatMap((part, i): Part[] =>
+      part.type !== 'text' ? [part] : i === first ? [{ type: 'text', text }] : [],
+    )
+  }
+}
+
+function textLength(parts: readonly Part[]): number {
+  return parts.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0)
+}
+
+/** The first characters, without half of a pair at the end. */
+function wholeStart(text: string, length: number): string {
+  return isHigh(text.charCodeAt(length - 1)) ? text.slice(0, length - 1) : text.slice(0, length)
+}
+
+function wholeEnd(text: string, length: number): string {
+  const from = text.length - length
+  return length > 0 && isHigh(text.charCodeAt(from - 1)) ? text.slice(from + 1) : text.slice(from)
+}
+
+function isHigh(code: number): boolean {
+  return code >= 0xd800 && code < 0xdc00
+}
