@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ScriptedStep } from '../../testing/src/index.ts'
 import { type Agent, type AnyTool, delegate, type Middleware, type Snapshot, type ToolExecution } from '../src/index.ts'
-import { build, failure, gate, only, read, results, settled, tool } from './kit.ts'
+import { build, failure, gate, only, read, results, tool } from './kit.ts'
 
 const ask: ScriptedStep = { toolCalls: [{ name: 'research', callId: 'c1', args: { task: 'find' } }] }
 const pay: ScriptedStep = { toolCalls: [{ name: 'pay', callId: 'p1', args: { cents: 5 } }] }
@@ -234,20 +234,6 @@ describe('a sub-agent that waits for a human', () => {
     expect([text, ran, results(session.history)]).toEqual(['Done there.', [{ cents: 3 }], { c1: 'Paid there.' }])
   })
 
-  it('waits on where a decision inside is refused, and says why', async () => {
-    const { agent, ran } = paying()
-    const session = agent.session()
-    await session.run('go')
-    const snapshot = session.snapshot()
-    const inner = snapshot.suspension?.calls.c1?.inner?.snapshot.suspension?.calls.p1
-    if (inner !== undefined) inner.request = { reason: 'harmless' }
-    const other = agent.session()
-    other.restore(snapshot)
-    const { result } = await settled(other.resume({ 'c1/p1': { approve: true } }))
-    expect([result?.status, ran]).toEqual(['suspended', []])
-    expect(result?.pending).toMatchObject([{ callId: 'c1/p1', name: 'pay' }])
-  })
-
   it('is decided once, also from an old snapshot', async () => {
     const { agent, ran } = paying()
     const session = agent.session()
@@ -257,5 +243,69 @@ describe('a sub-agent that waits for a human', () => {
     session.restore(snapshot)
     expect((await failure(session.resume({ 'c1/p1': { approve: true } }))).code).toBe('approval.used')
     expect(ran).toHaveLength(1)
+  })
+})
+
+describe('what waits inside a sub-agent', () => {
+  async function waitingInside(parent: readonly Middleware[] = [], options = {}) {
+    const ran: unknown[] = []
+    const pay = tool('pay', (args) => ran.push(args), { requireApproval: true })
+    const validate = (_: unknown, args: unknown) => ('bad' in (args as object) ? [{ message: 'bad args' }] : [])
+    const call = (name: string, callId: string) => ({ toolCalls: [{ name, callId }] })
+    const sub = build([call('pay', 'p1'), 'Paid.'], [], { name: 'clerk', tools: [pay], validate })
+    const office = tool('office', async (_, ctx) => (await delegate(ctx, sub.agent as Agent, 'pay'))?.text)
+    const session = build([call('office', 'c1'), 'Done.'], parent, { tools: [office], ...options }).agent.session()
+    return { session, ran, result: await session.run('go') }
+  }
+  const approvals = { secret: 'only the server knows' }
+
+  it('shows no token to layers, nor in the result of the call', async () => {
+    const seen: unknown[] = []
+    const watch: Middleware = {
+      name: 'watch',
+      async tool(_, next) {
+        const result = await next()
+        seen.push(result)
+        return result
+      },
+    }
+    const { session, result } = await waitingInside([watch])
+    const tokens = String(session.pending[0]?.token).split('.')
+    expect(tokens).toHaveLength(2)
+    for (const token of tokens) expect(JSON.stringify([seen, result.toolCalls])).not.toContain(token)
+  })
+
+  it("is protected by its parent's secret: an approval must carry the token", async () => {
+    const { session, ran } = await waitingInside([], { approvals })
+    const token = session.pending[0]?.token as string
+    for (const decision of [{ approve: true }, { approve: true, token: `guess.${token.split('.')[1]}` }])
+      expect((await failure(session.resume({ 'c1/p1': decision as { approve: true } }))).code).toBe('approval.forged')
+    expect([ran, session.pending.length]).toEqual([[], 1])
+    expect((await session.resume({ 'c1/p1': { approve: true, token } })).text).toBe('Done.')
+    expect(ran).toHaveLength(1)
+  })
+
+  it('is sealed by its parent: an edit in the store is found there, and changes nothing', async () => {
+    const { session, ran } = await waitingInside([], { approvals })
+    const [{ token } = { token: '' }] = session.pending
+    const snapshot = session.snapshot()
+    const inner = snapshot.suspension?.calls.c1?.inner?.snapshot.suspension?.calls.p1
+    if (inner !== undefined) inner.request = { reason: 'harmless' }
+    session.restore(snapshot)
+    for (const decision of [{ approve: true, token }, { deny: 'no' }])
+      expect((await failure(session.resume({ 'c1/p1': decision as { deny: string } }))).code).toBe('approval.forged')
+    expect([ran, session.pending.length]).toEqual([[], 1])
+  })
+
+  it('may be denied without a token', async () => {
+    const { session, ran } = await waitingInside([], { approvals })
+    expect((await session.resume({ 'c1/p1': { deny: 'no' } })).text).toBe('Done.')
+    expect(ran).toEqual([])
+  })
+
+  it('waits on where only the sub-agent can tell that a decision is refused, and says why', async () => {
+    const { session } = await waitingInside()
+    const { pending } = await session.resume({ 'c1/p1': { args: { bad: true } } })
+    expect(pending).toMatchObject([{ callId: 'c1/p1', refused: expect.stringContaining('do not fit the tool "pay"') }])
   })
 })

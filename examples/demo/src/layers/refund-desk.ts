@@ -1,4 +1,3 @@
-import type { Message } from 'allium'
 import { supportLayer } from '../principal.ts'
 import { RefundArgs } from '../tools/refund.ts'
 
@@ -20,7 +19,8 @@ export function refundDesk() {
 
     async turn(ctx, next) {
       await next()
-      if (!ctx.state['refunds:ticket'] || !isAnswer(ctx.history.at(-1))) return
+      // Where calls wait for a person, the answer is still to come.
+      if (!ctx.state['refunds:ticket'] || ctx.pending.length > 0) return
       ctx.output = `${ctx.output} (To speak about it, name the ticket ${ctx.sessionId}-${ctx.turnIndex + 1}.)`
     },
 
@@ -35,10 +35,4 @@ export function refundDesk() {
       return result
     },
   })
-}
-
-/** Whether the turn has its answer: where calls wait for a person, they are what was said last. */
-function isAnswer(last: Readonly<Message> | undefined): boolean {
-  if (last?.role !== 'assistant') return false
-  return typeof last.content === 'string' || last.content.every(({ type }) => type !== 'tool-call')
 }

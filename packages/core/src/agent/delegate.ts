@@ -42,7 +42,7 @@ export async function delegate<S>(
   } catch (error) {
     // Nothing has changed: the human is told, and may decide again.
     if (!isAlliumError(error) || !error.code.startsWith('approval.')) throw error
-    wait({ reason: error.message })
+    wait({ refused: error.message })
   } finally {
     await session.close()
   }

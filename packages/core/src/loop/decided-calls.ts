@@ -28,7 +28,12 @@ function innerDecisions(
   const prefix = `${callId}/`
   const inner = [...decisions].filter(([id]) => id.startsWith(prefix))
   if (inner.length === 0) return undefined
-  return Object.fromEntries(inner.map(([id, decision]) => [id.slice(prefix.length), decision]))
+  return Object.fromEntries(inner.map(([id, decision]) => [id.slice(prefix.length), withInnerToken(decision)]))
+}
+
+/** The token of a call inside is that of the call that runs the sub-agent, a dot, and its own. */
+function withInnerToken({ token, ...decision }: Decision): Decision {
+  return token === undefined ? decision : { ...decision, token: token.slice(token.indexOf('.') + 1) }
 }
 
 /** What layers see of a decision: without its token. */

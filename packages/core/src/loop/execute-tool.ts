@@ -5,7 +5,7 @@ import { AbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { messageOf } from '../errors/describe.ts'
 import { cloneJson } from '../messages/json.ts'
-import type { ToolCall } from '../scopes/tool-call.ts'
+import type { ToolCall, Waiting } from '../scopes/tool-call.ts'
 import { ToolView } from '../scopes/tool-context.ts'
 import { type Deadline, Deadlines } from '../seams/deadlines.ts'
 import { digestOf } from '../seams/seal.ts'
@@ -57,11 +57,18 @@ function waits(call: ToolCall, reason: string): ToolResult {
 function step(call: ToolCall, tool: AnyTool, value: unknown): ToolResult | PromiseLike<ToolResult> {
   const { turn } = call
   const id = `${turn.turnId}:tool:${call.callId}:${call.attempt}`
-  return turn.session.agent.setup.journal.step(
-    id,
-    () => invoke(call, tool, tool.schema === undefined ? cloneJson(value) : value),
-    nothing,
-  )
+  const work = () => invoke(call, tool, tool.schema === undefined ? cloneJson(value) : value)
+  const result = turn.session.agent.setup.journal.step(id, work, nothing)
+  return isThenable(result) ? result.then((result) => unlessWaiting(call, result)) : unlessWaiting(call, result)
+}
+
+/** A tool that suspended itself: the journal keeps how it waits, and the layers see that it does. */
+function unlessWaiting(call: ToolCall, result: ToolResult): ToolResult {
+  if (result.status !== 'suspended') return result
+  call.waiting ??= result.value as Waiting
+  const { value: _, ...shown } = result
+  call.suspended ??= shown
+  return call.suspended
 }
 
 function invoke(call: ToolCall, tool: AnyTool, args: unknown): ToolResult | Promise<ToolResult> {
@@ -163,7 +170,7 @@ function tooSlow({ name }: ToolCall, ms: number): AlliumError {
 }
 
 function shape(call: ToolCall, value: unknown): ToolResult {
-  if (call.suspended !== undefined) return call.suspended
+  if (call.suspended !== undefined) return { ...call.suspended, value: call.waiting }
   try {
     return resultOf(call.callId, value)
   } catch (error) {

@@ -22,9 +22,9 @@ export async function suspend(turn: TurnScope): Promise<void> {
 }
 
 async function recordOf(call: ToolCall): Promise<SuspendedCall> {
-  const { turn, callId, name, asked, registered, fields, suspended } = call
+  const { turn, callId, name, asked, registered, fields, waiting } = call
   const { setup } = turn.session.agent
-  const { request = {}, args = fields.args, layer, inner } = (suspended?.value ?? {}) as Partial<Waiting>
+  const { request = {}, args = fields.args, layer, inner }: Partial<Waiting> = waiting ?? {}
   const { expiresIn = setup.approvals.expiresIn, ...shown } = request
   const tenant = tenantOf(turn.session.principal)
   const record: Omit<SuspendedCall, 'token'> = {
@@ -38,7 +38,7 @@ async function recordOf(call: ToolCall): Promise<SuspendedCall> {
     ...(layer !== undefined && { layer }),
     ...(tenant !== undefined && { tenant }),
     ...(expiresIn !== undefined && { expiresAt: setup.clock.now() + expiresIn }),
-    ...(inner !== undefined && { inner }),
+    ...(inner !== undefined && { inner, inside: await digestOf(inner) }),
   }
   return { ...record, token: await sealOf(bindingOf(callId, record), setup.approvals.secret) }
 }

@@ -1,6 +1,8 @@
 import { layerError } from '../compose/misuse.ts'
 import type { CustomEvent } from '../events/events.ts'
 import type { ReadonlyHistory } from '../messages/history.ts'
+import { cloneJson } from '../messages/json.ts'
+import type { ToolCallPart } from '../messages/message.ts'
 import type { Capabilities } from '../seams/capability.ts'
 import type { SessionKeeper } from '../seams/session-store.ts'
 import type { Snapshot } from '../state/snapshot.ts'
@@ -24,6 +26,8 @@ export interface SessionContext<S = State, Config = unknown, C = unknown, P = un
   restore(saved: Snapshot): void
   /** Stores the session: told before each run and after it. In session hooks only, before next(). */
   keep(keeper: SessionKeeper): void
+  /** Tool calls that wait for a human, of the last answer. */
+  readonly pending: readonly ToolCallPart[]
   /** Sends an event into the run's stream and to observers of its type. */
   emit(event: CustomEvent): void
   /** Whether the turn resumes a suspended one. */
@@ -58,6 +62,9 @@ export class SessionView extends AgentView implements SessionContext {
   }
   get history(): ReadonlyHistory {
     return this.$session.history.view
+  }
+  get pending(): readonly ToolCallPart[] {
+    return cloneJson(this.$session.history.pending())
   }
   override get metadata(): Record<string, unknown> {
     return this.$session.metadata

@@ -15,7 +15,7 @@ export function bindingOf(callId: string, call: Omit<SuspendedCall, 'token'> & {
 export function pendingCalls(calls: readonly ToolCallPart[], suspension: Suspension | undefined): PendingCall[] {
   return calls.flatMap(({ callId, name, args }): PendingCall[] => {
     const { inner, request, expiresAt, token } = suspension?.calls[callId] ?? {}
-    if (inner !== undefined) return innerPending(callId, inner)
+    if (inner !== undefined) return innerPending({ callId, token, refused: refusedOf(request) }, inner)
     return [
       {
         callId,
@@ -29,14 +29,27 @@ export function pendingCalls(calls: readonly ToolCallPart[], suspension: Suspens
   })
 }
 
-/** The id of a sub-agent's call, for those who decide: `outer/inner`. */
-export function innerPending(outer: string, { agent, snapshot }: Inner): PendingCall[] {
+/** The calls of a sub-agent, for those who decide: their ids are `outer/inner`, their tokens `outer.inner`. */
+function innerPending(
+  outer: { callId: string; token: string | undefined; refused: string | undefined },
+  { agent, snapshot }: Inner,
+): PendingCall[] {
   const waiting = pendingParts(snapshot.history)
-  return pendingCalls(waiting, snapshot.suspension).map(({ callId, path = [], ...call }) => ({
-    ...call,
-    callId: `${outer}/${callId}`,
-    path: [agent, ...path],
-  }))
+  return pendingCalls(waiting, snapshot.suspension).map(({ callId, path = [], token, refused, ...call }) => {
+    const why = refused ?? outer.refused
+    return {
+      ...call,
+      callId: `${outer.callId}/${callId}`,
+      token: `${outer.token}.${token}`,
+      path: [agent, ...path],
+      ...(why !== undefined && { refused: why }),
+    }
+  })
+}
+
+function refusedOf(request: unknown): string | undefined {
+  const { refused } = (request ?? {}) as { refused?: unknown }
+  return typeof refused === 'string' ? refused : undefined
 }
 
 /** @throws AlliumError `history.invalid` unless it is what a snapshot holds */

@@ -51,8 +51,10 @@ export class ToolCall extends Passage {
   approved = false
   /** Sticks: nothing undoes it. */
   denied: ToolResult | undefined
-  /** The result of a call that waits for a human, with how it waits as its value. Sticks, but a deny beats it. */
+  /** The result of a call that waits for a human. Sticks, but a deny beats it. */
   suspended: ToolResult | undefined
+  /** How it waits; no layer sees it, for what a sub-agent waits with is in it. */
+  waiting: Waiting | undefined
   /** A layer changed the arguments since they were checked. */
   changed = false
   /** The arguments for which the layer that had suspended the call looked at its approval. */
@@ -112,10 +114,11 @@ export class ToolCall extends Passage {
   }
   /** Ends the run with this call waiting, unless it is denied. */
   suspend(frame: Frame, request: SuspendRequest, layer?: string, inner?: Inner): ToolResult {
-    const { callId, fields } = this
-    const value: Waiting = { request: cloneJson(request), args: cloneJson(fields.args), layer, inner }
-    const result: ToolResult = { callId, content: 'Waiting for a decision.', value, status: 'suspended' }
-    if (frame.alive) this.suspended ??= result
+    const result: ToolResult = { callId: this.callId, content: 'Waiting for a decision.', status: 'suspended' }
+    if (frame.alive && this.suspended === undefined) {
+      this.suspended = result
+      this.waiting = { request: cloneJson(request), args: cloneJson(this.fields.args), layer, inner }
+    }
     return this.denied ?? this.suspended ?? result
   }
   skip(frame: Frame, given: ToolResultInput): ToolResult {

@@ -24,7 +24,7 @@ export async function checkDecisions(session: SessionScope, given: unknown): Pro
     const call = waitingCall(session, callId)
     checkUnused(session, outerOf(session, callId))
     decisions.set(callId, checkShape(callId, decision))
-    if (call.path === undefined) await checkCall(session, callId, decisions.get(callId) as Decision)
+    await checkCall(session, callId, decisions.get(callId) as Decision, call.path !== undefined)
   }
   for (const callId of decisions.keys()) use(session, outerOf(session, callId))
   return { suspension: session.suspension, decisions }
@@ -74,22 +74,25 @@ function checkShape(callId: string, value: unknown): Decision {
   throw fail('approval.invalid', `The decision for the call "${callId}" is not one. ${form}`)
 }
 
-async function checkCall(session: SessionScope, callId: string, decision: Decision): Promise<void> {
-  const record = session.suspension?.calls[callId]
+/** Of a decision for a call inside a sub-agent the call that runs it is checked here; the rest is checked there. */
+async function checkCall(session: SessionScope, callId: string, given: Decision, inside: boolean): Promise<void> {
+  const outer = outerOf(session, callId)
+  const record = session.suspension?.calls[outer]
   const { secret } = session.agent.setup.approvals
   if (record !== undefined && record.tenant !== tenantOf(session.principal))
     throw fail(
       'approval.forged',
       `The call "${callId}" was suspended for another tenant. Resume it in a session of that one.`,
     )
-  if ('deny' in decision) return
+  if ('deny' in given && !inside) return
   if (record === undefined && secret !== undefined)
     throw fail(
       'approval.forged',
       `Nothing tells how the call "${callId}" was suspended. Restore the whole snapshot, unchanged.`,
     )
-  if (record !== undefined) await checkRecord(session, callId, record, decision.token)
-  await checkTool(session, callId, record, decision)
+  const token = inside ? given.token?.split('.', 1)[0] : given.token
+  if (record !== undefined) await checkRecord(session, outer, record, token, 'deny' in given)
+  await checkTool(session, outer, record, inside ? { approve: true } : given)
 }
 
 async function checkRecord(
@@ -97,16 +100,19 @@ async function checkRecord(
   callId: string,
   record: SuspendedCall,
   token: string | undefined,
+  denies: boolean,
 ): Promise<void> {
   const { clock, version, approvals } = session.agent.setup
   const part = session.history.pending().find((part) => part.callId === callId)
   const sealed = sameSeal(record.token, await sealOf(bindingOf(callId, record), approvals.secret))
-  const same = part?.name === record.name && record.sent === (await digestOf(part?.args))
+  const inside = record.inner === undefined || record.inside === (await digestOf(record.inner))
+  const same = inside && part?.name === record.name && record.sent === (await digestOf(part?.args))
   if (!sealed || !same)
     throw fail(
       'approval.forged',
       `The call "${callId}" is not the one that was suspended: it was edited, or sealed with another secret.`,
     )
+  if (denies) return
   if (token === undefined ? approvals.secret !== undefined : !sameSeal(token, record.token))
     throw fail(
       'approval.forged',

@@ -14,6 +14,8 @@ export interface PendingCall {
   token?: string
   /** The sub-agents that lead to the call, outermost first. */
   path?: readonly string[]
+  /** Why the last decision was refused, where only a sub-agent could find that. */
+  refused?: string
 }
 
 /** A suspended call as a session keeps it: digests, so that what is approved is what runs. */
@@ -37,6 +39,8 @@ export interface SuspendedCall {
   token: string
   /** The sub-agent that waits inside the call. */
   inner?: Inner
+  /** Digest of that. */
+  inside?: string
 }
 
 /** A sub-agent that waits, and its session. */
