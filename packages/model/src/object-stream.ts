@@ -46,11 +46,21 @@ const share = 64
 
 function partial(text: string): { value: unknown; json: string } | undefined {
   const begin = text.search(/[[{]/)
-  if (begin < 0) return undefined
+  if (begin < 0 || isDeep(text)) return undefined
   try {
     const value: unknown = parse(text.slice(begin), Allow.STR | Allow.OBJ | Allow.ARR)
     return { value, json: JSON.stringify(value) }
   } catch {
     return undefined
   }
+}
+
+/** Whether brackets stand deeper in each other than any answer needs: the parser takes ever longer over such a text. */
+function isDeep(text: string): boolean {
+  let depth = 0
+  for (const bracket of text.matchAll(/[[{\]}]/g)) {
+    depth += bracket[0] === '[' || bracket[0] === '{' ? 1 : -1
+    if (depth > 200) return true
+  }
+  return false
 }

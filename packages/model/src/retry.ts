@@ -1,4 +1,5 @@
-import { defineMiddleware, isBlockError, type ModelContext, type TypedMiddleware } from '@allium/core'
+import { defineMiddleware, type TypedMiddleware } from '@allium/core'
+import { isFinal, watchChunks } from './attempts.ts'
 import { retryAfter } from './retry-after.ts'
 import { isTransient, statusOf } from './transient.ts'
 import { wait } from './wait.ts'
@@ -64,20 +65,6 @@ export function retry({
     const full = Math.min(delay * 2 ** (attempt - 1), maxDelay)
     return full * (1 - jitter * random())
   }
-}
-
-/** Whether the run is over with this error, whatever `when` says. */
-function isFinal(error: unknown): boolean {
-  return isBlockError(error) || (error as { name?: unknown } | null | undefined)?.name === 'AbortError'
-}
-
-/** Tells whether any chunk has left this layer. */
-function watchChunks(ctx: Pick<ModelContext, 'onChunk'>): () => boolean {
-  let any = false
-  ctx.onChunk(() => {
-    any = true
-  })
-  return () => any
 }
 
 /** An attempt failed and another follows after `delay` milliseconds. */

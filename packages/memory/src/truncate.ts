@@ -1,0 +1,65 @@
+import { AlliumError, defineMiddleware, type Message, type TypedMiddleware } from '@allium/core'
+import { countTokens } from './count-tokens.ts'
+import { unitsOf } from './units.ts'
+
+export interface TruncateOptions {
+  /** The most messages that a model call is sent, without system messages. */
+  messages?: number
+  /** The most tokens of messages, without system messages. */
+  tokens?: number
+  /** @default a token for 4 characters, and 1,000 for an image or a file */
+  countTokens?(message: Readonly<Message>): number
+  /** The layer's name. @default 'memory:truncate' */
+  as?: string
+}
+
+/**
+ * Sends the model the newest messages alone, up to a number or an amount of tokens. The history stays whole.
+ *
+ * System messages stay, and so does the newest input, however long ago it came. A tool call and its result stand or go
+ * together, so what is sent is always valid. Outside of `model.cache`, whose key is what is sent.
+ *
+ * @throws AlliumError `layer.config` where neither messages nor tokens are given, or one is below 1
+ * @example
+ * agent.use(memory.truncate({ tokens: 8_000 }))
+ */
+export function truncate({
+  messages = Number.POSITIVE_INFINITY,
+  tokens = Number.POSITIVE_INFINITY,
+  countTokens: count = countTokens,
+  as = 'memory:truncate',
+}: TruncateOptions): TypedMiddleware<{}> {
+  if (!(messages >= 1 && tokens >= 1) || (messages === Number.POSITIVE_INFINITY && tokens === Number.POSITIVE_INFINITY))
+    throw new AlliumError('layer.config', `"${as}" needs the option messages or tokens, of 1 or more.`)
+
+  return defineMiddleware({
+    name: as,
+    order: { is: ['shapes'] },
+    model(ctx, next) {
+      const kept = newest(ctx.request.messages)
+      if (kept !== undefined) ctx.messages = kept
+      return next()
+    },
+  })
+
+  /** Undefined where all fits. */
+  function newest(all: readonly Readonly<Message>[]): Message[] | undefined {
+    const units = unitsOf(all.filter(({ role }) => role !== 'system'))
+    const input = units.findLastIndex((unit) => unit[0]?.role === 'user')
+    let room = { messages, tokens }
+    const less = (unit: readonly Message[]) => ({
+      messages: room.messages - unit.length,
+      tokens: room.tokens - unit.reduce((sum, message) => sum + count(message), 0),
+    })
+    if (input >= 0) room = less(units[input] as Message[])
+    let from = units.length
+    for (; from > 0; from--) {
+      const left = from - 1 === input ? room : less(units[from - 1] as Message[])
+      if (left.messages < 0 || left.tokens < 0) break
+      room = left
+    }
+    if (from === 0) return undefined
+    const kept = units.filter((_, i) => i >= from || i === input)
+    return [...all.filter(({ role }) => role === 'system'), ...kept.flat()].map((message) => ({ ...message }))
+  }
+}

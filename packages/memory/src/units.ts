@@ -1,0 +1,12 @@
+import type { Message } from '@allium/core'
+
+/** Messages that stand or go together: an answer with the results of its tool calls; anything else alone. */
+export function unitsOf(messages: readonly Message[]): Message[][] {
+  const units: Message[][] = []
+  for (const message of messages) {
+    const last = units.at(-1)
+    if (message.role === 'tool' && last !== undefined) last.push(message)
+    else units.push([message])
+  }
+  return units
+}

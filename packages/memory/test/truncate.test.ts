@@ -1,0 +1,71 @@
+import { Agent, type Message } from '@allium/core'
+import { historyProblems, layerConformance, runLayer, type ScriptedStep, scriptedModel } from '@allium/testing'
+import { describe, expect, it } from 'vitest'
+import { type TruncateOptions, truncate } from '../src/index.ts'
+
+const talk = (turns: number): Message[] =>
+  Array.from({ length: turns }, (_, i): Message[] => [
+    { role: 'user', content: `question ${i}` },
+    { role: 'assistant', content: `answer ${i}` },
+  ]).flat()
+
+/** What the model is sent after a conversation. */
+async function sent(options: TruncateOptions, history: Message[], instructions?: string) {
+  const { requests, history: whole } = await runLayer(truncate(options), {
+    scope: 'model',
+    history,
+    input: 'now',
+    agent: instructions === undefined ? {} : { instructions },
+  })
+  return { contents: requests[0]?.messages.map(({ content }) => content), messages: requests[0]?.messages ?? [], whole }
+}
+
+describe('memory.truncate', () => {
+  it('sends the newest messages alone, and the history stays whole', async () => {
+    const { contents, whole } = await sent({ messages: 4 }, talk(5))
+    expect(contents).toEqual(['answer 3', 'question 4', 'answer 4', 'now'])
+    expect(whole).toHaveLength(12)
+  })
+
+  it('sends what fits into an amount of tokens', async () => {
+    const { contents } = await sent({ tokens: 7 }, talk(5))
+    expect(contents).toEqual(['question 4', 'answer 4', 'now'])
+    expect((await sent({ tokens: 30, countTokens: () => 10 }, talk(5))).contents).toEqual([
+      'question 4',
+      'answer 4',
+      'now',
+    ])
+  })
+
+  it('leaves alone what fits', async () => {
+    expect((await sent({ messages: 11 }, talk(5))).contents).toHaveLength(11)
+  })
+
+  it('keeps the instructions, and system messages of the conversation, and does not count them', async () => {
+    const history: Message[] = [{ role: 'system', content: 'Facts.' }, ...talk(3)]
+    expect((await sent({ messages: 1 }, history, 'Be brief.')).contents).toEqual(['Be brief.', 'Facts.', 'now'])
+  })
+
+  it('keeps the newest input through a long loop of tools, and no call without its result', async () => {
+    const look = { name: 'look', description: 'Looks', jsonSchema: {}, execute: () => 'x'.repeat(100) }
+    const steps: ScriptedStep[] = [
+      ...Array.from({ length: 8 }, () => ({ toolCalls: [{ name: 'look' }, { name: 'look' }] })),
+      'Done.',
+    ]
+    for (const options of [{ messages: 5 }, { tokens: 130 }, { messages: 1 }]) {
+      const model = scriptedModel(steps)
+      await new Agent({ model, tools: [look] }).use(truncate(options)).run('the question')
+      for (const { messages } of model.requests) {
+        expect(messages[0]).toEqual({ role: 'user', content: 'the question' })
+        expect(historyProblems(messages)).toEqual([])
+        if (options.messages !== undefined) expect(messages.length).toBeLessThanOrEqual(options.messages)
+      }
+    }
+  })
+
+  it.each([[{}], [{ messages: 0 }], [{ tokens: Number.NaN }]])('refuses %j', (options) => {
+    expect(() => truncate(options)).toThrow(expect.objectContaining({ code: 'layer.config' }))
+  })
+})
+
+layerConformance({ layer: () => truncate({ messages: 20 }), describe, it })

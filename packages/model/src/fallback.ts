@@ -1,0 +1,83 @@
+import { AlliumError, defineMiddleware, type ModelRef, type TypedMiddleware } from '@allium/core'
+import { isFinal, watchChunks } from './attempts.ts'
+
+export interface FallbackOptions {
+  /** Who is asked when the model fails, one after the other: models, or strings that the agent resolves. */
+  models: readonly ModelRef[]
+  /** After which errors the next one is asked. A block or an abort never is one. @default every error */
+  when?(error: unknown): boolean
+  /** When text has gone out already: take it back with `model:reset` and ask the next one, or fail. @default 'reset' */
+  midStream?: 'reset' | 'fail'
+  /** The layer's name. @default 'model:fallback' */
+  as?: string
+}
+
+/**
+ * Asks other models when one fails, across providers.
+ *
+ * Outside of `model.retry` each model is retried before the next one is asked. After the last one fails, its error goes
+ * on, with the errors of the others in `suppressed`. Each step is told as a `model:fallback` event.
+ *
+ * @throws AlliumError `layer.config` where no model is given
+ * @example
+ * agent.use(model.fallback({ models: ['openai/gpt-5-mini', 'google/gemini-2.5-flash'] })).use(model.retry())
+ */
+export function fallback({
+  models,
+  when = () => true,
+  midStream = 'reset',
+  as = 'model:fallback',
+}: FallbackOptions): TypedMiddleware<{}> {
+  if (models.length === 0) throw new AlliumError('layer.config', `"${as}" needs at least one model to fall back on.`)
+
+  return defineMiddleware({
+    name: as,
+    order: { is: ['fallbacks', 'retries'] },
+    async model(ctx, next) {
+      const shown = midStream === 'fail' ? watchChunks(ctx) : () => false
+      const failures: unknown[] = []
+      for (let i = 0; ; i++) {
+        const { model } = ctx
+        try {
+          return await next()
+        } catch (error) {
+          const other = models[i]
+          if (other === undefined || shown() || ctx.signal.aborted || isFinal(error) || !when(error))
+            throw withSuppressed(error, failures)
+          failures.push(error)
+          ctx.setModel(other)
+          ctx.emit({ type: 'model:fallback', from: model, to: ctx.model, error: nameOf(error) })
+        }
+      }
+    },
+  })
+}
+
+/** What may be told in a stream: not the message, which may hold a secret. */
+function nameOf(error: unknown): string {
+  const { name = 'error', status } = (error ?? {}) as { name?: unknown; status?: unknown }
+  return typeof status === 'number' ? `${String(name)} ${status}` : String(name)
+}
+
+function withSuppressed(error: unknown, failures: readonly unknown[]): unknown {
+  if (failures.length === 0 || typeof error !== 'object' || error === null || !Object.isExtensible(error)) return error
+  const { suppressed } = error as { suppressed?: unknown }
+  const all = [...failures, ...(Array.isArray(suppressed) ? suppressed : [])]
+  return Object.defineProperty(error, 'suppressed', { value: all, configurable: true, writable: true })
+}
+
+declare module '@allium/core' {
+  interface AgentEvents {
+    'model:fallback': ModelFallback
+  }
+}
+
+/** The next model is asked; in the run's stream and for observers. */
+export interface ModelFallback {
+  type: 'model:fallback'
+  /** Ids of the models. */
+  from: string
+  to: string
+  /** Name, and status, of the error. */
+  error: string
+}
