@@ -99,6 +99,7 @@ export type { PendingCall, Snapshot, SuspendedCall, Suspension } from './state/s
 export type { Approval, Decision, SuspendRequest } from './tool/approval.ts'
 export { type AnyTool, defineTool, type Tool, type ToolArgs, type ToolExecution } from './tool/tool.ts'
 export {
+  resultOf,
   type ShapedToolResult,
   type ToolResult,
   type ToolResultInput,

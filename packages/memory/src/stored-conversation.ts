@@ -34,7 +34,7 @@ export class StoredConversation implements SessionKeeper {
   }
 
   /** @throws AlliumError `session.busy` while another process runs the session */
-  async begin(): Promise<void> {
+  async begin(abort: (reason: unknown) => void): Promise<void> {
     const lease = await this.#store.acquire(this.#key, this.#ms)
     if (lease === undefined)
       throw new AlliumError(
@@ -43,7 +43,7 @@ export class StoredConversation implements SessionKeeper {
         { details: { sessionId: this.#key.sessionId } },
       )
     this.#lease = lease
-    this.#renew(lease)
+    this.#renew(lease, abort)
     if (lease.version !== this.#version) await this.load()
   }
 
@@ -61,12 +61,22 @@ export class StoredConversation implements SessionKeeper {
     }
   }
 
-  /** Well before the lease runs out, and again; a failure is tried again the next time. */
-  #renew(lease: Lease): void {
+  /** Well before the lease runs out, and again; a failure is tried again the next time. A run that lost it cannot be stored, and ends. */
+  #renew(lease: Lease, abort: (reason: unknown) => void): void {
     this.#stopRenewing = this.#ctx.clock.after(this.#ms / 3, () => {
-      this.#store.renew(lease, this.#ms).catch((error) => this.#warn('could not be renewed', error))
-      this.#renew(lease)
+      this.#renew(lease, abort)
+      this.#store.renew(lease, this.#ms).then(
+        (held) => held || abort(this.#lost()),
+        (error) => this.#warn('could not be renewed', error),
+      )
     })
+  }
+
+  #lost(): AlliumError {
+    return new AlliumError(
+      'store.fenced',
+      `The lease of the session "${this.#key.sessionId}" was lost while it ran: another process may have gone on. The run is aborted.`,
+    )
   }
 
   #warn(what: string, error: unknown): void {

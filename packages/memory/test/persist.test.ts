@@ -127,6 +127,16 @@ describe('memory.persist', () => {
     expect(await store.acquire(key, 1)).toBeDefined()
   })
 
+  it('aborts a run as soon as it learns that its lease is lost, and stores nothing of it', async () => {
+    const clock = manualClock()
+    const store: SessionStore = { ...memoryStore({ clock }), renew: async () => false }
+    const model = scriptedModel([{ chunks: ['Half'], stall: true }])
+    const run = new Agent({ model, clock }).use(persist({ store, lease: 900 })).session(who).run('hi')
+    await clock.advance(300)
+    await expect(run).rejects.toMatchObject({ name: 'AbortError', reason: { code: 'store.fenced' } })
+    expect([model.closed, clock.pending]).toEqual([1, 0])
+  })
+
   it('fails the run whose lease was lost to another process, and stores nothing of it', async () => {
     const clock = manualClock()
     const store = memoryStore({ clock })

@@ -61,8 +61,12 @@ export interface SessionStore {
 
 /** Who stores a session: a layer gives one to `ctx.keep()` while its session opens. */
 export interface SessionKeeper {
-  /** Before each run: may restore what another process has appended. What it throws refuses the run. */
-  begin?(): void | Promise<void>
+  /**
+   * Before each run: may restore what another process has appended. What it throws refuses the run.
+   *
+   * @param abort ends the run, for a keeper that learns that it can store it no more
+   */
+  begin?(abort: (reason: unknown) => void): void | Promise<void>
   /**
    * When a run has ended and its history and state are final; without a turn, where the run was refused after `begin`.
    * The run waits for it, and fails with what it throws.

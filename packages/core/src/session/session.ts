@@ -183,7 +183,7 @@ export class Session<S = State, C = unknown> {
   async #beginPrepared(run: LiveRun, task: Task<C>): Promise<RunResult> {
     let entered: Promise<RunResult>
     try {
-      const resume = await prepare(task, this.#scope)
+      const resume = await prepare(task, this.#scope, (reason) => run.abort(reason))
       try {
         entered = this.#enter(run, task, resume)
       } catch (error) {

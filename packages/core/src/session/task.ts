@@ -55,12 +55,16 @@ export function turnOf<C>(
 }
 
 /** Before a run that is stored, or that resumes: the session is taken, then the decisions are checked. */
-export async function prepare<C>({ decisions, input }: Task<C>, scope: SessionScope): Promise<Resume | undefined> {
+export async function prepare<C>(
+  { decisions, input }: Task<C>,
+  scope: SessionScope,
+  abort: (reason: unknown) => void,
+): Promise<Resume | undefined> {
   if (decisions === undefined) toMessages(input)
   const { keepers = [] } = scope
   let begun = 0
   try {
-    for (; begun < keepers.length; begun++) await keepers[begun]?.begin?.()
+    for (; begun < keepers.length; begun++) await keepers[begun]?.begin?.(abort)
     return decisions === undefined ? undefined : await checkDecisions(scope, decisions)
   } catch (error) {
     await giveBack(scope, begun)
