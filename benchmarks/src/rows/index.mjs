@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { maps, pipes } from './chunks.mjs'
 import { crowd } from './crowd.mjs'
+import { hooks } from './hooks.mjs'
 import { idle } from './idle.mjs'
 import { layers } from './layers.mjs'
 import { long } from './long.mjs'
@@ -80,6 +81,20 @@ export const rows = [
     unit: 'µs',
     sides: pipes,
     limits: [{ kind: 'most', most: 4 }],
+  },
+  {
+    id: 'hooks',
+    title: 'model → tool → model, 10 lifecycle objects in one layer',
+    unit: 'µs',
+    sides: hooks(false),
+    limits: [{ kind: 'times', most: 1.3 }],
+  },
+  {
+    id: 'hooks-nested',
+    title: 'the same, each object in a layer of its own',
+    unit: 'µs',
+    sides: hooks(true),
+    limits: [{ kind: 'times', most: 4 }],
   },
   {
     id: 'long',

@@ -25,8 +25,8 @@ export async function everythingOn({ model, tools = [] }) {
 }
 
 /** An agent with these layers and nothing else. */
-export async function bare({ model, layers = [] }) {
-  const agent = new Agent({ model }).use(layers)
+export async function bare({ model, tools = [], layers = [] }) {
+  const agent = new Agent({ model, tools }).use(layers)
   await agent.init()
   return agent
 }

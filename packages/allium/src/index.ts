@@ -19,4 +19,5 @@ export {
 } from '@allium/providers'
 export * as tools from '@allium/tools'
 export { Agent } from './agent.ts'
+export * as hooks from './hooks.ts'
 export { ajvValidate } from './validate.ts'

@@ -75,11 +75,13 @@ export { type Capability, capability } from './seams/capability.ts'
 export { type Clock, systemClock } from './seams/clock.ts'
 export type { Ids } from './seams/ids.ts'
 export type { Emit, Journal } from './seams/journal.ts'
+export type { KeyValue } from './seams/key-value.ts'
 export type { Ledger, LedgerBalance, Reservation } from './seams/ledger.ts'
 export type { Logger } from './seams/logger.ts'
 export { type MemoryJournal, memoryJournal } from './seams/memory-journal.ts'
 export { type MemoryLedgerOptions, memoryLedger } from './seams/memory-ledger.ts'
 export { memoryStore } from './seams/memory-store.ts'
+export { digestOf } from './seams/seal.ts'
 export type {
   Lease,
   SessionKeeper,

@@ -31,12 +31,17 @@ export function equalJson(a: unknown, b: unknown): boolean {
 
 /** JSON with the keys in order: the same text for the same value. */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, item: unknown) => (isRecord(item) ? sorted(item) : item)) ?? 'null'
+  return JSON.stringify(value, (_key, item: unknown) => ordered(item)) ?? 'null'
 }
 
 /** Whether a key would reach a prototype instead of the object. */
 export function isReservedKey(key: PropertyKey): boolean {
   return key === '__proto__' || key === 'constructor' || key === 'prototype'
+}
+
+function ordered(item: unknown): unknown {
+  if (item instanceof Uint8Array) return { bytes: Array.from(item, (byte) => String.fromCharCode(byte)).join('') }
+  return isRecord(item) ? sorted(item) : item
 }
 
 function sorted(value: Record<string, unknown>): Record<string, unknown> {

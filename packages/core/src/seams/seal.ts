@@ -1,6 +1,6 @@
 import { canonicalJson } from '../messages/json.ts'
 
-/** The SHA-256 of a JSON-like value, in base64url; the order of its keys does not matter. */
+/** The SHA-256 of a JSON-like value, in base64url: for keys and comparisons. The order of its keys does not matter, and bytes count. */
 export async function digestOf(value: unknown): Promise<string> {
   return base64url(await crypto.subtle.digest('SHA-256', bytesOf(value)))
 }

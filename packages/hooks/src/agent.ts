@@ -1,0 +1,61 @@
+import {
+  Agent,
+  type AgentOptions,
+  type AnyTool,
+  type Instructions,
+  type ModelRef,
+  type Settings,
+  type Tool,
+} from '@allium/core'
+import { type LifecycleInput, read } from './from.ts'
+import { hostOf } from './layer.ts'
+import { classNameOf } from './name.ts'
+
+/** An agent as a class. What it does not say comes from the options that are given with it. */
+export interface IAgent<TContext = unknown> {
+  getMiddlewares?(): readonly LifecycleInput<TContext>[]
+  /** @default the name of the class */
+  getName?(): string
+  getModel?(): ModelRef
+  getInstructions?(): Instructions
+  getTools?(): readonly AnyTool[]
+  getSettings?(): Settings
+}
+export type AgentClass<TContext = unknown> = new () => IAgent<TContext>
+
+type Schema = Tool['schema']
+
+/** `hooks.agent` for another `Agent` than the core's. */
+export function agentOf(Base: typeof Agent) {
+  /**
+   * Makes an agent of a class, or of an object, with `getMiddlewares()`. Hooks that are added to it later, or given to one
+   * run, join the chain of its own, behind them.
+   *
+   * @param options win over what the class says
+   * @throws AlliumError `agent.options` where neither names a model
+   *
+   * @example
+   * class Support { getModel() { return 'anthropic/claude-sonnet-4-6' } getMiddlewares() { return [Audit, new Limits(3)] } }
+   * const agent = hooks.agent(Support)
+   */
+  return function agent<C extends Schema = undefined, P extends Schema = undefined>(
+    given: IAgent | AgentClass,
+    options: Partial<AgentOptions<C, P>> = {},
+  ): Agent<{}, C, P> {
+    const definition = typeof given === 'function' ? new given() : given
+    const name = definition.getName?.() ?? classNameOf(definition)
+    const said = {
+      ...(name !== undefined && { name }),
+      model: definition.getModel?.(),
+      instructions: definition.getInstructions?.(),
+      tools: definition.getTools?.(),
+      settings: definition.getSettings?.(),
+    }
+    const own = read(definition.getMiddlewares?.() ?? [], undefined)
+    const made = new Base<{}, C, P>({ ...said, ...options } as AgentOptions<C, P>)
+    return made.use(hostOf('hooks', own.chain))
+  }
+}
+
+/** See {@link agentOf}: makes an agent of a class with `getMiddlewares()`. */
+export const agent = agentOf(Agent)

@@ -1,0 +1,72 @@
+import { AlliumError } from '@allium/core'
+import type { HookContext } from './hook-context.ts'
+import type { Lifecycle } from './lifecycle.ts'
+
+export type HookName = Exclude<keyof Lifecycle, 'getName'>
+
+/** One hook of one object. */
+export interface BoundHook {
+  /** The object's name. */
+  readonly name: string
+  call(ctx: HookContext, info?: unknown): unknown
+}
+
+/** The hooks of several objects, by name, in the order of the objects. */
+export type Chain = Readonly<Record<HookName, readonly BoundHook[]>>
+
+/** Sorts the hooks of objects. @throws AlliumError `layer.invalid` where a hook is no function */
+export function chainOf(objects: readonly { readonly name: string; readonly object: Lifecycle }[]): Chain {
+  const hooks = hookNames.map((hook) => [hook, objects.flatMap(({ name, object }) => bind(name, object, hook))])
+  return Object.fromEntries(hooks) as Chain
+}
+
+/** One chain behind the other. */
+export function joined(first: Chain, second: Chain): Chain {
+  return Object.fromEntries(hookNames.map((hook) => [hook, [...first[hook], ...second[hook]]])) as unknown as Chain
+}
+
+/** Runs hooks one after the other, and waits for those alone that ask for it: ten synchronous ones cost ten calls. */
+export function inTurn(
+  hooks: readonly BoundHook[],
+  ctx: HookContext,
+  info?: unknown,
+  from = 0,
+): Promise<void> | undefined {
+  for (let at = from; at < hooks.length; at++) {
+    const given = hooks[at]?.call(ctx, info)
+    if (isThenable(given)) return given.then(() => inTurn(hooks, ctx, info, at + 1)) as Promise<void>
+  }
+}
+
+export const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === 'object' && value !== null && typeof (value as Partial<PromiseLike<unknown>>).then === 'function'
+
+const names: Record<HookName, true> = {
+  setup: true,
+  onConfig: true,
+  onBeforeModel: true,
+  onStructuredOutputConfig: true,
+  onStart: true,
+  onIteration: true,
+  onChunk: true,
+  onBeforeToolCall: true,
+  onAfterToolCall: true,
+  onToolPhaseComplete: true,
+  onUsage: true,
+  onShouldContinue: true,
+  onFinish: true,
+  onAbort: true,
+  onError: true,
+}
+export const hookNames = Object.keys(names) as readonly HookName[]
+
+function bind(name: string, object: Lifecycle, hook: HookName): BoundHook[] {
+  const given: unknown = object[hook]
+  if (given === undefined || given === null) return []
+  if (typeof given === 'function') return [{ name, call: given.bind(object) as BoundHook['call'] }]
+  throw new AlliumError(
+    'layer.invalid',
+    `The hook ${hook} of "${name}" is of the type ${typeof given}. It is a function (ctx, …).`,
+    { details: { layer: name } },
+  )
+}

@@ -1,0 +1,57 @@
+import { AlliumError, type TypedMiddleware } from '@allium/core'
+import { type Chain, chainOf } from './chain.ts'
+import { layerOf } from './layer.ts'
+import type { Lifecycle, LifecycleClass } from './lifecycle.ts'
+import { nameOf, placeName } from './name.ts'
+
+export interface FromOptions {
+  /** The layer's name. @default the names of the objects, joined by `+` */
+  as?: string
+}
+
+/** An object with lifecycle hooks, or a class of them. */
+export type LifecycleInput<C = unknown> = Lifecycle<C> | LifecycleClass<C>
+
+/**
+ * Makes one layer of an object with lifecycle hooks, of a class, or of several, whose hooks then run in their order.
+ *
+ * Use it for what follows a run from its start to its end; write a plain layer for what wraps one thing.
+ *
+ * @throws AlliumError `layer.invalid` for what is no such object, or a hook that is no function
+ *
+ * @example
+ * agent.use(hooks.from({ onStart: (ctx) => console.log(ctx.turnId), onUsage: (_, usage) => console.log(usage.outputTokens) }))
+ */
+export function from<C = unknown>(
+  given: LifecycleInput<C> | readonly LifecycleInput<C>[],
+  { as }: FromOptions = {},
+): TypedMiddleware<{}, undefined, C> {
+  const { name, chain } = read(Array.isArray(given) ? given : [given], as)
+  return layerOf(name, chain)
+}
+
+/** The hooks of several inputs, and the name of them all. */
+export function read(given: readonly unknown[], as: string | undefined): { name: string; chain: Chain } {
+  const objects = given.map(toObject)
+  const names = objects.map(nameOf)
+  const known = names.filter((name) => name !== undefined)
+  const name = as ?? (known.length === 0 ? placeName() : known.join('+'))
+  return { name, chain: chainOf(objects.map((object, at) => ({ name: names[at] ?? name, object }))) }
+}
+
+function toObject(given: unknown): Lifecycle {
+  const object: unknown = typeof given === 'function' ? new (given as LifecycleClass)() : given
+  if (typeof object !== 'object' || object === null)
+    throw new AlliumError(
+      'layer.invalid',
+      `hooks.from() takes an object such as { onStart(ctx) {…} }, a class of such, or an array of these, but ${given === null ? 'null' : typeof given} was given.`,
+    )
+  const scope = ['turn', 'model', 'tool', 'session', 'agent'].find(
+    (scope) => typeof (object as Record<string, unknown>)[scope] === 'function',
+  )
+  if (scope === undefined) return object
+  throw new AlliumError(
+    'layer.invalid',
+    `hooks.from() was given a layer: it has the hook ${scope}(ctx, next). Give it to agent.use() as it is.`,
+  )
+}

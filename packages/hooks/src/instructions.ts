@@ -1,0 +1,23 @@
+import { type Message, type ModelContext, type TurnContext, textOf } from '@allium/core'
+
+/** The text of the first message of a call, where that is the instructions and not the conversation's own. */
+export function instructionsOf(ctx: ModelContext, turn: TurnContext): string | undefined {
+  const [first] = ctx.request.messages
+  if (first?.role !== 'system') return undefined
+  const text = textOf(first)
+  return text !== ctx.agent.instructions && beginsWith(turn.messages, text) ? undefined : text
+}
+
+/** The messages of a call without the instructions. */
+export function conversationOf(ctx: ModelContext, turn: TurnContext): readonly Readonly<Message>[] {
+  const { messages } = ctx.request
+  return instructionsOf(ctx, turn) === undefined ? messages : messages.slice(1)
+}
+
+export function withInstructions(text: string | undefined, conversation: readonly Readonly<Message>[]): Message[] {
+  return text === undefined || text === '' ? [...conversation] : [{ role: 'system', content: text }, ...conversation]
+}
+
+function beginsWith([first]: readonly Message[], text: string): boolean {
+  return first?.role === 'system' && textOf(first) === text
+}

@@ -1,0 +1,165 @@
+import type { ModelContext, ModelResponse, NextFor, ToolContext, ToolResult, TurnContext, Usage } from '@allium/core'
+import { type Chain, inTurn, joined } from './chain.ts'
+import { throughHooks } from './chunks.ts'
+import { RunContext } from './hook-context.ts'
+import { shapeOutput } from './output-config.ts'
+import { changeCall, pipeConfig, sourceOfCall, sourceOfRun } from './pipe-config.ts'
+import type { Changes } from './run-config.ts'
+import { hasTerminal, tellEnd } from './run-end.ts'
+import { decide, outcomeOf } from './tool-call.ts'
+import { ToolCalls } from './tool-calls.ts'
+
+/** The hooks of one layer in one run: what each scope of the onion calls, and what they share. */
+export class LifecycleRun {
+  readonly #turn: TurnContext
+  readonly #ctx: RunContext<unknown>
+  readonly #started: number
+  #chain: Chain
+  /** What the config hooks have changed of the run; its messages are those of this iteration. */
+  #changes: Changes = {}
+  #iteration: number | undefined
+  #calls: ToolCalls | undefined
+  /** What an after-hook threw. The results of the tools stand; the run fails when the step has ended. */
+  #failed: { readonly error: unknown } | undefined
+  #endsTold = false
+
+  constructor(turn: TurnContext, chain: Chain) {
+    this.#turn = turn
+    this.#chain = chain
+    this.#ctx = new RunContext(turn)
+    this.#started = turn.clock.monotonic()
+  }
+
+  /** The run starts. */
+  begin(): Promise<void> {
+    return this.#begin(this.#chain)
+  }
+
+  /** Hooks of a layer further inside come behind these. */
+  join(chain: Chain): Promise<void> {
+    this.#chain = joined(this.#chain, chain)
+    return this.#begin(chain)
+  }
+
+  /** The loop has ended. */
+  async loopEnded(): Promise<void> {
+    if (this.#failed === undefined) await this.#calls?.loopEnded(this.#turn.history, () => this.#toolsDone(false))
+    if (this.#failed !== undefined) throw this.#failed.error
+  }
+
+  async model(ctx: ModelContext, next: NextFor<ModelResponse>): Promise<ModelResponse> {
+    if (this.#iteration !== ctx.stepIndex && !(await this.#beginIteration(ctx))) return ctx.skipCall({ text: '' })
+    const { onConfig, onBeforeModel, onChunk, onUsage } = this.#chain
+    if (onConfig.length > 0) changeCall(ctx, this.#turn, this.#changes, ctx.plan.tools)
+    if (onBeforeModel.length > 0) await this.#tune(ctx)
+    if (onChunk.length > 0) ctx.pipe(throughHooks(onChunk, this.#ctx))
+    this.#ctx.phase = 'modelStream'
+    const before = onUsage.length > 0 ? ctx.usage : undefined
+    const response = await next()
+    if (before !== undefined) await this.#tellUsage(usedSince(before, ctx.usage))
+    if (hasPhase(this.#chain)) this.#expect(ctx, response)
+    return response
+  }
+
+  /** Right around the provider: the call is what is sent. */
+  async provider(ctx: ModelContext, next: () => unknown): Promise<unknown> {
+    const hooks = this.#chain.onStructuredOutputConfig
+    if (hooks.length > 0) await shapeOutput(hooks, this.#ctx, ctx, this.#turn)
+    return next()
+  }
+
+  async tool(ctx: ToolContext, next: NextFor<ToolResult>): Promise<ToolResult> {
+    const { onBeforeToolCall, onAfterToolCall } = this.#chain
+    this.#ctx.phase = 'beforeTools'
+    const started = ctx.clock.monotonic()
+    const skipped = onBeforeToolCall.length === 0 ? undefined : await decide(onBeforeToolCall, this.#ctx, ctx)
+    const result = skipped ?? (await next())
+    if (result.status === 'suspended' || (onAfterToolCall.length === 0 && !hasPhase(this.#chain))) return result
+    try {
+      const outcome = outcomeOf(ctx, result, ctx.clock.monotonic() - started)
+      await inTurn(onAfterToolCall, this.#ctx, outcome)
+      if (!hasPhase(this.#chain)) return result
+      this.#calls ??= new ToolCalls(ctx.stepIndex)
+      if (this.#calls.add(ctx.callIndex, outcome)) await this.#toolsDone(true)
+    } catch (error) {
+      this.#failed ??= { error }
+      ctx.stop('a hook failed')
+    }
+    return result
+  }
+
+  async #begin(chain: Chain): Promise<void> {
+    if (!this.#endsTold && hasTerminal(chain)) {
+      this.#endsTold = true
+      this.#turn.onEnd((end) => tellEnd(this.#chain, this.#ctx, end, this.#turn.clock.monotonic() - this.#started))
+    }
+    await inTurn(chain.setup, this.#ctx)
+    if (chain.onConfig.length > 0) await this.#configure(chain)
+    this.#changes = { ...this.#changes, messages: undefined } // they stand in the turn's from here on
+    await inTurn(chain.onStart, this.#ctx)
+  }
+
+  /** False where the loop is to end instead. */
+  async #beginIteration(ctx: ModelContext): Promise<boolean> {
+    if (this.#calls?.told === false && !(await this.#toolsDone(true))) return false
+    this.#calls = undefined
+    this.#iteration = ctx.stepIndex
+    this.#ctx.phase = 'beforeModel'
+    this.#changes = { ...this.#changes, messages: undefined }
+    await inTurn(this.#chain.onIteration, this.#ctx, { iteration: ctx.stepIndex })
+    if (this.#chain.onConfig.length > 0) await this.#configure(this.#chain)
+    return true
+  }
+
+  async #configure({ onConfig }: Chain): Promise<void> {
+    const source = sourceOfRun(this.#turn, this.#changes)
+    const { settings, maxSteps, ...changes } = (await pipeConfig(onConfig, this.#ctx, source)) ?? {}
+    this.#changes = { ...this.#changes, ...changes, settings: { ...this.#changes.settings, ...settings } }
+    if (changes.messages !== undefined) this.#turn.messages = [...changes.messages]
+    if (maxSteps !== undefined) this.#turn.maxSteps = maxSteps
+  }
+
+  async #tune(ctx: ModelContext): Promise<void> {
+    const source = sourceOfCall(ctx, this.#turn)
+    const changes = await pipeConfig(this.#chain.onBeforeModel, this.#ctx, source)
+    if (changes !== undefined) changeCall(ctx, this.#turn, changes, source.fields.tools)
+  }
+
+  #expect({ stepIndex }: ModelContext, { toolCalls }: ModelResponse): void {
+    const calls = toolCalls.filter(({ providerExecuted }) => providerExecuted !== true).length
+    this.#calls = calls === 0 ? undefined : new ToolCalls(stepIndex, calls)
+  }
+
+  #tellUsage(used: Usage): Promise<void> | undefined {
+    return used.inputTokens + used.outputTokens > 0 ? inTurn(this.#chain.onUsage, this.#ctx, used) : undefined
+  }
+
+  /** All tools of an iteration have their results. Gives whether the loop goes on. */
+  async #toolsDone(asks: boolean): Promise<boolean> {
+    const { onToolPhaseComplete, onShouldContinue } = this.#chain
+    const phase = this.#calls?.complete()
+    this.#ctx.phase = 'afterTools'
+    await inTurn(onToolPhaseComplete, this.#ctx, phase)
+    if (!asks) return false
+    let stops: string | undefined
+    for (const { name, call } of onShouldContinue) if ((await call(this.#ctx, phase)) === false) stops ??= name
+    if (stops !== undefined) this.#turn.stop(`"${stops}" does not continue`)
+    return stops === undefined
+  }
+}
+
+const hasPhase = ({ onToolPhaseComplete, onShouldContinue }: Chain): boolean =>
+  onToolPhaseComplete.length + onShouldContinue.length > 0
+
+function usedSince(before: Usage, now: Usage): Usage {
+  const { cachedInputTokens, cacheWriteTokens, reasoningTokens } = now
+  const rest = { cachedInputTokens, cacheWriteTokens, reasoningTokens }
+  const used: Usage = {
+    inputTokens: now.inputTokens - before.inputTokens,
+    outputTokens: now.outputTokens - before.outputTokens,
+    calls: now.calls - before.calls,
+  }
+  for (const [key, value] of Object.entries(rest) as [keyof typeof rest, number | undefined][])
+    if (value !== undefined) used[key] = value - (before[key] ?? 0)
+  return used
+}

@@ -1,0 +1,17 @@
+import type { Lifecycle } from './lifecycle.ts'
+
+/** What an object calls itself, or the name of its class. */
+export function nameOf(object: Lifecycle): string | undefined {
+  const own: unknown = object.getName?.() ?? (object as { name?: unknown }).name
+  return typeof own === 'string' && own !== '' ? own : classNameOf(object)
+}
+
+/** The name of the class that an object is of; a plain object is of none. */
+export function classNameOf(object: object): string | undefined {
+  const maker: { name?: string } | undefined = object.constructor
+  return maker === undefined || maker === Object || maker.name === '' ? undefined : maker.name
+}
+
+/** A name by place, for what has none. It is counted in the process, as nobody knows where the layer will be used. */
+export const placeName = (): string => `hooks#${++places}`
+let places = 0

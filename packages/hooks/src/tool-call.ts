@@ -1,0 +1,55 @@
+import { AlliumError, resultOf, type ToolContext, type ToolResult, type ToolResultInput } from '@allium/core'
+import { type BoundHook, isThenable } from './chain.ts'
+import type { HookContext } from './hook-context.ts'
+import type { ToolCallDecision, ToolCallInfo, ToolCallOutcome } from './tool-info.ts'
+
+/** Asks the hooks whether a tool runs, and with which arguments. Gives the result of a call that one of them skips. */
+export async function decide(
+  hooks: readonly BoundHook[],
+  run: HookContext,
+  ctx: ToolContext,
+): Promise<ToolResult | undefined> {
+  let info = infoOf(ctx)
+  for (const { name, call } of hooks) {
+    const given = call(run, info)
+    const decision = (isThenable(given) ? await given : given) as ToolCallDecision | null | undefined
+    if (decision === undefined || decision === null) continue
+    switch (decision.type) {
+      case 'transformArgs':
+        ctx.modifyArgs(() => decision.args)
+        info = infoOf(ctx)
+        break
+      case 'skip':
+        return ctx.skipCall(asResult(ctx.callId, decision.result))
+      case 'abort':
+        return ctx.abort(decision.reason)
+      default:
+        throw unknown(name, decision)
+    }
+  }
+}
+
+/** A call and what it came to. */
+export function outcomeOf(ctx: ToolContext, result: ToolResult, duration: number): ToolCallOutcome {
+  const { tool, callId, args, invalid, attempt } = ctx
+  return { name: tool.name, callId, args, tool, invalid, attempt, result, ok: result.isError !== true, duration }
+}
+
+function infoOf(ctx: ToolContext): ToolCallInfo {
+  const { tool, callId, args, invalid, attempt } = ctx
+  return { name: tool.name, callId, args, tool, invalid, attempt }
+}
+
+/** Any value as a result, as if the tool had returned it. */
+function asResult(callId: string, value: unknown): ToolResultInput {
+  const { content, isError } = resultOf(callId, value)
+  return isError === true ? { content, isError, value } : { content, value }
+}
+
+function unknown(hook: string, decision: unknown): AlliumError {
+  return new AlliumError(
+    'layer.result',
+    `onBeforeToolCall of "${hook}" decided ${typeof decision === 'object' ? `{ type: ${String((decision as { type?: unknown }).type)} }` : typeof decision}. Give nothing, { type: 'transformArgs', args }, { type: 'skip', result } or { type: 'abort', reason }.`,
+    { details: { layer: hook } },
+  )
+}

@@ -1,0 +1,49 @@
+import type { Message } from '@allium/core'
+import type { ToolCallOutcome, ToolPhase } from './tool-info.ts'
+
+/** The tool calls of one iteration, until all have come to something. */
+export class ToolCalls {
+  /** Whether the hooks were told. */
+  told = false
+  readonly #iteration: number
+  readonly #expected: number
+  readonly #outcomes = new Map<number, ToolCallOutcome>()
+
+  /** @param expected how many there are; where a run resumes, nobody knows before the next iteration */
+  constructor(iteration: number, expected = Number.POSITIVE_INFINITY) {
+    this.#iteration = iteration
+    this.#expected = expected
+  }
+
+  /** Gives whether this was the last. */
+  add(index: number, outcome: ToolCallOutcome): boolean {
+    this.#outcomes.set(index, outcome)
+    return this.#outcomes.size === this.#expected && !this.told
+  }
+
+  complete(): ToolPhase {
+    this.told = true
+    const calls = [...this.#outcomes].sort(([a], [b]) => a - b).map(([, outcome]) => outcome)
+    return { iteration: this.#iteration, calls }
+  }
+
+  /** The loop has ended: tells of calls that it was not seen to complete, unless some wait for a human. */
+  async loopEnded(history: readonly Readonly<Message>[], tell: () => Promise<unknown>): Promise<void> {
+    if (!this.told && !waits(history)) await tell()
+  }
+}
+
+/** Whether calls of the last answer have no result. */
+function waits(history: readonly Readonly<Message>[]): boolean {
+  const answered = new Set<string>()
+  for (let i = history.length - 1; i >= 0; i--) {
+    const { role, content } = history[i] as Message
+    if (role === 'user' || typeof content === 'string') return false
+    for (const part of content) if (part.type === 'tool-result') answered.add(part.callId)
+    if (role === 'assistant')
+      return content.some(
+        (part) => part.type === 'tool-call' && part.providerExecuted !== true && !answered.has(part.callId),
+      )
+  }
+  return false
+}
