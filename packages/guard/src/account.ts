@@ -1,4 +1,4 @@
-import { AlliumError } from '@allium/core'
+import { AlliumError, tenantOf } from '@allium/core'
 
 /** Whose account a call is charged to. */
 export type Per = 'turn' | 'session' | 'user' | 'tenant'
@@ -18,12 +18,17 @@ interface Place {
  * @throws AlliumError `session.principal` where it counts per user or tenant, and the principal tells none
  */
 export function accountOf(layer: string, per: Per, place: Place, window: Window | undefined, now: number): string {
-  const parts = [layer, ...owner(layer, per, place)]
+  const parts = [layer, ...ownerOf(layer, per, place)]
   return JSON.stringify(window === undefined ? parts : [...parts, windowAt(window, now)])
 }
 
-function owner(layer: string, per: Per, { rootTurnId, sessionId, principal }: Place): string[] {
-  const tenant = idOf(principal, 'tenantId', 'tenant')
+/**
+ * Who a place belongs to, as a list that begins with the tenant.
+ *
+ * @throws AlliumError `session.principal` as {@link accountOf}
+ */
+export function ownerOf(layer: string, per: Per, { rootTurnId, sessionId, principal }: Place): string[] {
+  const tenant = tenantOf(principal)
   const user = idOf(principal, 'userId', 'user')
   switch (per) {
     case 'turn':
@@ -42,7 +47,8 @@ function windowAt(window: Window, now: number): string {
   return new Date(now).toISOString().slice(0, { month: 7, day: 10, hour: 13 }[window])
 }
 
-function idOf(principal: unknown, ...names: string[]): string | undefined {
+/** The first of these fields that holds an id. */
+export function idOf(principal: unknown, ...names: string[]): string | undefined {
   if (typeof principal !== 'object' || principal === null) return undefined
   for (const name of names) {
     const id = (principal as Record<string, unknown>)[name]
@@ -51,10 +57,10 @@ function idOf(principal: unknown, ...names: string[]): string | undefined {
   return undefined
 }
 
-function missing(layer: string, field: string): never {
+export function missing(layer: string, field: string, option = 'an account'): never {
   throw new AlliumError(
     'session.principal',
-    `"${layer}" counts by ${field}, but this session's principal has none. Open it with agent.session({ principal: { ${field} } }), or give the layer an account(ctx) of its own.`,
+    `"${layer}" counts by ${field}, but this session's principal has none. Open it with agent.session({ principal: { ${field} } }), or give the layer ${option}(ctx) of its own.`,
     { details: { layer } },
   )
 }

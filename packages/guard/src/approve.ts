@@ -1,5 +1,4 @@
-import { type Approval, defineMiddleware, type ToolContext, type TypedMiddleware } from '@allium/core'
-import { fingerprint } from './fingerprint.ts'
+import { type Approval, defineMiddleware, digestOf, type ToolContext, type TypedMiddleware } from '@allium/core'
 import { namesTool } from './tool-names.ts'
 
 /** A call for which a handler decides. */
@@ -57,7 +56,7 @@ export function approve<Name extends string = 'guard:approve'>({
     state: { [key]: { default: [], reducer: (known, more) => [...known, ...more] } },
     async tool(ctx, next) {
       if (!namesTool(tools, ctx.tool.name) || !(await when(ctx))) return next()
-      const print = remember ? await fingerprint([ctx.tool.name, ctx.args]) : ''
+      const print = remember ? await digestOf([ctx.tool.name, ctx.args]) : ''
       if (remember && ctx.state[key]?.includes(print)) return pass(ctx, next)
       const decision = ctx.approval ?? (await decide(ctx))
       if (decision === undefined)

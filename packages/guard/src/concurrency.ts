@@ -1,0 +1,110 @@
+import {
+  AlliumError,
+  defineMiddleware,
+  type ModelContext,
+  type TurnContext,
+  type TypedMiddleware,
+  tenantOf,
+} from '@allium/core'
+import { FairQueue } from './fair-queue.ts'
+
+export interface ConcurrencyOptions<Name extends string = string> {
+  /** Model calls, or turns, that run at once in this process. */
+  limit: number
+  /** Of those, how many one tenant may have. @default all */
+  perTenant?: number
+  /** What takes a place: a model call while it runs, or a whole turn. @default 'model' */
+  scope?: 'model' | 'turn'
+  /** How many may wait for a place; one more is refused. @default 100 */
+  queue?: number
+  /** The longest wait for a place, in milliseconds. @default 30_000 */
+  maxWait?: number
+  /** Whose turn it is to be fair to. @default the principal's tenant */
+  key?(ctx: TurnContext): string
+  /** The layer's name, and how its state key begins. @default 'guard:concurrency' */
+  as?: Name
+}
+
+/** A turn was refused because no place became free. */
+export interface ConcurrencyRefused {
+  type: 'guard:concurrency'
+  layer: string
+  why: 'full' | 'late'
+  running: number
+  waiting: number
+}
+
+declare module '@allium/core' {
+  interface AgentEvents {
+    'guard:concurrency': ConcurrencyRefused
+  }
+}
+
+/** Milliseconds that the turn has waited for places. */
+export type ConcurrencyState<Name extends string> = Record<`${Name}:waited`, number>
+
+/**
+ * Lets only so many model calls, or turns, run at once; the others wait in line, tenant by tenant.
+ *
+ * A place goes to the tenants in turn, so one that sends a thousand requests does not hold up the others. Register it
+ * anywhere: around model calls it stands right at the provider, so that waits between retries and answers from a cache take
+ * no place. Places are counted in this process; give the same layer to all agents that share them.
+ *
+ * @throws AlliumError `layer.config` for a limit below 1
+ * @example
+ * agent.use(guard.concurrency({ limit: 20, perTenant: 5 }))
+ */
+export function concurrency<Name extends string = 'guard:concurrency'>({
+  limit,
+  perTenant = limit,
+  scope = 'model',
+  queue = 100,
+  maxWait = 30_000,
+  key = ({ principal }) => tenantOf(principal) ?? '',
+  as = 'guard:concurrency' as Name,
+}: ConcurrencyOptions<Name>): TypedMiddleware<ConcurrencyState<Name>> {
+  if (!(limit >= 1 && perTenant >= 1 && queue >= 0 && maxWait >= 0))
+    throw new AlliumError(
+      'layer.config',
+      `"${as}" needs a limit and perTenant of 1 or more, queue and maxWait of 0 or more, but ${limit}, ${perTenant}, ${queue}, ${maxWait} were given.`,
+    )
+  const places = new FairQueue({ limit, perKey: perTenant, queue })
+  const stateKey = `${as}:waited`
+
+  const layer = defineMiddleware<Record<string, number>>({
+    name: as,
+    order: { is: ['bulkheads'] },
+    innermost: true,
+    inherit: true,
+    state: { [stateKey]: { default: 0, reducer: (waited, more) => waited + more, scope: 'turn', persist: false } },
+    ...(scope === 'turn'
+      ? { turn: (ctx, next) => within(ctx, next) }
+      : { model: (ctx: ModelContext<Record<string, number>>, next) => within(ctx, next) }),
+  })
+  return layer as TypedMiddleware<ConcurrencyState<Name>> // the key is computed from the name
+
+  async function within<R>(ctx: TurnContext<Record<string, number>>, next: () => Promise<R>): Promise<R> {
+    const leave = places.tryEnter(key(ctx)) ?? (await stand(ctx))
+    try {
+      return await next()
+    } finally {
+      leave()
+    }
+  }
+
+  async function stand(ctx: TurnContext<Record<string, number>>): Promise<() => void> {
+    const { clock, signal } = ctx
+    const since = clock.monotonic()
+    const entered = await places.enter(key(ctx), { clock, signal, maxWait })
+    ctx.state[stateKey] = clock.monotonic() - since
+    if (typeof entered === 'function') return entered
+    const { running, waiting } = places
+    ctx.emit({ type: 'guard:concurrency', layer: as, why: entered, running, waiting } satisfies ConcurrencyRefused)
+    const what = scope === 'turn' ? 'turns' : 'model calls'
+    return ctx.block(
+      entered === 'full'
+        ? `"${as}": ${running} ${what} run and ${waiting} wait; no more may. Try again later.`
+        : `"${as}": no place became free within ${maxWait} ms, because ${running} ${what} run. Try again later.`,
+    )
+  }
+}

@@ -1,0 +1,80 @@
+import { AlliumError, isBlockError, messageOf, type TurnContext } from '@allium/core'
+
+export interface FailureOptions {
+  /** What happens where the guard itself fails or takes too long: the turn is blocked, or goes on unchecked. @default 'block' */
+  onError?: 'block' | 'allow'
+  /** Milliseconds that one check may take. @default 10_000 */
+  timeout?: number
+}
+
+type Place = Pick<TurnContext, 'block' | 'clock' | 'logger' | 'signal'>
+
+/** The parts of a guard that fails closed. */
+export interface Failing {
+  readonly name: string
+  readonly onError: 'block' | 'allow'
+  readonly timeout: number
+}
+
+/** @throws AlliumError `layer.config` for a timeout that is no time */
+export function failing(name: string, { onError = 'block', timeout = 10_000 }: FailureOptions): Failing {
+  if (!(timeout > 0))
+    throw new AlliumError('layer.config', `"${name}" needs a timeout above 0 ms, but ${timeout} was given.`)
+  return { name, onError, timeout }
+}
+
+/**
+ * What a guard finds. Where it throws or takes too long the turn is blocked, or `undefined` given where the guard allows
+ * that. An abort, and a block by the check itself, pass as they are.
+ */
+export async function decide<T>(
+  ctx: Place,
+  { name, onError, timeout }: Failing,
+  check: (signal: AbortSignal) => T | PromiseLike<T>,
+): Promise<T | undefined> {
+  try {
+    return await inTime(ctx, { name, timeout }, check)
+  } catch (error) {
+    if (isEnding(ctx, error)) throw error
+    const then = onError === 'allow' ? 'the turn goes on unchecked' : 'the turn is blocked'
+    ctx.logger.error(`"${name}" failed, so ${then}: ${messageOf(error)}`, { error })
+    return onError === 'allow' ? undefined : ctx.block(`"${name}" could not check this.`)
+  }
+}
+
+async function inTime<T>(
+  { clock, signal }: Place,
+  { name, timeout }: Pick<Failing, 'name' | 'timeout'>,
+  check: (signal: AbortSignal) => T | PromiseLike<T>,
+): Promise<T> {
+  const own = new AbortController()
+  const given = check(own.signal)
+  if (!isThenable(given)) return given
+  let stop = () => {}
+  let leave = () => {}
+  const late = new Promise<never>((_, reject) => {
+    const end = (reason: unknown) => {
+      own.abort(reason)
+      reject(reason)
+    }
+    const message = `"${name}" took longer than ${timeout} ms.`
+    stop = clock.after(timeout, () => end(new AlliumError('layer.timeout', message, { details: { layer: name } })))
+    leave = () => end(signal.reason)
+    if (signal.aborted) leave()
+    else signal.addEventListener('abort', leave, { once: true })
+  })
+  try {
+    return await Promise.race([given, late])
+  } finally {
+    stop()
+    signal.removeEventListener('abort', leave)
+  }
+}
+
+function isEnding({ signal }: Place, error: unknown): boolean {
+  return signal.aborted || isBlockError(error)
+}
+
+function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof (value as { then?: unknown } | undefined)?.then === 'function'
+}

@@ -1,0 +1,268 @@
+import {
+  AlliumError,
+  defineMiddleware,
+  type ModelContext,
+  type TurnContext,
+  type TypedMiddleware,
+  tenantOf,
+} from '@allium/core'
+import { idOf, missing, ownerOf } from './account.ts'
+import { decide, type FailureOptions, failing } from './decide.ts'
+import { wait } from './wait.ts'
+
+/** So many turns, or model calls, in each window of somebody. */
+export interface Rate {
+  limit: number
+  /** @default 'minute' */
+  window?: 'second' | 'minute' | 'hour' | 'day' | number
+  /** Who has a count of his own; `ip` is that of the principal, or of the session's `context`. @default 'session' */
+  per?: 'session' | 'user' | 'tenant' | 'ip'
+}
+
+export interface RateLimitOptions<Name extends string = string> extends Partial<Rate>, FailureOptions {
+  /** Further rates; all of them must have room. */
+  rates?: readonly Rate[]
+  /** What is counted: turns, or model calls, those of sub-agents included. @default 'turn' */
+  scope?: 'turn' | 'model'
+  /** What happens beyond the limit: the turn is blocked, it waits for room, or a function answers in its place; the turn is blocked where that gives nothing. @default 'block' */
+  onLimit?: 'block' | 'wait' | OnRateLimit
+  /** The longest that `onLimit: 'wait'` waits, in milliseconds; beyond it the turn is blocked. @default 60_000 */
+  maxWait?: number
+  /** The name of the count, in place of `per`. It must keep tenants apart. */
+  key?(ctx: TurnContext): string
+  /** Makes what counts: a limiter of rate-limiter-flexible, for one rate. Several processes share one in Redis. @default its RateLimiterMemory */
+  store?(options: { keyPrefix: string; points: number; duration: number }): RateStore
+  /** The layer's name, and how its state key begins. @default 'guard:rateLimit' */
+  as?: Name
+}
+
+/** The part of a limiter of rate-limiter-flexible that is used. */
+export interface RateStore {
+  /** Rejects with `{ msBeforeNext }` where there is no room. */
+  consume(key: string, points?: number): Promise<unknown>
+  /** Gives points back. */
+  reward(key: string, points?: number): Promise<unknown>
+}
+
+/** A rate had no room. */
+export interface RateLimited {
+  type: 'guard:rateLimit'
+  layer: string
+  limit: number
+  /** The window in milliseconds. */
+  window: number
+  per: string
+  /** Milliseconds until there may be room. */
+  retryAfter: number
+  /** Whether the turn waits for it. */
+  waits: boolean
+}
+
+export type OnRateLimit = (
+  ctx: TurnContext,
+  limited: RateLimited,
+) => string | undefined | void | Promise<string | undefined | void>
+
+declare module '@allium/core' {
+  interface AgentEvents {
+    'guard:rateLimit': RateLimited
+  }
+}
+
+/** Seconds until a refused turn may be tried again; 0 where it was not refused. */
+export type RateLimitState<Name extends string> = Record<`${Name}:retryAfter`, number>
+
+/**
+ * Lets only so many turns, or model calls, of a session, user, tenant or address through in a time.
+ *
+ * Register it outside of everything that costs: caches, judges, retries. Rates are counted at once and by one step of the
+ * store, so turns that race for the last place do not pass together. Where the store fails or is slow, the turn is blocked.
+ *
+ * @throws AlliumError `layer.config` for a rate that is none
+ * @example
+ * agent.use(guard.rateLimit({ limit: 20, window: 'minute', per: 'user' }))
+ */
+export function rateLimit<Name extends string = 'guard:rateLimit'>({
+  limit,
+  window,
+  per,
+  rates = [],
+  scope = 'turn',
+  onLimit = 'block',
+  maxWait = 60_000,
+  key,
+  store,
+  as = 'guard:rateLimit' as Name,
+  ...failure
+}: RateLimitOptions<Name>): TypedMiddleware<RateLimitState<Name>> {
+  const all = [...(limit === undefined ? [] : [{ limit, window, per } as Rate]), ...rates].map(
+    (rate) => new Counted(as, rate, store, key),
+  )
+  if (all.length === 0) throw new AlliumError('layer.config', `"${as}" needs a limit, or rates.`)
+  const guard = failing(as, failure)
+  const stateKey = `${as}:retryAfter`
+
+  const layer = defineMiddleware<Record<string, number>>({
+    name: as,
+    order: { is: ['limits'] },
+    inherit: true,
+    state: { [stateKey]: { default: 0, scope: 'turn', persist: false } },
+    ...(scope === 'turn'
+      ? {
+          async turn(ctx, next) {
+            if (ctx.resumed) return next() // counted when it began
+            const answer = await enter(ctx)
+            if (answer === undefined) return next()
+            ctx.output = answer
+          },
+        }
+      : {
+          async model(ctx: ModelContext<Record<string, number>>, next) {
+            const answer = await enter(ctx)
+            return answer === undefined ? next() : ctx.skipCall(answer)
+          },
+        }),
+  })
+  return layer as TypedMiddleware<RateLimitState<Name>> // the key is computed from the name
+
+  /** Undefined: there is room. A text: the answer in its place. */
+  async function enter(ctx: TurnContext<Record<string, number>>): Promise<string | undefined> {
+    const until = ctx.clock.monotonic() + maxWait
+    const keys = all.map((rate) => rate.keyOf(ctx))
+    for (;;) {
+      const full = await decide(ctx, guard, () => take(all, keys))
+      if (full === undefined) return undefined
+      const { rate, retryAfter } = full
+      const waits = onLimit === 'wait' && ctx.clock.monotonic() + retryAfter <= until
+      const limited: RateLimited = {
+        type: 'guard:rateLimit',
+        layer: as,
+        limit: rate.limit,
+        window: rate.window,
+        per: rate.per,
+        retryAfter,
+        waits,
+      }
+      ctx.emit({ ...limited })
+      if (waits) {
+        await wait(retryAfter, ctx.clock, ctx.signal)
+        continue
+      }
+      ctx.state[stateKey] = Math.ceil(retryAfter / 1000)
+      const answer = typeof onLimit === 'function' ? await onLimit(ctx, limited) : undefined
+      return typeof answer === 'string' ? answer : ctx.block(reasonOf(limited))
+    }
+  }
+
+  function reasonOf({ limit, window, per, retryAfter }: RateLimited): string {
+    const what = scope === 'turn' ? 'turns' : 'model calls'
+    const whose = key === undefined ? per : 'key'
+    return `The rate limit "${as}" of ${limit} ${what} in ${timeOf(window)} per ${whose} is reached: try again in ${Math.ceil(retryAfter / 1000)} s.`
+  }
+}
+
+/** A rate that had no room. */
+interface Full {
+  readonly rate: Counted
+  readonly retryAfter: number
+}
+
+/** Takes a place in each rate; gives them back where one has none. */
+async function take(rates: readonly Counted[], keys: readonly string[]): Promise<Full | undefined> {
+  const taken: (() => Promise<unknown>)[] = []
+  for (const [i, rate] of rates.entries()) {
+    const key = keys[i] as string
+    const retryAfter = await rate.take(key)
+    if (retryAfter === undefined) {
+      taken.push(() => rate.giveBack(key))
+      continue
+    }
+    await Promise.all(taken.map((giveBack) => giveBack()))
+    return { rate, retryAfter }
+  }
+  return undefined
+}
+
+const milliseconds = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 }
+/** What a timer of the runtime can wait, which clears the windows of the store in memory. */
+const longest = 2 ** 31 - 1
+
+/** A rate with its store. */
+class Counted {
+  readonly limit: number
+  readonly window: number
+  readonly per: NonNullable<Rate['per']>
+  readonly #name: string
+  readonly #key: ((ctx: TurnContext) => string) | undefined
+  readonly #makeStore: RateLimitOptions['store']
+  #store: Promise<RateStore> | undefined
+
+  constructor(
+    name: string,
+    { limit, window = 'minute', per = 'session' }: Rate,
+    store: RateLimitOptions['store'],
+    key: RateLimitOptions['key'],
+  ) {
+    this.#name = name
+    this.limit = limit
+    this.window = typeof window === 'number' ? window : milliseconds[window]
+    this.per = per
+    this.#key = key
+    this.#makeStore = store
+    if (!(limit >= 1) || !(this.window > 0))
+      throw new AlliumError(
+        'layer.config',
+        `"${name}" needs a limit of 1 or more in a window above 0 ms, but ${limit} in ${window} was given.`,
+      )
+    if (store === undefined && this.window > longest)
+      throw new AlliumError(
+        'layer.config',
+        `"${name}" counts ${timeOf(this.window)} in memory, which holds windows of up to 24 days. Give it a store, or use guard.budget with window: 'month'.`,
+      )
+  }
+
+  keyOf(ctx: TurnContext): string {
+    const owner = this.#key === undefined ? this.#owner(ctx) : [this.#key(ctx)]
+    return JSON.stringify([this.per, this.window, ...owner])
+  }
+
+  /** Takes a place; gives the milliseconds until there may be one where there is none. */
+  async take(key: string): Promise<number | undefined> {
+    const store = await this.#opened()
+    try {
+      await store.consume(key, 1)
+      return undefined
+    } catch (refused) {
+      const ms = (refused as { msBeforeNext?: unknown } | undefined)?.msBeforeNext
+      if (refused instanceof Error || typeof ms !== 'number') throw refused
+      return Math.min(Math.max(ms, 1), this.window)
+    }
+  }
+
+  async giveBack(key: string): Promise<void> {
+    await (await this.#opened()).reward(key, 1)
+  }
+
+  #owner(ctx: TurnContext): string[] {
+    if (this.per !== 'ip') return ownerOf(this.#name, this.per, ctx)
+    const ip = idOf(ctx.principal, 'ip') ?? idOf(ctx.context, 'ip')
+    return ip === undefined ? missing(this.#name, 'ip', 'a key') : [tenantOf(ctx.principal) ?? '', ip]
+  }
+
+  #opened(): Promise<RateStore> {
+    this.#store ??= this.#open()
+    return this.#store
+  }
+
+  async #open(): Promise<RateStore> {
+    const options = { keyPrefix: this.#name, points: this.limit, duration: this.window / 1000 }
+    if (this.#makeStore !== undefined) return this.#makeStore(options)
+    const { RateLimiterMemory } = await import('rate-limiter-flexible') // 60 ms, for those who limit
+    return new RateLimiterMemory(options)
+  }
+}
+
+function timeOf(ms: number): string {
+  const named = Object.entries(milliseconds).find(([, length]) => length === ms)
+  return named === undefined ? `${ms} ms` : `a ${named[0]}`.replace('a hour', 'an hour')
+}

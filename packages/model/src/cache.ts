@@ -1,0 +1,128 @@
+import {
+  AlliumError,
+  defineMiddleware,
+  digestOf,
+  type KeyValue,
+  type ModelContext,
+  type ModelResponse,
+  type TypedMiddleware,
+  tenantOf,
+} from '@allium/core'
+import { Flights } from './flights.ts'
+import { memoryKeyValue } from './memory-key-value.ts'
+
+export interface CacheOptions {
+  /** Where answers are kept; a Keyv is one. @default in this process, the 1,000 used last */
+  store?: KeyValue
+  /** Milliseconds. @default 3_600_000 */
+  ttl?: number
+  /** Who shares answers. `user` is read from the principal's `userId`. @default 'tenant' */
+  per?: 'tenant' | 'user' | 'session'
+  /** Which calls are cached. @default all */
+  when?(ctx: ModelContext): boolean
+  /** The layer's name, and how its keys begin. @default 'model:cache' */
+  as?: string
+}
+
+/** A call was answered from the cache, or from one that was under way. */
+export interface ModelCacheHit {
+  type: 'model:cache'
+  model: string
+}
+
+/**
+ * Answers a model call that was made before with the answer that it got then, streamed like any other.
+ *
+ * The key covers whose it is, the model, messages, tools and settings: all that is sent. Equal calls at the same time are
+ * one. Errors are never kept, nor answers that were cut. Put it inside layers that redact or shape what is sent, and
+ * outside of meters, so that a hit costs nothing. Where the store fails, the model is asked.
+ *
+ * @throws AlliumError `layer.config` for a time that is not above 0
+ * @example
+ * agent.use(model.cache({ ttl: 600_000 }))
+ */
+export function cache({
+  store = memoryKeyValue(),
+  ttl = 3_600_000,
+  per = 'tenant',
+  when = () => true,
+  as = 'model:cache',
+}: CacheOptions = {}): TypedMiddleware<{}> {
+  if (!(ttl > 0)) throw new AlliumError('layer.config', `"${as}" needs a ttl above 0, but ${ttl} was given.`)
+  const flights = new Flights<ModelResponse>()
+
+  return defineMiddleware({
+    name: as,
+    order: { is: ['caches'] },
+    async model(ctx, next) {
+      if (!when(ctx)) return next()
+      const key = `${as}:${await digestOf([ownerOf(ctx, per), ctx.model, ctx.request])}`
+      const known = await kept(ctx, key)
+      const flight = known === undefined ? await flights.joinOrBegin(key, ctx.signal) : { value: known }
+      if ('value' in flight) {
+        ctx.emit({ type: 'model:cache', model: ctx.model })
+        return ctx.skipCall(again(flight.value, ctx))
+      }
+      try {
+        const response = await next()
+        if (isWhole(response)) {
+          flight.land(response)
+          await keep(ctx, key, response)
+        }
+        return response
+      } finally {
+        flight.end()
+      }
+    },
+  })
+
+  async function kept(ctx: ModelContext, key: string): Promise<ModelResponse | undefined> {
+    try {
+      return (await store.get(key)) as ModelResponse | undefined
+    } catch (error) {
+      ctx.logger.warn(`"${as}" could not read its store: the model is asked.`, { error })
+      return undefined
+    }
+  }
+
+  async function keep(
+    ctx: ModelContext,
+    key: string,
+    { text, reasoning, toolCalls, finishReason, model, message }: ModelResponse,
+  ) {
+    try {
+      await store.set(key, structuredClone({ text, reasoning, toolCalls, finishReason, model, message }), ttl)
+    } catch (error) {
+      ctx.logger.warn(`"${as}" could not write its store.`, { error })
+    }
+  }
+}
+
+function ownerOf({ principal, sessionId }: ModelContext, per: NonNullable<CacheOptions['per']>): unknown[] {
+  const { userId } = (principal ?? {}) as { userId?: unknown }
+  const tenant = tenantOf(principal) ?? null
+  if (per === 'tenant') return [tenant]
+  return per === 'user' ? [tenant, userId ?? sessionId] : [tenant, sessionId]
+}
+
+/** Ended by itself: not at its length, by a filter, or in an error. */
+function isWhole({ finishReason }: ModelResponse): boolean {
+  return finishReason === 'stop' || finishReason === 'tool-calls'
+}
+
+/** The answer as one of its own: it cost nothing, and ids of tool calls are unique in a history. */
+function again(known: ModelResponse, { turnId, callIndex }: ModelContext) {
+  const { text, reasoning, toolCalls, finishReason, model, message } = structuredClone(known)
+  const idOf = (callId: string) => `${callId}~${turnId}:${callIndex}`
+  for (const call of toolCalls) call.callId = idOf(call.callId)
+  if (typeof message.content !== 'string')
+    for (const part of message.content)
+      if (part.type === 'tool-call' || part.type === 'tool-result') part.callId = idOf(part.callId)
+  return { text, ...(reasoning !== undefined && { reasoning }), toolCalls, finishReason, model, message }
+}
+
+declare module '@allium/core' {
+  interface AgentEvents {
+    'model:cache': ModelCacheHit
+  }
+}
