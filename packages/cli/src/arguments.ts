@@ -1,0 +1,90 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { messageOf } from 'allium'
+import { UsageError } from './exit-codes.ts'
+
+/** What a command line asks for. */
+export interface Arguments {
+  command: 'run' | 'chat' | 'help' | 'version'
+  /** Absolute. */
+  config: string
+  /** Undefined where it comes from stdin. */
+  prompt: string | undefined
+  model: string | undefined
+  trace: boolean
+  json: boolean
+  debug: boolean
+}
+
+export const help = `Usage:
+  allium run [config] "prompt"    one turn; without a prompt it is read from stdin
+  allium chat [config]            a conversation, line by line; /exit or Ctrl-D ends it
+
+Without a config: allium.config.yml, .yaml, .json, .ts, .mts, .js or .mjs in this folder.
+
+  --model <model>  another model than the config's, such as openai/gpt-5
+  --trace          shows the onion of each turn, on stderr
+  --json           events as JSON, one a line, then the result
+  --debug          shows what shell hooks write to stderr
+  --help, --version
+
+Exit codes: 0 answered or stopped, 1 failed, 2 mistake in the command or config, 3 blocked, 4 waits for approval, 130 Ctrl-C
+`
+
+const endings = ['yml', 'yaml', 'json', 'ts', 'mts', 'js', 'mjs']
+
+/** @throws UsageError */
+export function parseCommand(argv: readonly string[], cwd: string): Arguments {
+  const { values, positionals } = parse(argv)
+  const [command, ...rest] = positionals
+  const options = {
+    model: values.model,
+    trace: values.trace === true,
+    json: values.json === true,
+    debug: values.debug === true,
+  }
+  if (values.version === true) return { ...options, command: 'version', config: '', prompt: undefined }
+  if (values.help === true || command === undefined || command === 'help')
+    return { ...options, command: 'help', config: '', prompt: undefined }
+  if (command !== 'run' && command !== 'chat') throw new UsageError(`There is no command "${command}".`)
+  if (rest.length > (command === 'run' ? 2 : 1))
+    throw new UsageError(`Too many arguments: ${rest.join(' ')}. Put the prompt in quotes.`)
+  const [first, second] = rest
+  const named = second !== undefined || command === 'chat' || (first !== undefined && isConfig(first, cwd))
+  const config = named && first !== undefined ? resolve(cwd, first) : findConfig(cwd)
+  return { ...options, command, config, prompt: named ? second : first }
+}
+
+function parse(argv: readonly string[]) {
+  const flag = { type: 'boolean' } as const
+  try {
+    return parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        model: { type: 'string' },
+        trace: flag,
+        json: flag,
+        debug: flag,
+        help: { ...flag, short: 'h' },
+        version: flag,
+      },
+    })
+  } catch (error) {
+    throw new UsageError(messageOf(error))
+  }
+}
+
+function isConfig(text: string, cwd: string): boolean {
+  return endings.some((ending) => text.endsWith(`.${ending}`)) && existsSync(resolve(cwd, text))
+}
+
+function findConfig(cwd: string): string {
+  const names = endings.map((ending) => `allium.config.${ending}`)
+  const found = names.map((name) => resolve(cwd, name)).find((file) => existsSync(file))
+  if (found !== undefined) return found
+  throw new UsageError(
+    `There is no allium.config.yml in ${cwd}. Write one, or name it: allium run path/to/config.yml "prompt".`,
+  )
+}

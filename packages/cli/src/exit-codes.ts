@@ -1,0 +1,30 @@
+import { isAlliumError, type RunResult } from 'allium'
+
+/** How a command ends: what a script can tell apart. */
+export const exitCodes = {
+  /** The turn was answered, or stopped by intent. */
+  ok: 0,
+  failed: 1,
+  /** The command line or the config has a mistake. */
+  usage: 2,
+  blocked: 3,
+  /** Tool calls wait for a human. */
+  suspended: 4,
+  /** Ctrl-C. */
+  aborted: 130,
+} as const
+
+export function codeOf({ status }: Pick<RunResult, 'status'>): number {
+  return status === 'blocked' || status === 'suspended' ? exitCodes[status] : exitCodes.ok
+}
+
+export function codeOfError(error: unknown): number {
+  if (error instanceof Error && error.name === 'AbortError') return exitCodes.aborted
+  const isMistake = isAlliumError(error) && /^(config|layer|agent)\./.test(error.code)
+  return isMistake || error instanceof UsageError ? exitCodes.usage : exitCodes.failed
+}
+
+/** The command line has a mistake. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}

@@ -1,0 +1,3 @@
+export { exitCodes } from './exit-codes.ts'
+export { main } from './main.ts'
+export type { Surroundings } from './surroundings.ts'

@@ -1,0 +1,52 @@
+import { type AgentRun, isAlliumError, messageOf, type RunResult } from 'allium'
+import { printable } from './printable.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** How a run ended, and its turn, once that is known. */
+export type Shown = { turnId: string | undefined } & ({ result: RunResult } | { error: unknown })
+
+/** Shows a run while it goes on: the text as it comes, or each event as a line of JSON. */
+export async function showRun(run: AgentRun, json: boolean, { stdout, stderr }: Surroundings): Promise<Shown> {
+  let turnId: string | undefined
+  let open = false
+  const text = (delta: string) => {
+    stdout.write(printable(delta))
+    if (delta !== '') open = !delta.endsWith('\n')
+  }
+  try {
+    for await (const event of run) {
+      const inner = 'path' in event
+      if (event.type === 'turn:start' && !inner) turnId = event.turnId
+      if (json) stdout.write(`${toLine(event)}\n`)
+      else if (event.type === 'text-delta' && !inner) text(event.delta)
+      else if (event.type === 'step:end' && open) text('\n')
+      else if (event.type === 'model:reset' && open) {
+        text('\n')
+        stderr.write('The answer begins again:\n')
+      }
+    }
+    const result = await run
+    if (json) stdout.write(`${toLine(resultLine(result))}\n`)
+    else if (open) text('\n')
+    return { turnId, result }
+  } catch (error) {
+    if (!json && open) text('\n')
+    return { turnId, error }
+  }
+}
+
+/** One line of JSON: bytes as base64, and of an error what may be told. */
+export function toLine(event: object): string {
+  return JSON.stringify(event, (_key, value: unknown) => {
+    if (value instanceof Error) return errorFields(value)
+    return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value
+  })
+}
+
+export function errorFields(error: unknown): { code?: string; message: string } {
+  return { ...(isAlliumError(error) && { code: error.code }), message: messageOf(error) }
+}
+
+function resultLine({ status, reason, text, usage, pending, turnId, sessionId }: RunResult): object {
+  return { type: 'result', status, reason, text, usage, pending, turnId, sessionId }
+}

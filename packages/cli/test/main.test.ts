@@ -1,0 +1,167 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: a config holds ${NAME}
+import { spawn } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { main } from '../src/index.ts'
+
+/** A config in TypeScript whose model answers with a number of its call, and what it was asked. */
+const config = (more = '', answer = '`${calls++}: ${messages.at(-1).content}`') => `let calls = 1
+export default {
+  agent: {
+    model: { id: 'echo/model', async *stream({ messages, signal }: any) {
+      ${answer === 'hang' ? "setInterval(() => {}, 1000); yield { type: 'text-delta', delta: 'Hm ' }; await new Promise((_, no) => signal.addEventListener('abort', () => no(signal.reason)))" : `yield { type: 'text-delta', delta: ${answer} }`}
+      yield { type: 'finish', reason: 'stop', usage: { inputTokens: 1, outputTokens: 2 } }
+    } },
+    ${more}
+  },
+}`
+
+/** The command in a folder with this config; what is on stdin is given at once. */
+async function allium(
+  argv: string[],
+  { files = {}, stdin = '' }: { files?: Record<string, string>; stdin?: string } = {},
+) {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'allium-cli-')))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(root, name), content)
+  const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }
+  const around = Object.assign(new EventEmitter(), streams, { env: { PATH: process.env.PATH }, cwd: () => root })
+  streams.stdin.end(stdin)
+  const begun = main(argv, around)
+  const out = text(streams.stdout)
+  const err = text(streams.stderr)
+  const code = await begun
+  streams.stdout.end()
+  streams.stderr.end()
+  return { code, out: await out, err: (await err).replaceAll(`${root}/`, '') }
+}
+
+const files = { 'allium.config.ts': config() }
+
+describe('allium run', () => {
+  test('streams the answer of one turn', async () => {
+    expect(await allium(['run', 'Hi'], { files })).toEqual({ code: 0, out: '1: Hi\n', err: '' })
+  })
+
+  test('takes a config by its name, and the prompt from stdin', async () => {
+    const other = { 'other.ts': config() }
+    expect((await allium(['run', 'other.ts', 'Hi'], { files: other })).out).toBe('1: Hi\n')
+    expect((await allium(['run', 'other.ts'], { files: other, stdin: 'Hi there\n' })).out).toBe('1: Hi there\n')
+    expect((await allium(['run'], { files, stdin: 'Hi you\n' })).out).toBe('1: Hi you\n')
+  })
+
+  test('shows events as JSON, and the result last', async () => {
+    const { out } = await allium(['run', '--json', 'Hi'], { files })
+    const events = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(events.map(({ type }) => type)).toEqual([
+      'turn:start',
+      'step:start',
+      'text-delta',
+      'finish',
+      'step:end',
+      'turn:end',
+      'result',
+    ])
+    expect(events.at(-1)).toMatchObject({
+      status: 'completed',
+      text: '1: Hi',
+      usage: { inputTokens: 1, outputTokens: 2 },
+    })
+  })
+
+  test('shows the onion on stderr', async () => {
+    const { out, err } = await allium(['run', '--trace', 'Hi'], { files })
+    expect(out).toBe('1: Hi\n')
+    expect(err).toContain('config:model')
+  })
+
+  test('lets no control characters of an answer reach the terminal', async () => {
+    const hostile = { 'allium.config.ts': config('', '"\\u001b]0;owned\\u0007Hi\\u001b[2J"') }
+    expect((await allium(['run', 'Hi'], { files: hostile })).out).toBe(']0;ownedHi[2J\n')
+  })
+
+  test('ends with 3 where the turn was blocked, and says why', async () => {
+    const blocked = { 'allium.config.ts': config("middleware: { beforeModelCall: ['() => { throw new Error() }'] }") }
+    const { code, err } = await allium(['run', 'Hi'], { files: blocked })
+    expect(code).toBe(3)
+    expect(err).toContain('The turn was blocked: The hook "beforeModelCall" failed.')
+  })
+
+  test('ends with 1 where the turn failed, as JSON where that is asked for', async () => {
+    const failing = { 'allium.config.ts': config('', '(() => { throw new Error("no network") })()') }
+    expect(await allium(['run', 'Hi'], { files: failing })).toMatchObject({ code: 1, err: 'no network\n' })
+    const { code, out } = await allium(['run', 'Hi', '--json'], { files: failing })
+    expect(code).toBe(1)
+    expect(JSON.parse(out.trim().split('\n').at(-1) as string)).toEqual({ type: 'error', message: 'no network' })
+  })
+
+  test.each([
+    [
+      'a config with a mistake',
+      ['run', 'Hi'],
+      { 'allium.config.yml': 'agent:\n  modle: x\n' },
+      'allium.config.yml:2:3: agent.modle is not known',
+    ],
+    ['no config', ['run', 'Hi'], {}, 'There is no allium.config.yml in'],
+    ['no prompt', ['run'], files, 'There is no prompt'],
+    ['an unknown command', ['rum'], files, 'There is no command "rum"'],
+    ['an unknown option', ['run', '--jsn', 'Hi'], files, "Unknown option '--jsn'"],
+    ['too many words', ['run', 'Hi', 'you', 'there'], files, 'Put the prompt in quotes'],
+  ])('ends with 2 for %s', async (_what, argv, files, message) => {
+    const { code, err } = await allium(argv, { files })
+    expect(code).toBe(2)
+    expect(err).toContain(message)
+  })
+})
+
+describe('allium chat', () => {
+  test('answers line by line in one session, until the end of stdin', async () => {
+    const { code, out } = await allium(['chat'], { files, stdin: 'Hi\n\nYou\n' })
+    expect({ code, out }).toEqual({ code: 0, out: '1: Hi\n2: You\n' })
+  })
+
+  test('ends with /exit', async () => {
+    expect((await allium(['chat'], { files, stdin: 'Hi\n/exit\nYou\n' })).out).toBe('1: Hi\n')
+  })
+
+  test('goes on after a turn that failed', async () => {
+    const answer = 'calls++ === 1 ? (() => { throw new Error("no network") })() : "Fine."'
+    const { code, out, err } = await allium(['chat'], {
+      files: { 'allium.config.ts': config('', answer) },
+      stdin: 'a\nb\n',
+    })
+    expect({ code, out }).toEqual({ code: 0, out: 'Fine.\n' })
+    expect(err).toContain('no network')
+  })
+})
+
+describe('allium', () => {
+  test('tells how it is used, and its version', async () => {
+    expect((await allium([])).out).toContain('allium run [config] "prompt"')
+    expect((await allium(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+
+  test('aborts the turn at Ctrl-C, and ends with 130', async () => {
+    const root = realpathSync(mkdtempSync(join(tmpdir(), 'allium-cli-')))
+    onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+    writeFileSync(join(root, 'allium.config.ts'), config('', 'hang'))
+    const bin = fileURLToPath(new URL('../src/bin.ts', import.meta.url))
+    const tsx = import.meta.resolve('tsx')
+    const child = spawn(process.execPath, ['--conditions=@allium/source', `--import=${tsx}`, bin, 'run', 'Hi'], {
+      cwd: root,
+    })
+    await once(child.stdout, 'data')
+    child.kill('SIGINT')
+    const [code] = await once(child, 'exit')
+    expect(code).toBe(130)
+  }, 20_000)
+})

@@ -1,0 +1,53 @@
+import type { Message } from '@allium/core'
+import type { LoopContext } from '../contexts.ts'
+import { type Draft, Lazy, type Life } from './draft.ts'
+import type { Loop } from './loop.ts'
+
+/** @param more messages that are not in the conversation yet */
+export function loopDraft(loop: Loop, life: Life, more: readonly Message[] = []): Draft<LoopContext> {
+  const messages = new Lazy<Message[]>(() => [...loop.messages, ...more])
+  const ctx = {
+    get messages() {
+      return messages.value
+    },
+    set messages(changed) {
+      messages.value = changed
+    },
+    iteration: loop.iteration,
+    maxIterations: loop.maxIterations,
+    sessionId: loop.sessionId,
+    usage: loop.usage,
+    resumed: loop.resumed,
+    ...verbs(loop, life),
+  } as LoopContext
+  defineSignal(ctx, loop)
+  // For a hook that is written for any place: `ctx.loop` is there too, but in no JSON.
+  Object.defineProperty(ctx, 'loop', { value: ctx })
+  const commit = () => {
+    if (messages.touched) loop.messages = messages.value
+  }
+  return { ctx, commit }
+}
+
+/** The fields of a context inside the loop, around its own ones. */
+export function inLoop<Fields extends object>(loop: Loop, life: Life, fields: Fields, more?: readonly Message[]) {
+  const ctx = Object.defineProperties(
+    { loop: loopDraft(loop, life, more).ctx, ...verbs(loop, life) },
+    Object.getOwnPropertyDescriptors(fields),
+  )
+  defineSignal(ctx, loop)
+  return ctx as Fields & { readonly loop: LoopContext; readonly signal: AbortSignal; stop(reason?: string): void }
+}
+
+function verbs(loop: Loop, life: Life) {
+  return {
+    stop(reason?: string) {
+      if (life.open) loop.stop(reason)
+    },
+  }
+}
+
+/** Made when it is read; not enumerable, so that a context is JSON. */
+function defineSignal(ctx: object, loop: Loop): void {
+  Object.defineProperty(ctx, 'signal', { get: () => loop.signal, enumerable: false, configurable: true })
+}

@@ -1,0 +1,94 @@
+import type { Message, ModelContext, ToolContext, TurnContext } from '@allium/core'
+import type { Hooks, Live } from './hooks.ts'
+
+/** Any context inside a turn. */
+export type InTurn = TurnContext | ModelContext | ToolContext
+
+/** One run of the loop, as the hooks see it. */
+export class Loop {
+  readonly hooks: Hooks
+  readonly maxIterations: number
+  /** The step that runs. */
+  iteration: number
+  /** Steps that have begun, and whose end was not told. */
+  open = false
+  /** Why it was stopped, if it was. */
+  stopped: string | undefined
+  readonly #reported = new WeakSet<object>()
+  readonly #place: InTurn
+  #signal: AbortController | undefined
+
+  constructor(place: InTurn, { hooks, maxIterations }: Live) {
+    this.#place = place
+    this.hooks = hooks
+    this.maxIterations = maxIterations
+    this.iteration = place.stepIndex
+  }
+
+  get sessionId(): string {
+    return this.#place.sessionId
+  }
+  get resumed(): boolean {
+    return this.#place.resumed
+  }
+  get usage(): { inputTokens: number; outputTokens: number } {
+    const { inputTokens, outputTokens } = this.#place.usage
+    return { inputTokens, outputTokens }
+  }
+  /** What the next model call starts from; in a sub-agent, whose turn has no such layer, its history. */
+  get messages(): readonly Readonly<Message>[] {
+    return this.#isTurn ? this.#place.messages : this.#place.history
+  }
+  set messages(messages: Message[]) {
+    if (this.#isTurn) this.#place.messages = messages
+  }
+
+  /** The hooks' own signal: it aborts after `stop()`, where the run's does not. */
+  get signal(): AbortSignal {
+    if (this.#signal === undefined) {
+      const own = (this.#signal = new AbortController())
+      const { signal } = this.#place
+      const follow = () => own.abort(signal.reason)
+      if (signal.aborted) follow()
+      else signal.addEventListener('abort', follow, { once: true })
+      if (this.stopped !== undefined) own.abort(new DOMException(this.stopped, 'AbortError'))
+    }
+    return this.#signal.signal
+  }
+
+  stop(reason = 'stopped'): void {
+    if (this.stopped !== undefined) return
+    this.stopped = reason
+    this.#place.stop(reason)
+    this.#signal?.abort(new DOMException(reason, 'AbortError'))
+  }
+
+  /** Whether `onError` has not been told of this error yet. */
+  isNew(error: unknown): boolean {
+    if (typeof error !== 'object' || error === null) return true
+    if (this.#reported.has(error)) return false
+    this.#reported.add(error)
+    return true
+  }
+
+  get #isTurn(): boolean {
+    return !('callIndex' in this.#place)
+  }
+}
+
+/** The loops of an agent, by the scratch record that a turn shares with its calls. */
+export class Loops {
+  readonly #live: Live
+  readonly #loops = new WeakMap<object, Loop>()
+
+  constructor(live: Live) {
+    this.#live = live
+  }
+
+  of(ctx: InTurn): Loop {
+    const key = ctx.metadata
+    let loop = this.#loops.get(key)
+    if (loop === undefined) this.#loops.set(key, (loop = new Loop(ctx, this.#live)))
+    return loop
+  }
+}

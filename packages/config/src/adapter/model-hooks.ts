@@ -1,0 +1,86 @@
+import type { Message, ModelContext, ModelResponse, NextFor, ToolDef } from '@allium/core'
+import type { ModelCallContext } from '../contexts.ts'
+import { type Draft, Lazy, type Life } from './draft.ts'
+import { fire, isEnding, tellError } from './fire.ts'
+import type { Loop } from './loop.ts'
+import { inLoop } from './loop-context.ts'
+import { fireChunk, toStreamChunk } from './stream-hooks.ts'
+
+/** One model call with its hooks: before, each chunk, after, and on error. */
+export async function modelHooks(loop: Loop, ctx: ModelContext, next: NextFor<ModelResponse>): Promise<ModelResponse> {
+  if (loop.stopped !== undefined) return ctx.skipCall('')
+  await fire(loop, {
+    hook: 'beforeModelCall',
+    place: ctx,
+    phase: 'model_call',
+    draft: (life) => callDraft(loop, ctx, life),
+  })
+  if (loop.stopped !== undefined) {
+    loop.open = false
+    return ctx.skipCall('')
+  }
+  const streams = watchStream(loop, ctx)
+  let response: ModelResponse
+  try {
+    response = await next()
+  } catch (error) {
+    if (!isEnding(error, ctx)) await tellError(loop, ctx, streams() ? 'stream' : 'model_call', error)
+    throw error
+  }
+  const { inputTokens, outputTokens } = response.usage
+  await fireChunk(loop, ctx, { type: 'done', usage: { inputTokens, outputTokens } })
+  const draft = (life: Life) => ({ ctx: callDraft(loop, ctx, life, [response.message]).ctx })
+  await fire(loop, { hook: 'afterModelResponse', place: ctx, phase: 'model_call', draft })
+  return response
+}
+
+/** Fires `onStreamChunk` before a chunk goes on; tells whether one has come. */
+function watchStream(loop: Loop, ctx: ModelContext): () => boolean {
+  let streams = false
+  if (loop.hooks.onStreamChunk !== undefined)
+    ctx.pipe(async function* (chunks) {
+      for await (const chunk of chunks) {
+        streams = true
+        const told = toStreamChunk(chunk)
+        if (told !== undefined) await fireChunk(loop, ctx, told)
+        yield chunk
+      }
+    })
+  else if (loop.hooks.onError !== undefined)
+    ctx.onChunk(() => {
+      streams = true
+    })
+  return () => streams
+}
+
+function callDraft(loop: Loop, ctx: ModelContext, life: Life, more?: readonly Message[]): Draft<ModelCallContext> {
+  const messages = new Lazy<Message[]>(() => ctx.request.messages)
+  const tools = new Lazy<ToolDef[] | undefined>(() => ctx.request.tools)
+  const { model } = ctx
+  const thinking = ctx.request.settings.reasoning
+  const request: ModelCallContext['request'] = {
+    model,
+    get messages() {
+      return messages.value
+    },
+    set messages(changed) {
+      messages.value = changed
+    },
+    get tools() {
+      return tools.value
+    },
+    set tools(changed) {
+      tools.value = changed
+    },
+    ...(thinking !== undefined && { thinking }),
+  }
+  return {
+    ctx: inLoop(loop, life, { request }, more),
+    commit() {
+      if (messages.touched) ctx.messages = messages.value
+      if (tools.touched) ctx.toolDefs = tools.value ?? []
+      if (request.model !== model) ctx.setModel(request.model)
+      if (request.thinking !== thinking) ctx.settings.reasoning = request.thinking
+    },
+  }
+}

@@ -1,0 +1,32 @@
+import type { ContentChunk, ModelContext } from '@allium/core'
+import type { StreamChunk } from '../contexts.ts'
+import { fire } from './fire.ts'
+import type { Loop } from './loop.ts'
+import { inLoop } from './loop-context.ts'
+
+export function fireChunk(loop: Loop, place: ModelContext, chunk: StreamChunk): Promise<void> {
+  return fire(loop, {
+    hook: 'onStreamChunk',
+    place,
+    phase: 'stream',
+    draft: (life) => ({ ctx: inLoop(loop, life, { chunk: { ...chunk } }) }),
+  })
+}
+
+/** The chunk as hooks know it; files, sources and the provider's own results are none that they know. */
+export function toStreamChunk(chunk: ContentChunk): StreamChunk | undefined {
+  switch (chunk.type) {
+    case 'text-delta':
+      return { type: 'text', delta: chunk.delta }
+    case 'reasoning-delta':
+      return { type: 'thinking', delta: chunk.delta }
+    case 'tool-input-start':
+      return { type: 'tool_call_start', id: chunk.callId, name: chunk.name }
+    case 'tool-input-delta':
+      return { type: 'tool_call_delta', id: chunk.callId, argsDelta: chunk.delta }
+    case 'tool-input-end':
+      return { type: 'tool_call_end', id: chunk.callId }
+    default:
+      return undefined
+  }
+}

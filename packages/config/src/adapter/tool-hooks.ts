@@ -1,0 +1,110 @@
+import { AlliumError, type NextFor, type ToolContext, type ToolResult, textOf } from '@allium/core'
+import type { ToolExecutionContext, ToolResultContext } from '../contexts.ts'
+import type { Draft, Life } from './draft.ts'
+import { fire, tellError } from './fire.ts'
+import type { Loop } from './loop.ts'
+import { inLoop } from './loop-context.ts'
+
+/** One tool call with its hooks. What is refused, or comes after `stop()`, does not run, and the model is told why. */
+export async function toolHooks(loop: Loop, ctx: ToolContext, next: NextFor<ToolResult>): Promise<ToolResult> {
+  if (loop.stopped !== undefined) return ctx.deny(`Not run: ${loop.stopped}`)
+  const denied = await beforeTool(loop, ctx)
+  if (denied !== undefined) return ctx.deny(denied)
+  if (loop.stopped !== undefined) return ctx.deny(`Not run: ${loop.stopped}`)
+  const result = await next()
+  if (result.status === 'suspended') return result
+  if (result.error !== undefined) await tellError(loop, ctx, 'tool_execution', result.error)
+  return afterTool(loop, ctx, result)
+}
+
+async function beforeTool(loop: Loop, ctx: ToolContext): Promise<string | undefined> {
+  let denied: string | undefined
+  const deny = (reason: string) => {
+    denied ??= reason
+  }
+  await fire(loop, {
+    hook: 'beforeToolExecution',
+    place: ctx,
+    phase: 'tool_execution',
+    draft: (life) => executionDraft(loop, ctx, life, deny),
+    decided: () => denied !== undefined,
+    refuse: deny,
+  })
+  return denied
+}
+
+function executionDraft(
+  loop: Loop,
+  ctx: ToolContext,
+  life: Life,
+  deny: (reason: string) => void,
+): Draft<ToolExecutionContext> {
+  const toolCall = toolCallOf(ctx)
+  const before = toolCall.arguments
+  const refuse = (reason: string) => {
+    if (life.open) deny(reason)
+  }
+  return {
+    ctx: inLoop(loop, life, { toolCall, deny: refuse }),
+    commit() {
+      if (toolCall.arguments === before) return
+      const args = parseArgs(toolCall.arguments)
+      ctx.modifyArgs(() => args)
+    },
+  }
+}
+
+async function afterTool(loop: Loop, ctx: ToolContext, result: ToolResult): Promise<ToolResult> {
+  let now = result
+  let denied: string | undefined
+  await fire(loop, {
+    hook: 'afterToolExecution',
+    place: ctx,
+    phase: 'tool_execution',
+    draft: (life) => resultDraft(loop, ctx, life, now, (changed) => (now = changed)),
+    refuse: (reason) => (denied = reason),
+  })
+  return denied === undefined ? now : ctx.deny(denied)
+}
+
+function resultDraft(
+  loop: Loop,
+  ctx: ToolContext,
+  life: Life,
+  given: ToolResult,
+  change: (result: ToolResult) => void,
+): Draft<ToolResultContext> {
+  const content = textOf({ role: 'tool', content: given.content })
+  const isError = given.isError === true
+  const hook = inLoop(loop, life, {
+    toolCall: toolCallOf(ctx),
+    result: { toolCallId: ctx.callId, content, ...(isError && { isError }) } as ToolResultContext['result'],
+  })
+  return {
+    ctx: hook,
+    commit() {
+      const changed = hook.result
+      const fails = changed.isError === true
+      if (changed.content === content && fails === isError) return
+      if (typeof changed.content !== 'string')
+        throw new AlliumError('config.hook', 'ctx.result.content is what the model gets as text. Set it to a text.')
+      const status = fails === isError ? given.status : fails ? 'error' : 'ok'
+      change({ ...given, content: changed.content, isError: fails, status })
+    },
+  }
+}
+
+function toolCallOf({ callId, tool, args }: ToolContext): { id: string; name: string; arguments: string } {
+  return { id: callId, name: tool.name, arguments: JSON.stringify(args) }
+}
+
+function parseArgs(text: unknown): Record<string, unknown> {
+  try {
+    const args: unknown = JSON.parse(text as string)
+    if (typeof args === 'object' && args !== null && !Array.isArray(args)) return args as Record<string, unknown>
+  } catch {}
+  throw new AlliumError(
+    'config.hook',
+    'ctx.toolCall.arguments was changed to something else than the text of a JSON object.',
+  )
+}

@@ -1,0 +1,67 @@
+import type { AnyTool } from '@allium/core'
+import type { Entry, Hooks } from './adapter/hooks.ts'
+import { type HookName, hookNames } from './contexts.ts'
+import type { Code } from './entries/code.ts'
+import { compileEntry, type EntryOptions } from './entries/compile-entry.ts'
+import { type NamedLayer, namedLayers, type Packs, serverLayers } from './packs.ts'
+import type { Env } from './shell/environment.ts'
+import { checkShape, type Shape } from './source/check-shape.ts'
+import { mistake, type Source } from './source/source.ts'
+import { readTools } from './tools.ts'
+
+/** A config that was understood. */
+export interface Plan {
+  readonly shape: Shape
+  readonly hooks: Hooks
+  readonly layers: readonly NamedLayer[]
+  readonly tools: readonly AnyTool[]
+  /** The files that hooks were read from. */
+  readonly files: readonly string[]
+}
+
+export interface CompileOptions {
+  readonly code: Code
+  readonly env: Env
+  readonly allowOutside: boolean
+  readonly packs: Packs
+  /** Milliseconds for a hook, where the config says none. */
+  readonly timeout: number | undefined
+}
+
+/** Milliseconds for hooks and tools. */
+export const defaultTimeout = 120_000
+
+/** @throws AlliumError `config.*` */
+export async function compileConfig(source: Source, options: CompileOptions): Promise<Plan> {
+  const shape = checkShape(source)
+  if (!source.trusted) refuseCode(source, shape)
+  const { tools, use, mcp } = shape.agent
+  const files: string[] = []
+  const timeout = options.timeout ?? shape.toolTimeout ?? defaultTimeout
+  const hooks = await compileHooks(shape, { ...options, source, timeout, onFile: (file) => files.push(file) })
+  const layers = [...namedLayers(source, use, options.packs), ...serverLayers(source, mcp, options.packs)]
+  return { shape, hooks, layers, tools: await readTools(source, tools, options), files }
+}
+
+async function compileHooks({ agent }: Shape, use: EntryOptions): Promise<Hooks> {
+  const hooks: Partial<Record<HookName, Entry[]>> = {}
+  for (const hook of hookNames) {
+    const entries = agent.middleware?.[hook] ?? []
+    const compiled = entries.map((entry, i) => compileEntry(entry, ['agent', 'middleware', hook, i], hook, use))
+    if (compiled.length > 0) hooks[hook] = await Promise.all(compiled)
+  }
+  return hooks as Hooks
+}
+
+/** A config from elsewhere names packs, and brings neither code nor commands nor servers. */
+function refuseCode(source: Source, { agent }: Shape): void {
+  for (const key of ['middleware', 'tools', 'mcp'] as const)
+    if (agent[key] !== undefined)
+      throw mistake(
+        source,
+        'config.untrusted',
+        ['agent'],
+        'is code, or leads to some, and this config is not trusted: it may name packs under agent.use. If you wrote it, load it by its path, or with { trusted: true }.',
+        { key },
+      )
+}

@@ -1,0 +1,126 @@
+import { messageOf } from '@allium/core'
+import { z } from 'zod'
+import type { Entry } from '../adapter/hooks.ts'
+import type { HookName } from '../contexts.ts'
+import { type Env, hookEnv } from '../shell/environment.ts'
+import { runShellHook, type ShellCommand } from '../shell/shell-hook.ts'
+import { splitCommand } from '../shell/split-command.ts'
+import { issueMistake } from '../source/check-shape.ts'
+import { mistake, type Path, type Source, tellPath } from '../source/source.ts'
+import type { Code } from './code.ts'
+import { kindOf } from './entry-kind.ts'
+import { interpreterOf, scriptExtensions } from './interpreters.ts'
+import { absolute, resolveFile } from './paths.ts'
+
+/** What entries are compiled with. */
+export interface EntryOptions {
+  readonly source: Source
+  readonly code: Code
+  readonly env: Env
+  readonly allowOutside: boolean
+  /** Milliseconds, where an entry says none. */
+  readonly timeout: number
+  /** Told of each file that an entry was read from. */
+  onFile(file: string): void
+}
+
+const options = z.strictObject({
+  run: z.custom((run) => typeof run === 'string' || typeof run === 'function', 'expected the text of an entry'),
+  policy: z.boolean().optional(),
+  timeout: z.int().min(1).optional(),
+  env: z.union([z.array(z.string()), z.record(z.string(), z.union([z.string(), z.literal(true)]))]).optional(),
+})
+
+/** Makes an entry ready to run. @throws AlliumError `config.*` */
+export async function compileEntry(given: unknown, path: Path, hook: HookName, use: EntryOptions): Promise<Entry> {
+  const entry = typeof given === 'string' || typeof given === 'function' ? { run: given } : given
+  const parsed = options.safeParse(entry)
+  if (!parsed.success) throw issueMistake(use.source, parsed.error.issues[0] as z.core.$ZodIssue, path, entry)
+  const { run, policy, timeout = use.timeout, env } = parsed.data
+  const label = `${hook}[${path.at(-1)}] (${shown(run)})`
+  return { label, policy, timeout, run: await runnable(run, path, hookEnv(use.env, env), use) }
+}
+
+function runnable(
+  run: unknown,
+  path: Path,
+  env: Record<string, string>,
+  { source, code, allowOutside, onFile }: EntryOptions,
+): Promise<Entry['run']> {
+  const fail = (code: Parameters<typeof mistake>[1], what: string, cause?: unknown) =>
+    mistake(source, code, path, what, { cause })
+  if (typeof run === 'function') return Promise.resolve((ctx) => run(ctx))
+  const text = (run as string).trim()
+  switch (kindOf(text)) {
+    case 'shell':
+      return shell(text.slice('shell:'.length))
+    case 'script':
+      return script(text, [])
+    case 'file':
+      return file(text)
+    case 'inline':
+      return inline(text)
+    case 'unknown':
+      throw fail(
+        'config.hook',
+        `names a file whose extension is none of .ts, .js, ${scriptExtensions.join(', ')}. Write "shell: ${text}" to run a program.`,
+      )
+  }
+
+  async function file(text: string): Promise<Entry['run']> {
+    const found = await resolveFile(text, source.root, allowOutside, fail)
+    onFile(found)
+    return hookOf(
+      await code.importFile(found).catch((cause) => {
+        throw fail('config.hook', `names the file ${text}, which cannot be loaded: ${messageOf(cause)}`, cause)
+      }),
+      `names the file ${text}, whose default export is no function. Expected "export default async (ctx) => {…}".`,
+    )
+  }
+
+  async function inline(text: string): Promise<Entry['run']> {
+    const at = source.file ?? `${source.root}/config.ts`
+    return hookOf(
+      await code.evaluate(text.replace(/;\s*$/, ''), `${at}.${tellPath(path)}.ts`).catch((cause) => {
+        throw fail('config.hook', `is no TypeScript expression: ${messageOf(cause)}`, cause)
+      }),
+      'is no function. Expected "(ctx) => {…}", a path such as ./hook.ts, or "shell: command".',
+    )
+  }
+
+  function hookOf(value: unknown, otherwise: string): Entry['run'] {
+    if (typeof value !== 'function') throw fail('config.hook', otherwise)
+    return (ctx) => value(ctx)
+  }
+
+  async function shell(line: string): Promise<Entry['run']> {
+    const words = splitCommand(line)
+    if (words === undefined) throw fail('config.hook', 'has a quote that is not closed.')
+    const [command, ...args] = words
+    if (command === undefined) throw fail('config.hook', 'names no command. Expected "shell: command arguments".')
+    if (!command.includes('/')) return runs(command, args)
+    // A program may stand anywhere; a path that is relative names a file of the project.
+    if (/^[/~]/.test(command)) return interpreted(absolute(command, source.root), command, args)
+    return script(command, args)
+  }
+
+  async function script(text: string, args: readonly string[]): Promise<Entry['run']> {
+    return interpreted(await resolveFile(text, source.root, allowOutside, fail), text, args)
+  }
+
+  function interpreted(file: string, written: string, args: readonly string[]): Entry['run'] {
+    const interpreter = interpreterOf(written)
+    return interpreter === undefined ? runs(file, args) : runs(interpreter, [file, ...args])
+  }
+
+  function runs(command: string, args: readonly string[]): Entry['run'] {
+    const program: ShellCommand = { command, args, cwd: source.root, env }
+    return (ctx, call) => runShellHook(program, ctx, call)
+  }
+}
+
+function shown(run: unknown): string {
+  if (typeof run === 'function') return run.name === '' ? 'a function' : run.name
+  const line = (run as string).trim().replace(/\s+/g, ' ')
+  return line.length > 60 ? `${line.slice(0, 57)}…` : line
+}

@@ -1,0 +1,39 @@
+import { realpath } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { messageOf } from '@allium/core'
+
+/** Why a file may not be used. */
+export type PathFailure = (code: 'config.not_found' | 'config.outside', what: string) => Error
+
+/** A path with `~` for the home folder, and relative to the root. */
+export function absolute(path: string, root: string): string {
+  if (path === '~' || path.startsWith('~/')) return join(homedir(), path.slice(1))
+  return resolve(root, path)
+}
+
+/** The real path of a file, links followed, which must stand inside the root unless others are allowed. */
+export async function resolveFile(
+  path: string,
+  root: string,
+  allowOutside: boolean,
+  fail: PathFailure,
+): Promise<string> {
+  let file: string
+  try {
+    file = await realpath(absolute(path, root))
+  } catch (error) {
+    throw fail('config.not_found', `names the file ${path}, which cannot be read: ${messageOf(error)}`)
+  }
+  if (!allowOutside && !isInside(file, await realpath(root)))
+    throw fail(
+      'config.outside',
+      `names the file ${path}, which is ${file}, outside the folder of the config (${root}). Move it there, or allow it with { allowOutside: true }.`,
+    )
+  return file
+}
+
+function isInside(file: string, root: string): boolean {
+  const way = relative(root, file)
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}

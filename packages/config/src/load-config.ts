@@ -1,0 +1,94 @@
+import { Agent, type AgentOptions } from '@allium/core'
+import { modelLayer, toolLayer } from './adapter/call-layer.ts'
+import type { Live } from './adapter/hooks.ts'
+import { Loops } from './adapter/loop.ts'
+import { loopLayer } from './adapter/loop-layer.ts'
+import { compileConfig, defaultTimeout, type Plan } from './compile.ts'
+import type { AlliumConfig } from './define-config.ts'
+import { createCode } from './entries/code.ts'
+import { atPlace, type Packs } from './packs.ts'
+import { createReload } from './reload.ts'
+import type { Env } from './shell/environment.ts'
+import { readSource } from './source/read-source.ts'
+import { mistake, type Source } from './source/source.ts'
+
+/** Options besides those of an agent, which win over the file; tools add up. */
+export interface LoadOptions extends Partial<AgentOptions> {
+  /** Whether the config may bring code. @default true for a path, false for an object */
+  trusted?: boolean
+  /** Whether hooks and tools may be files outside the folder of the config. @default false */
+  allowOutside?: boolean
+  /** What `${NAME}` is read from, and what shell hooks may be passed. @default process.env */
+  env?: Env
+  /** Reads hooks, model, instructions and thinking again when a file changes; sessions go on. @default false */
+  watch?: boolean
+  /** Told of each reload: with an error, the last good config stays. */
+  onReload?(outcome: { file: string; error?: unknown }): void
+}
+
+export interface LoaderOptions {
+  /** What a config may name under `agent.use`. @default none */
+  packs?: Packs
+  /** @default the agent of `@allium/core` */
+  createAgent?(options: AgentOptions): Agent
+  /** What the project's files import by these names, to share one copy. */
+  modules?: Readonly<Record<string, unknown>>
+}
+
+/** Reads a config and gives its agent, which has not begun: `.use()` still works. */
+export type LoadConfig = (config: string | URL | AlliumConfig, options?: LoadOptions) => Promise<Agent>
+
+/** Makes a `loadConfig` that knows packs. */
+export function createLoader({
+  packs = {},
+  createAgent = (options) => new Agent(options),
+  modules = {},
+}: LoaderOptions = {}): LoadConfig {
+  const code = createCode(modules)
+  return async (config, given = {}) => {
+    const { trusted, allowOutside = false, env = process.env, watch = false, onReload, ...options } = given
+    const read = async () => {
+      const source = await readSource(config, { env, trusted, code })
+      const plan = await compileConfig(source, { code, env, allowOutside, packs, timeout: options.toolTimeout })
+      return { source, plan }
+    }
+    const { source, plan } = await read()
+    const live: Live = { hooks: plan.hooks, maxIterations: options.maxSteps ?? plan.shape.agent.maxIterations ?? 25 }
+    const agentOptions = toAgentOptions(source, plan, options)
+    const reload =
+      watch && source.file !== undefined ? createReload(source.file, live, plan, read, onReload) : undefined
+    const agent = createAgent(reload === undefined ? agentOptions : reload.follow(agentOptions, options))
+    const loops = new Loops(live)
+    if (reload !== undefined) agent.use(reload.layer)
+    agent.use(loopLayer(loops))
+    for (const { layer, path } of plan.layers)
+      try {
+        agent.use([layer])
+      } catch (error) {
+        throw atPlace(source, path, error)
+      }
+    return agent.use(modelLayer(loops)).use(toolLayer(loops, plan.hooks.beforeToolExecution !== undefined))
+  }
+}
+
+function toAgentOptions(source: Source, { shape, tools }: Plan, options: Partial<AgentOptions>): AgentOptions {
+  const { name, model, instructions, thinking, maxIterations } = shape.agent
+  const chosen = options.model ?? model
+  if (chosen === undefined)
+    throw mistake(
+      source,
+      'config.invalid',
+      ['agent'],
+      'names no model. Expected agent.model, such as "anthropic/claude-sonnet-4-6", or the option model.',
+    )
+  return {
+    ...(name !== undefined && { name }),
+    ...(instructions !== undefined && { instructions }),
+    ...(maxIterations !== undefined && { maxSteps: maxIterations }),
+    toolTimeout: shape.toolTimeout ?? defaultTimeout,
+    ...options,
+    model: chosen,
+    settings: { ...(thinking !== undefined && { reasoning: thinking }), ...options.settings },
+    tools: [...tools, ...(options.tools ?? [])],
+  }
+}

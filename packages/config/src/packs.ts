@@ -1,0 +1,106 @@
+import { isAlliumError, messageOf, type Tool, type Usable } from '@allium/core'
+import type { z } from 'zod'
+import type { McpServer } from './define-config.ts'
+import { issueMistake } from './source/check-shape.ts'
+import { mistake, type Path, type Source } from './source/source.ts'
+
+/** A layer that a config may name. */
+export interface Pack {
+  /** Makes the layer. */
+  create(options: never): Usable
+  /** Any Standard Schema for the options; without one the pack takes none. */
+  options?: NonNullable<Tool['schema']>
+}
+
+/** The packs by their names, such as `guard.budget`. */
+export type Packs = Readonly<Record<string, Pack>>
+
+/** A layer of `agent.use`, and where the config names it. */
+export interface NamedLayer {
+  readonly layer: Usable
+  readonly path: Path
+}
+
+/** The layers of `agent.use`. @throws AlliumError `config.invalid`, `config.untrusted` */
+export function namedLayers(source: Source, use: readonly unknown[] = [], packs: Packs): NamedLayer[] {
+  return use.map((entry, i) => {
+    const path = ['agent', 'use', i]
+    return { layer: layerOf(source, entry, path, packs), path }
+  })
+}
+
+/** The layers that connect MCP servers, by the pack `tools.mcp`. @throws AlliumError `config.unsupported` */
+export function serverLayers(
+  source: Source,
+  servers: Readonly<Record<string, McpServer>> = {},
+  packs: Packs,
+): NamedLayer[] {
+  return Object.entries(servers).map(([name, server]) => {
+    const path = ['agent', 'mcp', name]
+    const pack = Object.hasOwn(packs, 'tools.mcp') ? packs['tools.mcp'] : undefined
+    if (pack === undefined)
+      throw mistake(source, 'config.unsupported', path, 'needs the pack tools.mcp, which this program does not bring.')
+    return { layer: create(source, pack, { name, ...server }, path), path }
+  })
+}
+
+function layerOf(source: Source, entry: unknown, path: Path, packs: Packs): Usable {
+  const named = nameOf(entry)
+  if (named === undefined) {
+    if (source.trusted && isLayer(entry)) return entry as Usable
+    throw mistake(
+      source,
+      'config.invalid',
+      path,
+      'is no pack. Expected a name such as guard.budget, or a map of one name to its options.',
+    )
+  }
+  const { name, options } = named
+  const pack = Object.hasOwn(packs, name) ? packs[name] : undefined
+  if (pack === undefined) {
+    const known = Object.keys(packs).sort().join(', ') || 'none'
+    throw mistake(source, 'config.invalid', path, `names the pack "${name}", which is not known. Known are: ${known}.`)
+  }
+  const at = typeof entry === 'string' ? path : [...path, name]
+  return create(source, pack, options, at)
+}
+
+function create(source: Source, pack: Pack, options: unknown, path: Path): Usable {
+  const checked = pack.options === undefined ? undefined : checkOptions(source, pack.options, options ?? {}, path)
+  if (pack.options === undefined && options !== undefined && options !== null)
+    throw mistake(source, 'config.invalid', path, 'has options, and this pack takes none.')
+  try {
+    return pack.create(checked as never)
+  } catch (cause) {
+    throw atPlace(source, path, cause)
+  }
+}
+
+/** An error of a pack, told with its place in the config. */
+export function atPlace(source: Source, path: Path, cause: unknown): unknown {
+  return isAlliumError(cause)
+    ? mistake(source, 'config.invalid', path, `is refused: ${messageOf(cause)}`, { cause })
+    : cause
+}
+
+function checkOptions(source: Source, schema: NonNullable<Pack['options']>, options: unknown, path: Path): unknown {
+  const result = schema['~standard'].validate(options)
+  if (result instanceof Promise)
+    throw mistake(source, 'config.invalid', path, 'has a schema that is asynchronous. Expected a synchronous one.')
+  const issue = result.issues?.[0]
+  if (issue === undefined) return (result as { value: unknown }).value
+  if ('code' in issue) throw issueMistake(source, issue as unknown as z.core.$ZodIssue, path, options)
+  const inner = (issue.path ?? []).map((key) => (typeof key === 'object' ? key.key : key)) as Path
+  throw mistake(source, 'config.invalid', [...path, ...inner], `does not fit: ${issue.message}`)
+}
+
+function nameOf(entry: unknown): { name: string; options: unknown } | undefined {
+  if (typeof entry === 'string') return { name: entry, options: undefined }
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return undefined
+  const [[name, options] = [], more] = Object.entries(entry)
+  return more === undefined && name?.includes('.') ? { name, options } : undefined
+}
+
+function isLayer(entry: unknown): boolean {
+  return typeof entry === 'function' || (typeof entry === 'object' && entry !== null)
+}

@@ -1,0 +1,94 @@
+import { AlliumError, type Message, type ToolDef } from '@allium/core'
+import type { EntryCall } from '../adapter/hooks.ts'
+import type { HookContexts, HookName } from '../contexts.ts'
+import { toRequest } from './request.ts'
+import { parseResponse, type ShellResponse } from './response.ts'
+import { runProcess } from './run-process.ts'
+
+/** A program that serves as a hook. */
+export interface ShellCommand {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** Runs a program as a hook: the context goes in as JSON, and what the answer asks for is done to the context. */
+export async function runShellHook<Name extends HookName>(
+  program: ShellCommand,
+  ctx: HookContexts[Name],
+  call: EntryCall,
+): Promise<void> {
+  const { signal } = call
+  const stdout = await runProcess({
+    ...program,
+    input: toRequest(call.hook, ctx),
+    signal,
+    onLine: (line) => call.debug(line),
+    defer: (work) => call.defer(work),
+  })
+  apply(parseResponse(stdout, program.command), ctx, program.command, call)
+}
+
+function apply(
+  { stop, deny, context }: ShellResponse,
+  ctx: HookContexts[HookName],
+  command: string,
+  { hook, warn }: EntryCall,
+): void {
+  const { messages, request, result } = context ?? {}
+  const passOver = (field: string, place: HookName) =>
+    warn(`gave ${field}, which counts in ${place} alone; passed over.`)
+  if (messages) {
+    if (hook === 'beforeLoopBegin') (ctx as HookContexts['beforeLoopBegin']).messages = revive(messages)
+    else passOver('context.messages', 'beforeLoopBegin')
+  }
+  if (request?.messages || request?.tools) {
+    if (hook === 'beforeModelCall') changeRequest((ctx as HookContexts['beforeModelCall']).request, request)
+    else passOver('context.request', 'beforeModelCall')
+  }
+  if (result) {
+    if (hook === 'afterToolExecution') Object.assign((ctx as HookContexts['afterToolExecution']).result, picked(result))
+    else passOver('context.result', 'afterToolExecution')
+  }
+  if (typeof deny === 'string') {
+    // What somebody wants refused is not passed over.
+    if (!('deny' in ctx))
+      throw new AlliumError(
+        'shell.output',
+        `The program "${command}" gave "deny" in ${hook}. Only beforeToolExecution has a call to refuse; "stop" ends the loop.`,
+      )
+    ctx.deny(deny === '' ? 'Denied.' : deny)
+  }
+  if (typeof stop === 'string' || stop === true) ctx.stop(stop === true || stop === '' ? undefined : stop)
+}
+
+type Request = HookContexts['beforeModelCall']['request']
+
+function changeRequest(
+  request: Request,
+  { messages, tools }: NonNullable<NonNullable<ShellResponse['context']>['request']>,
+): void {
+  if (tools) {
+    const known = request.tools ?? []
+    const empty = { description: '', jsonSchema: { type: 'object' } }
+    request.tools = tools.map(
+      (tool): ToolDef => ({ ...empty, ...known.find(({ name }) => name === tool.name), ...tool }),
+    )
+  }
+  if (messages) request.messages = revive(messages)
+}
+
+function picked({ content, isError }: { content?: string; isError?: boolean }) {
+  return { ...(content !== undefined && { content }), ...(isError !== undefined && { isError }) }
+}
+
+/** In JSON a URL is a text like any other; in a message a text is base64. */
+function revive(messages: Message[]): Message[] {
+  for (const { content } of messages)
+    if (typeof content !== 'string')
+      for (const part of content)
+        if ('data' in part && typeof part.data === 'string' && /^(https?|data|file):/.test(part.data))
+          part.data = new URL(part.data)
+  return messages
+}

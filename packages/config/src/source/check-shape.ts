@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { hookNames } from '../contexts.ts'
+import type { AgentConfig } from '../define-config.ts'
+import { mistake, type Path, type Source } from './source.ts'
+
+const list = z.array(z.unknown())
+const server = z.union([
+  z.strictObject({
+    command: z.string().min(1),
+    args: z.array(z.string()).optional(),
+    env: z.record(z.string(), z.string()).optional(),
+  }),
+  z.strictObject({ url: z.url(), headers: z.record(z.string(), z.string()).optional() }),
+])
+const agent = z.strictObject({
+  name: z.string().min(1).optional(),
+  model: z.custom(isModel, 'expected a text such as "anthropic/claude-sonnet-4-6"').optional(),
+  instructions: z.custom((value) => ['string', 'function'].includes(typeof value), 'expected a text').optional(),
+  thinking: z.enum(['low', 'medium', 'high']).optional(),
+  maxIterations: z.int().min(1).optional(),
+  tools: list.optional(),
+  mcp: z.record(z.string().regex(/^[\w-]+$/), server).optional(),
+  use: list.optional(),
+  middleware: z.strictObject(Object.fromEntries(hookNames.map((name) => [name, list.optional()]))).optional(),
+})
+const config = z.strictObject({ agent: agent.optional(), toolTimeout: z.int().min(1).optional() })
+
+/** A config whose keys are known and whose values have their types; entries of hooks and packs are looked at later. */
+export interface Shape {
+  agent: Omit<AgentConfig, 'middleware' | 'use' | 'tools'> & {
+    tools?: readonly unknown[]
+    use?: readonly unknown[]
+    middleware?: Readonly<Record<string, readonly unknown[] | undefined>>
+  }
+  toolTimeout?: number
+}
+
+/** @throws AlliumError `config.invalid`, with what was expected */
+export function checkShape(source: Source): Shape {
+  const data = withoutNulls(source.data, 3) ?? {}
+  const parsed = config.safeParse(data)
+  if (!parsed.success) throw issueMistake(source, parsed.error.issues[0] as z.core.$ZodIssue, [], data)
+  return { agent: {}, ...parsed.data } as Shape
+}
+
+/** The error for what a schema has found below a path. */
+export function issueMistake(source: Source, issue: z.core.$ZodIssue, below: Path, data: unknown): Error {
+  const inner = deepest(issue)
+  const path = [...below, ...(inner.path as (string | number)[])]
+  if (inner.code === 'unrecognized_keys') {
+    const [key = ''] = inner.keys
+    return mistake(source, 'config.invalid', path, 'is not known. Check its spelling and its indentation.', { key })
+  }
+  const expected = inner.message.replace(/^Invalid (input|option): /, '')
+  const given = tell(inner.path.reduce((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], data))
+  return mistake(source, 'config.invalid', path, `is ${given}: ${expected}.`, { expected })
+}
+
+/** Of a union, the branch that got furthest. */
+function deepest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+  if (issue.code !== 'invalid_union') return issue
+  const found = issue.errors.flat().map((inner) => deepest({ ...inner, path: [...issue.path, ...inner.path] }))
+  return found.sort((a, b) => b.path.length - a.path.length)[0] ?? issue
+}
+
+function tell(value: unknown): string {
+  if (value === undefined) return 'missing'
+  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}…` : value)
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' && value !== null ? 'a map' : String(value)
+}
+
+function isModel(value: unknown): boolean {
+  return typeof value === 'string' || typeof (value as { stream?: unknown } | null)?.stream === 'function'
+}
+
+/** A key without a value is one that was left out. */
+function withoutNulls(value: unknown, depth: number): unknown {
+  if (value === null) return undefined
+  if (depth === 0 || typeof value !== 'object' || Array.isArray(value)) return value
+  if (Object.getPrototypeOf(value) !== Object.prototype) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, field]) => field !== null)
+      .map(([key, field]) => [key, withoutNulls(field, depth - 1)]),
+  )
+}

@@ -1,0 +1,39 @@
+import type { Env } from '../shell/environment.ts'
+import { interpolate } from './interpolate.ts'
+import { isHookEntry, mistake, type Path, type Source } from './source.ts'
+
+/** A trusted value with its texts filled in; functions, models and layers stay what they are. */
+export function filledIn(source: Pick<Source, 'file' | 'at'>, value: unknown, env: Env, path: Path = []): unknown {
+  if (isHookEntry(path)) return value
+  if (typeof value === 'string') return interpolate(value, env, (what) => mistake(source, 'config.env', path, what))
+  if (Array.isArray(value)) return value.map((item, i) => filledIn(source, item, env, [...path, i]))
+  if (!isPlain(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, field]) => [key, filledIn(source, field, env, [...path, key])]),
+  )
+}
+
+/** A copy of a value from elsewhere, which must be data to its ground: no functions, no objects of a class, no cycles. */
+export function dataOnly(source: Pick<Source, 'file' | 'at'>, value: unknown, path: Path = []): unknown {
+  if (value === null || ['string', 'number', 'boolean', 'undefined'].includes(typeof value)) return value
+  if (path.length > 50) throw mistake(source, 'config.invalid', path, 'is nested too deeply.')
+  if (Array.isArray(value)) return value.map((item, i) => dataOnly(source, item, [...path, i]))
+  if (!isPlain(value))
+    throw mistake(
+      source,
+      'config.untrusted',
+      path,
+      'is no plain data. A config object may hold code if the caller says { trusted: true }.',
+    )
+  const entries = Object.keys(value).map((key): [string, unknown] => {
+    if (key === '__proto__') throw mistake(source, 'config.invalid', path, 'has a key that no config has.', { key })
+    return [key, dataOnly(source, value[key], [...path, key])]
+  })
+  return Object.fromEntries(entries)
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}

@@ -1,0 +1,53 @@
+import { type AnyTool, messageOf } from '@allium/core'
+import { type Code, isCodeFile } from './entries/code.ts'
+import { resolveFile } from './entries/paths.ts'
+import { mistake, type Path, type Source } from './source/source.ts'
+
+/** The tools of `agent.tools`: files that export one, or a list, by default; in a TypeScript file tools themselves. @throws AlliumError `config.*` */
+export async function readTools(
+  source: Source,
+  entries: readonly unknown[] = [],
+  { code, allowOutside }: { code: Code; allowOutside: boolean },
+): Promise<AnyTool[]> {
+  const tools = await Promise.all(entries.map((entry, i) => readTool(entry, ['agent', 'tools', i])))
+  return tools.flat()
+
+  async function readTool(entry: unknown, path: Path): Promise<AnyTool[]> {
+    const given = typeof entry === 'string' ? await importTools(entry, path) : entry
+    const list: unknown[] = Array.isArray(given) ? given : [given]
+    if (!list.every(isTool))
+      throw mistake(
+        source,
+        'config.invalid',
+        path,
+        'is no tool. Expected { name, description, schema or jsonSchema, execute }, or a file whose default export is one, or a list.',
+      )
+    return list as AnyTool[]
+  }
+
+  async function importTools(text: string, path: Path): Promise<unknown> {
+    if (!isCodeFile(text))
+      throw mistake(
+        source,
+        'config.invalid',
+        path,
+        `is ${JSON.stringify(text)}. Expected the path of a .ts or .js file.`,
+      )
+    const file = await resolveFile(text, source.root, allowOutside, (code, what) => mistake(source, code, path, what))
+    try {
+      return await code.importFile(file)
+    } catch (cause) {
+      throw mistake(
+        source,
+        'config.invalid',
+        path,
+        `names the file ${text}, which cannot be loaded: ${messageOf(cause)}`,
+        { cause },
+      )
+    }
+  }
+}
+
+function isTool(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && typeof (value as Partial<AnyTool>).name === 'string'
+}

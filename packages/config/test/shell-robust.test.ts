@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto'
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import { scriptedModel } from '@allium/testing'
+import { describe, expect, test } from 'vitest'
+import { loadConfig } from '../src/index.ts'
+import { listProcesses } from '../src/shell/processes.ts'
+import { callsBash, type Files, project, read, turnIn, write } from './kit.ts'
+
+const timeout = 300
+const slack = 3_500
+
+/** One turn with a policy hook before its tool; tells how long it took, and what is left of the hook's processes. */
+async function policy(
+  script: string,
+  { files = {}, run = './hook.sh', ...entry }: { files?: Files; run?: string; timeout?: number } = {},
+) {
+  const mark = randomUUID()
+  const root = project({ 'hook.sh': script, ...files })
+  const hook = { run: run.replace('ROOT', root), timeout, env: { TEST_MARK: mark }, ...entry }
+  write(root, 'allium.config.yml', JSON.stringify({ agent: { middleware: { beforeToolExecution: [hook] } } }))
+  const begun = performance.now()
+  const { result, log } = await turnIn(root, { steps: callsBash() })
+  const ms = performance.now() - begun
+  const left = (await listProcesses(`TEST_MARK=${mark}`)).filter(({ marked }) => marked)
+  return { root, log, ms, left, tool: result?.toolCalls[0]?.result, why: log.at(-1)?.message ?? '' }
+}
+
+describe.skipIf(process.platform !== 'linux')('a shell hook', () => {
+  test('that ignores a large stdin is no failure', async () => {
+    const root = project({ 'hook.sh': 'exec 0<&-; echo "{}"' })
+    write(root, 'allium.config.yml', JSON.stringify({ agent: { middleware: { beforeModelCall: ['./hook.sh'] } } }))
+    const { result, log } = await turnIn(root, { input: 'x'.repeat(5_000_000) })
+    expect(result?.status).toBe('completed')
+    expect(log).toEqual([])
+  })
+
+  test('that never ends is killed, and denies', async () => {
+    const { tool, ms, left } = await policy('sleep 60; echo "{}"')
+    expect(tool?.content).toBe('The hook "beforeToolExecution" took too long.')
+    expect(ms).toBeLessThan(timeout + slack)
+    expect(left).toEqual([])
+  })
+
+  test('that ignores SIGTERM is killed after 3 s more', async () => {
+    const { tool, ms, left } = await policy("trap '' TERM; while :; do sleep 1; done")
+    expect(tool?.status).toBe('denied')
+    expect(ms).toBeGreaterThan(timeout + 2_900)
+    expect(ms).toBeLessThan(timeout + slack)
+    expect(left).toEqual([])
+  }, 10_000)
+
+  test('leaves no child behind, not even one in a session of its own', async () => {
+    const { tool, ms, left } = await policy('setsid sleep 60 & (setsid sh -c "sleep 60 & sleep 60" &) ; sleep 60')
+    expect(tool?.status).toBe('denied')
+    expect(ms).toBeLessThan(timeout + slack)
+    expect(left).toEqual([])
+  })
+
+  test('whose child holds stdout is taken at its exit, and the child ends', async () => {
+    const { tool, ms, left } = await policy(`echo '{"deny": "no"}'; sleep 60 & exit 0`, { timeout: 20_000 })
+    expect(tool?.content).toBe('no')
+    expect(ms).toBeLessThan(slack)
+    expect(left).toEqual([])
+  })
+
+  test('whose child left its session and holds stdout is taken too, and the child ends', async () => {
+    const { tool, left } = await policy(`echo '{"deny": "no"}'; setsid sleep 60 & exit 0`, { timeout: 20_000 })
+    expect(tool?.content).toBe('no')
+    expect(left).toEqual([])
+  })
+
+  test('that writes 50 MB is ended at 8, and denies', async () => {
+    const { tool, why, left } = await policy('head -c 50000000 /dev/zero', { timeout: 20_000 })
+    expect(tool?.status).toBe('denied')
+    expect(why).toContain('wrote more than 8 MiB to stdout')
+    expect(left).toEqual([])
+  })
+
+  test('that writes 50 MB to stderr is heard to its end, and its lines are cut', async () => {
+    const { tool, log } = await policy("head -c 50000000 /dev/zero | tr '\\0' x >&2; echo '{}'", { timeout: 20_000 })
+    expect(tool?.status).toBe('ok')
+    expect(Math.max(...log.map(({ message }) => message.length))).toBeLessThan(5_000)
+  })
+
+  test.each([
+    ['no JSON', 'echo all fine'],
+    ['two documents', `echo '{}'; echo '{"deny": "no"}'`],
+    ['a list', 'echo "[]"'],
+    ['a field of another type', `echo '{"stop": 5}'`],
+    ['half a document', `printf '{"deny": "n'`],
+  ])('that writes %s denies', async (_what, script) => {
+    const { tool, why } = await policy(script)
+    expect(tool?.content).toBe('The hook "beforeToolExecution" failed.')
+    expect(why).toContain('wrote to stdout, but')
+  })
+
+  test('that dies by a signal denies', async () => {
+    const { tool, why } = await policy('kill -9 $$')
+    expect(tool?.status).toBe('denied')
+    expect(why).toContain('was ended by SIGKILL')
+  })
+
+  test.each([
+    ['is not there', 'shell: no-such-program-here', 'ENOENT'],
+    ['may not be run', 'shell: ROOT/plain', 'EACCES'],
+  ])('whose program %s denies', async (_what, run, code) => {
+    const { tool, why } = await policy('', { run, files: { plain: 'text' } })
+    expect(tool?.status).toBe('denied')
+    expect(why).toContain('could not be started')
+    expect(why).toContain(code)
+  })
+
+  test('without its run bit is run by its interpreter', async () => {
+    const root = project({ 'hook.sh': `echo '{"deny": "no"}'` })
+    chmodSync(join(root, 'hook.sh'), 0o600)
+    write(root, 'allium.config.yml', JSON.stringify({ agent: { middleware: { beforeToolExecution: ['./hook.sh'] } } }))
+    const { result } = await turnIn(root, { steps: callsBash() })
+    expect(result?.toolCalls[0]?.result.content).toBe('no')
+  })
+
+  test('is killed when the run is aborted', async () => {
+    const mark = randomUUID()
+    const root = project({ 'hook.sh': 'touch started; sleep 60' })
+    write(
+      root,
+      'allium.config.yml',
+      JSON.stringify({ agent: { middleware: { beforeModelCall: [{ run: './hook.sh', env: { TEST_MARK: mark } }] } } }),
+    )
+    const run = (await loadConfig(join(root, 'allium.config.yml'), { model: scriptedModel(['Hello.']) })).run('Hi')
+    await expect.poll(() => read(root, 'started'), { timeout: 5_000 }).toBe('')
+    run.abort('enough')
+    await expect(run).rejects.toThrow('enough')
+    expect((await listProcesses(`TEST_MARK=${mark}`)).filter(({ marked }) => marked)).toEqual([])
+  })
+})
