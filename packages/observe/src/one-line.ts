@@ -1,5 +1,5 @@
 /** Controls and line breaks, invisible marks and those that turn the writing direction, halves of a character. */
-const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
+export const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 
 /** Any text as one line for a terminal or a log: nothing in it can break the line, colour the screen or hide. */
 export function oneLine(text: string, max = 200): string {

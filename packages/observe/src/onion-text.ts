@@ -72,6 +72,7 @@ const weights: Record<Decision, Row['weight']> = {
   recovered: 'changed',
   running: 'changed',
   denied: 'stopped',
+  suspended: 'stopped',
   blocked: 'stopped',
   aborted: 'stopped',
   failed: 'stopped',

@@ -17,7 +17,7 @@ export interface OnionTurn {
 /**
  * What a layer did with a call. `passed`: let it through, both ways. `skipped`: answered in its place. `retried`: ran
  * the inside more than once. `recovered`: gave an answer where the inside failed. `left`: was left behind by a layer
- * outside. An error that a layer merely lets through is no decision of its own.
+ * outside. `suspended`: the call waits for a human. An error that a layer merely lets through is no decision of its own.
  */
 export type Decision =
   | 'passed'
@@ -26,6 +26,7 @@ export type Decision =
   | 'retried'
   | 'recovered'
   | 'denied'
+  | 'suspended'
   | 'blocked'
   | 'aborted'
   | 'failed'

@@ -36,6 +36,8 @@ function deed(span: OnionSpan, subject: string): string | undefined {
       return `${who} gave an answer of its own where ${what} had failed${why}`
     case 'denied':
       return core ? `${who} did not run, denied${why}` : `${who} denied ${what}${why}`
+    case 'suspended':
+      return core ? `${who} waits for a human.` : `${who} let ${what} wait for a human.`
     case 'blocked':
       return `${who} blocked the turn${scope === 'turn' ? '' : ` at ${what}`}${why}`
     case 'aborted':

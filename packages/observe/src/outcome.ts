@@ -4,8 +4,8 @@ import type { TracedScope } from './onion-turn.ts'
 export interface Outcome {
   /** The same for equal answers. */
   said: string
-  /** Why it was denied, if it was. */
-  denied?: string
+  /** What ended the call without the tool, and sticks: a denial with its reason, or that it waits for a human. */
+  ended?: { decision: 'denied' | 'suspended'; why?: string }
 }
 
 /** What a hook returned, or what next() gave it, as a text that is equal for equal answers. Never throws. */
@@ -28,7 +28,9 @@ function toolOutcome(value: unknown): Outcome {
   if (typeof value === 'string') return { said: json([value, false]) }
   const { content, isError, status } = (value ?? {}) as { content?: unknown; isError?: boolean; status?: string }
   const said = json([content, isError === true])
-  return status === 'denied' ? { said, denied: typeof content === 'string' ? content : 'denied' } : { said }
+  if (status === 'suspended') return { said, ended: { decision: 'suspended' } }
+  if (status !== 'denied') return { said }
+  return { said, ended: { decision: 'denied', ...(typeof content === 'string' && { why: content }) } }
 }
 
 /** JSON in which bytes are told by their number. */

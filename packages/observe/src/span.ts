@@ -56,7 +56,7 @@ export class Span {
       this.#stuck = !this.core // its own skipCall or deny: nothing inside ran
       return
     }
-    if (outcome.denied !== undefined && child.outcome?.denied === undefined) child.#decide('denied', outcome.denied)
+    if (outcome.ended !== undefined && child.outcome?.ended === undefined) child.#endedBy(outcome.ended)
     else if (child.outcome !== undefined && child.outcome.said !== outcome.said) this.#transformed = true
     child.outcome = undefined
     this.#within = outcome
@@ -75,7 +75,7 @@ export class Span {
     if (!this.#exit(now)) return
     this.outcome = outcome
     const within = this.#within
-    if (outcome.denied !== undefined && within?.denied === undefined) this.#decide('denied', outcome.denied)
+    if (outcome.ended !== undefined && within?.ended === undefined) this.#endedBy(outcome.ended)
     else if (this.core) this.#decide('passed')
     else if (this.entered === 0 || this.#stuck) this.#decide('skipped')
     else if (within === undefined) this.#decide('recovered', this.#thrown && detailOf(this.#thrown.error))
@@ -125,6 +125,10 @@ export class Span {
   #exit(now: number): boolean {
     this.end ??= now
     return this.decision === 'running'
+  }
+
+  #endedBy({ decision, why }: NonNullable<Outcome['ended']>): void {
+    this.#decide(decision, why)
   }
 
   #decide(decision: Decision, detail?: string): void {

@@ -1,7 +1,17 @@
 import { layerConformance } from '@allium/testing'
 import { describe, it } from 'vitest'
-import { console as consoleLayer, onion, usage } from '../src/index.ts'
+import { audit, console as consoleLayer, duration, onion, tools, usage } from '../src/index.ts'
 
 layerConformance({ layer: () => usage(), describe, it, strict: true })
 layerConformance({ layer: () => onion(), describe, it, strict: true })
 layerConformance({ layer: () => consoleLayer({ write() {} }), describe, it, strict: true })
+layerConformance({ layer: () => tools(), describe, it, strict: true })
+layerConformance({ layer: () => duration(), describe, it, strict: true })
+layerConformance({ layer: () => audit({ sink() {} }), describe, it, strict: true })
+layerConformance({
+  name: 'observe:audit that goes on',
+  layer: () => audit({ sink() {}, onError: 'allow', content: true }),
+  describe,
+  it,
+  strict: true,
+})

@@ -126,9 +126,25 @@ describe('observe.onion', () => {
     }
   })
 
-  it('tells that a tool waits for an approval which nobody gave', async () => {
+  it('tells that a tool waits for a human', async () => {
     const { words } = await scene([{ toolCalls: [{ name: 'refund' }] }, 'ok'], [passing('outer', 'tool')])
-    expect(words).toContain('The tool "refund" did not run')
+    expect(words).toContain('The tool "refund" waits for a human.')
+  })
+
+  it('tells which layer let a call wait for a human, however it was done', async () => {
+    const returns: Middleware = { name: 'asks', tool: (ctx) => ctx.suspend() }
+    const goesOn: Middleware = {
+      name: 'asks',
+      tool(ctx, next) {
+        ctx.suspend()
+        return next()
+      },
+    }
+    for (const layer of [returns, goesOn]) {
+      const { decisions, words } = await scene([callsWork], [passing('outer', 'tool'), layer])
+      expect(decisions).toMatchObject({ outer: 'passed', asks: 'suspended' })
+      expect(words).toContain('"asks" let the call of "work" wait for a human.')
+    }
   })
 
   it.each(['turn', 'model', 'tool'] as const)('tells who blocked the turn in the %s scope, and why', async (scope) => {

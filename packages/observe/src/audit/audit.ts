@@ -1,0 +1,173 @@
+import {
+  type Clock,
+  defineMiddleware,
+  type ModelResponse,
+  messageOf,
+  type ToolResult,
+  type TurnContext,
+  type TypedMiddleware,
+} from '@allium/core'
+import { detailOf, decisionOf as endOf } from '../failure.ts'
+import { type AuditHead, Chain } from './chain.ts'
+import { type AuditFields, Content, decisionOf, errorFields, placeOf, settled, textsOf } from './record.ts'
+import { digestWith } from './seal.ts'
+import { type AuditSinkInput, toSink } from './sink.ts'
+
+export interface AuditOptions {
+  /** Takes the records, one line each: `auditFile(path)`, a database, a function. */
+  sink: AuditSinkInput
+  /** Whether inputs, arguments, results, answers and error messages are kept. Else their digests are. @default false */
+  content?: boolean
+  /** Seals records and digests with HMAC, so that only who knows it can write a chain, or guess at what was digested. @default none: SHA-256 */
+  secret?: string | Uint8Array
+  /** Where a record cannot be kept: block the turn, so that nothing happens off the record, or go on. @default 'block' */
+  onError?: 'block' | 'allow'
+  /** Milliseconds that `block` waits for the sink. `allow` never waits. @default 5000 */
+  timeout?: number
+  /** The layer's name. @default 'observe:audit' */
+  as?: string
+}
+
+export interface Audit extends TypedMiddleware<{}> {
+  /** The end of the chain so far. Keep it elsewhere now and then, for `verify(source, { head })`. */
+  head(): AuditHead | undefined
+  /** Settles once no record waits to be written. */
+  flush(): Promise<void>
+}
+
+/**
+ * Writes down who did what: turns, model calls, tool calls with what was decided of them, in a chain of hashes in which
+ * `verify` finds each change.
+ *
+ * For compliance, and to see what an agent did for whom. Register it inside what redacts, and outside what decides. A
+ * tool call is on record before it runs; what a sub-agent does is on its parent's record.
+ *
+ * @example
+ * agent.use(observe.audit({ sink: observe.auditFile('audit.jsonl') }))
+ */
+export function audit({
+  sink,
+  content = false,
+  secret,
+  onError = 'block',
+  timeout = 5000,
+  as = 'observe:audit',
+}: AuditOptions): Audit {
+  const digest = digestWith(secret)
+  const chain = new Chain(toSink(sink), digest)
+
+  const layer = defineMiddleware({
+    name: as,
+    order: { is: ['persists'] },
+    inherit: true,
+    async agent(ctx, next) {
+      await next()
+      await within(chain.flush(), timeout, ctx.clock).catch(() => {})
+    },
+    async turn(ctx, next) {
+      ctx.onEnd(({ status, reason, error, usage }) =>
+        written(ctx, 'turn:end', { status, ...whyOf({ status, reason, error }), usage }),
+      )
+      await keep(ctx, ctx.resumed ? 'turn:resume' : 'turn:start', { input: textsOf(ctx.input) })
+      await next()
+    },
+    model(ctx, next) {
+      const { callIndex: call, attempt } = ctx
+      return around(ctx, 'model', { call, attempt }, { model: ctx.model }, next, answered)
+    },
+    tool(ctx, next) {
+      const { callId, attempt } = ctx
+      const args = new Content(ctx.args)
+      const begin = { tool: ctx.tool.name, args, ...decisionOf(ctx.approval) }
+      return around(ctx, 'tool', { callId, attempt }, begin, next, (result) => {
+        const ran = new Content(ctx.args)
+        return { tool: ctx.tool.name, ...(!ran.equals(args) && { args: ran }), ...cameTo(result) }
+      })
+    },
+  })
+  return Object.assign(layer, { head: () => chain.head, flush: () => chain.flush() })
+
+  /** A record before, and one behind, whichever way it ends. */
+  async function around<R>(
+    ctx: TurnContext,
+    what: 'model' | 'tool',
+    id: AuditFields,
+    begin: AuditFields,
+    next: () => Promise<R>,
+    tell: (result: R) => AuditFields,
+  ): Promise<R> {
+    const key = Object.values(id).join(':')
+    await keep(ctx, `${what}:start`, { ...id, ...begin }, key)
+    let result: R
+    try {
+      result = await next()
+    } catch (error) {
+      const status = endOf(error)
+      await written(ctx, `${what}:end`, { ...id, status, ...whyOf({ status, error }) }, key).catch((fault) =>
+        complain(ctx, fault),
+      )
+      throw error
+    }
+    await keep(ctx, `${what}:end`, { ...id, ...tell(result) }, key)
+    return result
+  }
+
+  /** Writes a record, or ends the turn where it must not go on without. */
+  async function keep(ctx: TurnContext, type: string, fields: AuditFields, key?: string): Promise<void> {
+    try {
+      await written(ctx, type, fields, key)
+    } catch (error) {
+      complain(ctx, error)
+      if (onError === 'block') ctx.block('The audit record could not be kept.')
+    }
+  }
+
+  /** Once, also where the run is replayed. Where it may go on without, nothing waits. */
+  async function written(ctx: TurnContext, type: string, fields: AuditFields, key = ''): Promise<void> {
+    const record = { at: new Date(ctx.clock.now()).toISOString(), type, ...placeOf(ctx), ...fields }
+    const writing = ctx.once(`${as}:${ctx.turnId}:${type}:${key}`, () =>
+      chain.append(() => settled(record, digest, content)),
+    )
+    if (onError === 'block') return within(writing, timeout, ctx.clock)
+    writing.catch((error) => complain(ctx, error))
+  }
+
+  function complain({ logger }: TurnContext, error: unknown): void {
+    logger.error(`The layer "${as}" could not keep a record: ${messageOf(error)}`, { error })
+  }
+}
+
+function answered({ model, finishReason, usage, toolCalls, text }: ModelResponse): AuditFields {
+  const calls = toolCalls.map(({ callId, name }) => ({ callId, name }))
+  return { status: 'ok', model, finishReason, usage, calls, answer: new Content(text) }
+}
+
+function cameTo({ status, content, error }: ToolResult): AuditFields {
+  const reason = status === 'denied' && typeof content === 'string' ? { reason: cut(content) } : {}
+  return { status, ...reason, result: new Content(content), ...(error !== undefined && errorFields(error)) }
+}
+
+/** A reason that somebody gave is told as it is, the message of an error is content. */
+function whyOf({
+  status,
+  reason,
+  error,
+}: {
+  status: string
+  reason?: string | undefined
+  error?: unknown
+}): AuditFields {
+  if (status === 'failed') return errorFields(error)
+  if (error !== undefined) return { reason: cut(detailOf(error)) }
+  return reason === undefined ? {} : { reason: cut(reason) }
+}
+
+const cut = (text: string): string => text.slice(0, 300)
+
+/** Rejects where the work takes longer; it goes on then, and what it rejects with is dropped. */
+function within<T>(work: Promise<T>, ms: number, clock: Clock): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(ms, () => reject(new Error(`The audit sink took longer than ${ms} ms.`)))
+    work.then(resolve, reject).finally(cancel)
+  })
+}

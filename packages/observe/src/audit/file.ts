@@ -1,0 +1,136 @@
+import type { AuditSink } from './sink.ts'
+
+export interface AuditFileOptions {
+  /** Waits with each record until it has reached the disk, so that a power cut loses none. @default true */
+  fsync?: boolean
+  /** The permissions of a new file. @default 0o600, its owner alone */
+  mode?: number
+  /** @default node:fs/promises */
+  fs?: AuditFs
+}
+
+/** What a sink needs of `node:fs/promises`. */
+export interface AuditFs {
+  open(path: string, flags: string, mode?: number): Promise<AuditFileHandle>
+}
+export interface AuditFileHandle {
+  stat(): Promise<{ size: number }>
+  read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>
+  appendFile(data: string): Promise<unknown>
+  truncate(length: number): Promise<unknown>
+  datasync(): Promise<unknown>
+  readLines(): AsyncIterable<string>
+  close(): Promise<unknown>
+}
+
+export interface AuditFile extends AuditSink {
+  append(line: string): Promise<void>
+  last(): Promise<string | undefined>
+  /** All records, for `verify`. */
+  lines(): AsyncIterable<string>
+  close(): Promise<void>
+}
+
+/**
+ * A file of audit records, one a line, for one process at a time. A record that a crash has cut in two was never
+ * confirmed: it is taken off when the file is opened again.
+ *
+ * @example
+ * agent.use(observe.audit({ sink: observe.auditFile('audit.jsonl') }))
+ */
+export function auditFile(
+  path: string,
+  { fsync = true, mode = 0o600, fs = nodeFs() }: AuditFileOptions = {},
+): AuditFile {
+  let opened: Promise<AuditFileHandle> | undefined
+  /** Where the next record begins. */
+  let end = 0
+
+  return {
+    async append(line) {
+      const file = await open()
+      const text = `${line}\n`
+      try {
+        await file.appendFile(text)
+        if (fsync) await file.datasync()
+      } catch (error) {
+        await file.truncate(end).catch(() => {})
+        throw error
+      }
+      end += new TextEncoder().encode(text).length
+    },
+    async last() {
+      const file = await open()
+      return end === 0 ? undefined : await lineBefore(file, end - 1)
+    },
+    async *lines() {
+      const file = await fs.open(path, 'r')
+      try {
+        yield* file.readLines()
+      } finally {
+        await file.close().catch(() => {})
+      }
+    },
+    async close() {
+      const file = await opened
+      opened = undefined
+      await file?.close()
+    },
+  }
+
+  function open(): Promise<AuditFileHandle> {
+    if (opened === undefined) {
+      opened = begin()
+      opened.catch(() => (opened = undefined))
+    }
+    return opened
+  }
+
+  /** Finds the end of the last whole record, and takes off what stands behind it. */
+  async function begin(): Promise<AuditFileHandle> {
+    const file = await fs.open(path, 'a+', mode)
+    const { size } = await file.stat()
+    end = (await lastBreak(file, size)) + 1
+    if (end < size) await file.truncate(end)
+    return file
+  }
+}
+
+const block = 65_536
+const lineFeed = 10
+
+/** The line that ends at a place. */
+async function lineBefore(file: AuditFileHandle, end: number): Promise<string> {
+  const start = (await lastBreak(file, end)) + 1
+  const bytes = new Uint8Array(end - start)
+  await read(file, bytes, start)
+  return new TextDecoder().decode(bytes)
+}
+
+/** Where the last line break before a place stands; -1 where there is none. */
+async function lastBreak(file: AuditFileHandle, before: number): Promise<number> {
+  for (let until = before; until > 0; until -= block) {
+    const start = Math.max(0, until - block)
+    const bytes = new Uint8Array(until - start)
+    await read(file, bytes, start)
+    const at = bytes.lastIndexOf(lineFeed)
+    if (at >= 0) return start + at
+  }
+  return -1
+}
+
+async function read(file: AuditFileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesRead } = await file.read(bytes, done, bytes.length - done, position + done)
+    if (bytesRead === 0) throw new Error('The audit file became shorter while it was read.')
+    done += bytesRead
+  }
+}
+
+/** Not imported, so that the package loads where there are no files. */
+function nodeFs(): AuditFs {
+  const fs = globalThis.process?.getBuiltinModule?.('node:fs/promises')
+  if (fs === undefined)
+    throw new TypeError('There are no files here. Give audit() a sink of your own, or auditFile() an fs.')
+  return fs as unknown as AuditFs // its overloads are wider
+}

@@ -1,0 +1,76 @@
+import { type Approval, type Message, messageOf, type TurnContext, tenantOf } from '@allium/core'
+import { errorType } from '../error-type.ts'
+import { canonicalJson, plain } from '../plain.ts'
+import type { Digest } from './seal.ts'
+
+/** What a record tells beside who, when and where. A content stands for itself or, digested, for nothing but itself. */
+export type AuditFields = Record<string, unknown>
+
+/** Text of users, models and tools. */
+export class Content {
+  readonly #kept: unknown
+  readonly #json: string
+
+  /** Copies the value: layers may change it before the record is written. */
+  constructor(value: unknown) {
+    this.#kept = plain(value)
+    this.#json = canonicalJson(this.#kept)
+  }
+
+  equals(other: Content): boolean {
+    return this.#json === other.#json
+  }
+
+  async toField(digest: Digest, whole: boolean): Promise<unknown> {
+    return whole ? this.#kept : `digest:${await digest(this.#json)}`
+  }
+}
+
+/** Who acts, and where: the same in all records of a call. */
+export function placeOf(ctx: TurnContext): AuditFields {
+  const { principal, sessionId, turnId, rootTurnId, agent } = ctx
+  const user = userOf(principal)
+  const tenant = tenantOf(principal)
+  return {
+    ...(tenant !== undefined && { tenant }),
+    ...(user !== undefined && { user }),
+    agent: agent.name,
+    session: sessionId,
+    turn: turnId,
+    ...(rootTurnId !== turnId && { root: rootTurnId }),
+  }
+}
+
+export async function settled(fields: AuditFields, digest: Digest, whole: boolean): Promise<AuditFields> {
+  const entries = Object.entries(fields).map(
+    async ([key, value]): Promise<[string, unknown]> => [
+      key,
+      value instanceof Content ? await value.toField(digest, whole) : value,
+    ],
+  )
+  return Object.fromEntries(await Promise.all(entries))
+}
+
+/** An error by its kind; its message may quote anything. */
+export function errorFields(error: unknown): AuditFields {
+  return { error: errorType(error), message: new Content(messageOf(error)) }
+}
+
+export function textsOf(messages: readonly Message[]): Content {
+  return new Content(messages.map(({ role, content }) => ({ role, content })))
+}
+
+/** What a human has decided, in a word. */
+export function decisionOf(approval: Approval | undefined): AuditFields {
+  if (approval === undefined) return {}
+  if ('deny' in approval) return { approval: 'denied' }
+  return { approval: 'args' in approval ? 'edited' : 'approved' }
+}
+
+function userOf(principal: unknown): string | undefined {
+  if (typeof principal !== 'object' || principal === null) return undefined
+  const { userId, user } = principal as { userId?: unknown; user?: unknown }
+  for (const id of [userId, user])
+    if ((typeof id === 'string' && id !== '') || typeof id === 'number') return String(id)
+  return undefined
+}

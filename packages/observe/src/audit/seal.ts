@@ -1,0 +1,40 @@
+/** Gives the digest of a text in hexadecimal: SHA-256, or with a secret HMAC-SHA-256. */
+export type Digest = (text: string) => Promise<string>
+
+export function digestWith(secret: string | Uint8Array | undefined): Digest {
+  const bytes = (text: string) => new TextEncoder().encode(text)
+  if (secret === undefined) return async (text) => hex(await crypto.subtle.digest('SHA-256', bytes(text)))
+  const raw = typeof secret === 'string' ? bytes(secret) : Uint8Array.from(secret)
+  if (raw.length === 0) throw new TypeError('The secret of an audit chain is empty. Give one, or leave it out.')
+  let key: ReturnType<typeof crypto.subtle.importKey> | undefined
+  return async (text) => {
+    key ??= crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+    return hex(await crypto.subtle.sign('HMAC', await key, bytes(text)))
+  }
+}
+
+/** What a record is sealed with: its text without the hash. */
+export function sealed(text: string, hash: string): string {
+  return `${text.slice(0, -1)},"hash":"${hash}"}`
+}
+
+/** A sealed record taken apart, or undefined where the line is none. */
+export function unseal(line: string): { text: string; hash: string; seq: number; prev: string } | undefined {
+  const hash = /,"hash":"([0-9a-f]{64})"\}$/.exec(line)?.[1]
+  if (hash === undefined) return undefined
+  try {
+    const { seq, prev } = JSON.parse(line) as { seq?: unknown; prev?: unknown }
+    if (typeof seq !== 'number' || typeof prev !== 'string') return undefined
+    return { text: `${line.slice(0, -sealLength)}}`, hash, seq, prev }
+  } catch {
+    return undefined
+  }
+}
+
+/** The hash before the first record. */
+export const genesis = '0'.repeat(64)
+const sealLength = `,"hash":"${genesis}"}`.length
+
+function hex(buffer: ArrayBuffer): string {
+  return Array.from(new Uint8Array(buffer), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

@@ -1,0 +1,14 @@
+/** Where audit records go. It is asked for one record after the other, never for two at once. */
+export interface AuditSink {
+  /** Keeps a record, a line of JSON without a line break, and settles once it is kept. */
+  append(line: string): unknown
+  /** The last record that it keeps, if any: a chain that was begun by another process goes on from it. */
+  last?(): string | undefined | Promise<string | undefined>
+}
+
+/** A sink, or what takes each line. */
+export type AuditSinkInput = AuditSink | ((line: string) => unknown)
+
+export function toSink(given: AuditSinkInput): AuditSink {
+  return typeof given === 'function' ? { append: given } : given
+}

@@ -1,0 +1,101 @@
+import { defineMiddleware, type TurnContext, type TypedMiddleware } from '@allium/core'
+import { stopwatch } from './stopwatch.ts'
+
+export interface DurationOptions<Name extends string = string> {
+  /** The layer's name, and how its state keys begin. @default 'observe:duration' */
+  as?: Name
+}
+
+/** Times in milliseconds. */
+export interface Timing {
+  count: number
+  total: number
+  longest: number
+  last: number
+}
+
+/** The session's times by scope. */
+export type DurationState<Name extends string> = Record<`${Name}:turn` | `${Name}:model` | `${Name}:tool`, Timing>
+
+/** A turn, a model call or a tool call came to its end, whichever way. */
+export interface ObserveDuration {
+  type: 'observe:duration'
+  /** The layer that measured. */
+  layer: string
+  scope: 'turn' | 'model' | 'tool'
+  /** The model or the tool. */
+  name?: string
+  ms: number
+}
+
+declare module '@allium/core' {
+  interface AgentEvents {
+    'observe:duration': ObserveDuration
+  }
+}
+
+/**
+ * Measures turns, model calls and tool calls, in the session's state and as `observe:duration` events.
+ *
+ * A time is what passed inside this layer: registered first it is what a caller waits for, retries and other layers
+ * included; registered last it is that of the provider and the tool. A turn that waits for a human is one turn, and
+ * the time of the human does not count.
+ *
+ * @example
+ * agent.use(observe.duration()).on('observe:duration', ({ scope, name, ms }) => report(scope, name, ms))
+ */
+export function duration<Name extends string = 'observe:duration'>({
+  as = 'observe:duration' as Name,
+}: DurationOptions<Name> = {}): TypedMiddleware<DurationState<Name>> {
+  const layer = defineMiddleware<Record<string, unknown>>({
+    name: as,
+    order: { is: ['observes'] },
+    inherit: true,
+    state: {
+      [`${as}:turn`]: { default: nothingYet, reducer: plus },
+      [`${as}:model`]: { default: nothingYet, reducer: plus },
+      [`${as}:tool`]: { default: nothingYet, reducer: plus },
+    },
+    turn: (ctx, next) => timed(ctx, { scope: 'turn', goesOn: ctx.resumed }, next),
+    model: (ctx, next) => timed(ctx, { scope: 'model', name: () => ctx.model }, next),
+    tool: (ctx, next) =>
+      timed(ctx, { scope: 'tool', name: () => ctx.tool.name }, next, ({ status }) => status !== 'suspended'),
+  })
+  return layer as unknown as TypedMiddleware<DurationState<Name>> // the keys are computed from the name
+
+  async function timed<R>(
+    ctx: TurnContext<Record<string, unknown>>,
+    { scope, name, goesOn = false }: { scope: 'turn' | 'model' | 'tool'; name?(): string; goesOn?: boolean },
+    next: () => Promise<R>,
+    counts: (result: R) => boolean = () => true,
+  ): Promise<R> {
+    const elapsed = stopwatch(ctx.clock)
+    let counted = true
+    try {
+      const result = await next()
+      counted = counts(result)
+      return result
+    } finally {
+      const ms = counted ? elapsed() : undefined
+      if (ms !== undefined) {
+        ctx.state[`${as}:${scope}`] = { ms, goesOn }
+        ctx.emit({ type: 'observe:duration', layer: as, scope, ...(name && { name: name() }), ms })
+      }
+    }
+  }
+}
+
+function nothingYet(): Timing {
+  return { count: 0, total: 0, longest: 0, last: 0 }
+}
+
+/** What goes on adds to the last one. */
+function plus({ count, total, longest, last }: Timing, { ms, goesOn }: { ms: number; goesOn: boolean }): Timing {
+  const whole = goesOn ? last + ms : ms
+  return {
+    count: goesOn ? Math.max(1, count) : count + 1,
+    total: total + ms,
+    longest: Math.max(longest, whole),
+    last: whole,
+  }
+}

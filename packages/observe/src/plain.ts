@@ -1,0 +1,76 @@
+export interface PlainOptions {
+  /** What is kept of a text, and of a key. @default all of it */
+  text?(text: string): string
+  /** Whether the value under a key is left out. @default none */
+  hides?(key: string): boolean
+  /** Entries of a list or an object that are kept. @default all */
+  maxItems?: number
+}
+
+const maxDepth = 32
+
+/** Any value as JSON data, the same for the same value: nothing of it throws, and nothing of it is shared. */
+export function plain(value: unknown, options: PlainOptions = {}): unknown {
+  return copyOf(value, options, [])
+}
+
+/** JSON with the keys of objects in order, so that equal values give equal texts. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(plain(value), (_, inner) =>
+    typeof inner !== 'object' || inner === null || Array.isArray(inner)
+      ? inner
+      : Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))),
+  )
+}
+
+function copyOf(value: unknown, options: PlainOptions, path: readonly object[]): unknown {
+  switch (typeof value) {
+    case 'string':
+      return textOf(value, options)
+    case 'number':
+      return Number.isFinite(value) ? value : String(value)
+    case 'boolean':
+      return value
+    case 'bigint':
+    case 'symbol':
+      return textOf(String(value), options)
+    case 'function':
+      return '[function]'
+    case 'object':
+      return value === null ? null : objectOf(value, options, path)
+    default:
+      return null
+  }
+}
+
+function objectOf(value: object, options: PlainOptions, path: readonly object[]): unknown {
+  if (path.includes(value)) return '[circular]'
+  if (path.length >= maxDepth) return '[too deep]'
+  try {
+    return membersOf(value, options, [...path, value])
+  } catch {
+    return '[unreadable]'
+  }
+}
+
+function membersOf(value: object, options: PlainOptions, path: readonly object[]): unknown {
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`
+  if (value instanceof Date || value instanceof URL) return textOf(value.toJSON() ?? String(value), options)
+  if (value instanceof Error) return copyOf({ name: value.name, message: value.message }, options, path)
+  if (Array.isArray(value) || value instanceof Set || value instanceof Map) {
+    const items = Array.from(value as Iterable<unknown>).slice(0, options.maxItems)
+    return items.map((item) => copyOf(item, options, path))
+  }
+  const entries = Object.keys(value)
+    .slice(0, options.maxItems)
+    .flatMap((key): [string, unknown][] => {
+      if (options.hides?.(key) === true) return [[textOf(key, options), '[hidden]']]
+      const inner = (value as Record<string, unknown>)[key]
+      return inner === undefined ? [] : [[textOf(key, options), copyOf(inner, options, path)]]
+    })
+  return Object.fromEntries(entries)
+}
+
+function textOf(text: string, { text: keep }: PlainOptions): string {
+  return keep === undefined ? text : keep(text)
+}

@@ -1,0 +1,76 @@
+import { defineMiddleware, type TurnContext, type TypedMiddleware } from '@allium/core'
+import { stopwatch } from './stopwatch.ts'
+
+export interface ToolsOptions<Name extends string = string> {
+  /** The layer's name, and how its state key begins. @default 'observe:tools' */
+  as?: Name
+}
+
+/** What the calls of a tool came to. A call that waits for a human counts once it is decided. */
+export interface ToolStats {
+  calls: number
+  /** Of those, the ones that gave the model an error. */
+  errors: number
+  /** Of those, the ones that were denied. */
+  denied: number
+  /** Of those, the ones that were cut off: by an abort, a block, or a layer that failed. */
+  cancelled: number
+  /** Milliseconds, all in all. */
+  time: number
+}
+
+/** The session's sums by the name of the tool. */
+export type ToolsState<Name extends string> = Record<`${Name}:calls`, Readonly<Record<string, ToolStats>>>
+
+/**
+ * Counts the calls of each tool, what they came to, and the time that they took.
+ *
+ * Register it outside `tools.retry` to count calls as the model made them, inside to count every attempt. Names that
+ * the model made up count together, as `(unknown)`.
+ *
+ * @example
+ * const { state } = await agent.use(observe.tools()).run('Refund my order')
+ * console.log(state['observe:tools:calls'].refund)
+ */
+export function tools<Name extends string = 'observe:tools'>({
+  as = 'observe:tools' as Name,
+}: ToolsOptions<Name> = {}): TypedMiddleware<ToolsState<Name>> {
+  const key = `${as}:calls`
+  const layer = defineMiddleware<Record<string, unknown>>({
+    name: as,
+    order: { is: ['observes'] },
+    inherit: true,
+    state: { [key]: { default: {}, reducer: plusCall } },
+    async tool(ctx, next) {
+      const ms = stopwatch(ctx.clock)
+      let came: Came = 'cancelled'
+      try {
+        const result = await next()
+        came = { ok: 'ok', skipped: 'ok', error: 'errors', denied: 'denied', suspended: 'waits' }[result.status] as Came
+        if (came === 'ok' && result.isError === true) came = 'errors'
+        return result
+      } finally {
+        if (came !== 'waits') ctx.state[key] = [nameIn(ctx, ctx.tool.name), came, ms() ?? 0]
+      }
+    },
+  })
+  return layer as unknown as TypedMiddleware<ToolsState<Name>> // the key is computed from the name
+}
+
+type Came = 'ok' | 'errors' | 'denied' | 'cancelled' | 'waits'
+type Stats = Readonly<Record<string, ToolStats>>
+
+function plusCall(stats: Stats, [name, came, time]: [string, Came, number]): Stats {
+  const before = Object.hasOwn(stats, name) ? stats[name] : undefined
+  const sum = { ...(before ?? { calls: 0, errors: 0, denied: 0, cancelled: 0, time: 0 }) }
+  sum.calls++
+  sum.time += time
+  if (came === 'errors' || came === 'denied' || came === 'cancelled') sum[came]++
+  // Not by assignment: a tool may be named __proto__.
+  return Object.fromEntries([...Object.entries(stats), [name, sum]])
+}
+
+/** A model may make up any number of names, and put anything into them. */
+function nameIn({ plan }: Pick<TurnContext, 'plan'>, name: string): string {
+  return plan.tools.some((tool) => tool.name === name) ? name : '(unknown)'
+}
