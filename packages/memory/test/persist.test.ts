@@ -131,7 +131,10 @@ describe('memory.persist', () => {
     const clock = manualClock()
     const store: SessionStore = { ...memoryStore({ clock }), renew: async () => false }
     const model = scriptedModel([{ chunks: ['Half'], stall: true }])
-    const run = new Agent({ model, clock }).use(persist({ store, lease: 900 })).session(who).run('hi')
+    const run = new Agent({ model, clock })
+      .use(persist({ store, lease: 900 }))
+      .session(who)
+      .run('hi')
     await clock.advance(300)
     await expect(run).rejects.toMatchObject({ name: 'AbortError', reason: { code: 'store.fenced' } })
     expect([model.closed, clock.pending]).toEqual([1, 0])

@@ -9,8 +9,11 @@ type Test = TestContext['task']
 /** How many times a test is run again; the last time every recorded step is replayed. */
 const killings = 5
 
-/** Tests that cannot run twice in one process, for the document's samples keep what they log in their module. */
-const once = /samples\.test\.ts$/
+/**
+ * Tests that run once: the document's samples keep what they log in their module, and a conformance case asks many turns
+ * under one id, which the world cannot tell apart.
+ */
+const once = /(samples|combinators-conformance)\.test\.ts$/
 
 /** Runs each test once with its steps recorded, then again with every turn killed after its first step, its second, … */
 export default class KilledRunner extends VitestTestRunner {
