@@ -92,6 +92,7 @@ export type {
 } from './seams/session-store.ts'
 export { tenantOf } from './seams/tenant.ts'
 export type { JsonSchema, Validate } from './seams/validate.ts'
+export { wait } from './seams/wait.ts'
 export type { AgentRun } from './session/agent-run.ts'
 export type { RunOptions, SessionOptions } from './session/options.ts'
 export type { Session } from './session/session.ts'

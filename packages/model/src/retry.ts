@@ -1,8 +1,7 @@
-import { defineMiddleware, type TypedMiddleware } from '@allium/core'
+import { defineMiddleware, type TypedMiddleware, wait } from '@allium/core'
 import { isFinal, watchChunks } from './attempts.ts'
 import { retryAfter } from './retry-after.ts'
 import { isTransient, statusOf } from './transient.ts'
-import { wait } from './wait.ts'
 
 export interface RetryOptions {
   /** Calls in all, the first included. @default 3 */

@@ -1,6 +1,6 @@
-import type { Clock } from '@allium/core'
+import type { Clock } from './clock.ts'
 
-/** Waits `ms`; rejects at once with the signal's reason when it aborts. */
+/** Waits `ms` by a clock; rejects at once with the signal's reason when it aborts. */
 export function wait(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
