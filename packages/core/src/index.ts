@@ -69,7 +69,7 @@ export type { SessionContext } from './scopes/session-context.ts'
 export type { StreamVerbs } from './scopes/stream-verbs.ts'
 export type { ToolContext } from './scopes/tool-context.ts'
 export type { TurnContext, TurnPlan } from './scopes/turn-context.ts'
-export type { ToolCallRecord } from './scopes/turn-scope.ts'
+export type { ToolCallRecord } from './scopes/turn-options.ts'
 // Seams
 export { type Capability, capability } from './seams/capability.ts'
 export { type Clock, systemClock } from './seams/clock.ts'

@@ -1,7 +1,8 @@
 import { lastCalls } from '../messages/history.ts'
 import { cloneJson } from '../messages/json.ts'
 import type { AskedCall } from '../scopes/tool-call.ts'
-import type { Resume, TurnScope } from '../scopes/turn-scope.ts'
+import type { Resume } from '../scopes/turn-options.ts'
+import type { TurnScope } from '../scopes/turn-scope.ts'
 import type { Approval, Decision } from '../tool/approval.ts'
 
 /** The calls that wait and that a human has decided, to run now. */

@@ -1,7 +1,7 @@
 import type { RunStatus } from '../events/events.ts'
 import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
-import type { ToolCallRecord } from '../scopes/turn-scope.ts'
+import type { ToolCallRecord } from '../scopes/turn-options.ts'
 import type { PendingCall } from '../state/snapshot.ts'
 import type { State } from '../state/state-store.ts'
 

@@ -1,7 +1,7 @@
 import { Cancel } from '../compose/cancel.ts'
 import { type Frame, Phase } from '../compose/frame.ts'
 import { layerError } from '../compose/misuse.ts'
-import { type Ending, type Onion, Passage } from '../compose/passage.ts'
+import { type Ending, Passage } from '../compose/passage.ts'
 import { AbortError, toAbortError } from '../errors/abort-error.ts'
 import { BlockError } from '../errors/block-error.ts'
 import { messageOf } from '../errors/describe.ts'
@@ -11,53 +11,16 @@ import { answerCalls } from '../messages/history.ts'
 import { cloneJson } from '../messages/json.ts'
 import type { Message, ToolResultPart } from '../messages/message.ts'
 import { addUsage, noUsage, type Usage } from '../messages/usage.ts'
-import type { ModelRef, ResponseFormat, Settings, ToolDef } from '../model/model.ts'
-import type { ToolCall } from '../model/response.ts'
 import { Capabilities } from '../seams/capability.ts'
 import type { Deadlines } from '../seams/deadlines.ts'
-import type { Suspension } from '../state/snapshot.ts'
-import type { Decision } from '../tool/approval.ts'
-import type { ToolResult } from '../tool/tool-result.ts'
 import { Answer } from './answer.ts'
+import { Once } from './once.ts'
 import type { RunEnds } from './run-ends.ts'
 import type { SessionScope } from './session-scope.ts'
 import { openStage, streamOf } from './stream-verbs.ts'
 import type { ToolCall as RunningCall } from './tool-call.ts'
 import { TurnView } from './turn-context.ts'
-
-/** A tool call of the turn and what it came to. */
-export interface ToolCallRecord extends Pick<ToolCall, 'callId' | 'name' | 'args'> {
-  result: ToolResult
-}
-
-export type EndKind = 'aborted' | 'blocked' | 'failed'
-
-/** Where the events of a run go. A promise asks the provider to wait for the reader. */
-export interface RunEvents {
-  push(event: StreamEvent | CustomEvent): void | Promise<void>
-}
-
-/** What a run goes on from. */
-export interface Resume {
-  /** Absent where only the history of the session was restored. */
-  readonly suspension: Suspension | undefined
-  readonly decisions: ReadonlyMap<string, Decision>
-}
-
-export interface TurnOptions {
-  input: Message[]
-  resume: Resume | undefined
-  context: unknown
-  model: ModelRef
-  settings: Readonly<Settings>
-  maxSteps: number
-  onion: Onion
-  events: RunEvents
-  /** What the first request of each model call has besides the agent's own, for an answer in a form. */
-  format: { readonly responseFormat: ResponseFormat | undefined; readonly tool: ToolDef | undefined } | undefined
-  /** The loop: what the innermost turn layer's next() runs. */
-  loop(turn: TurnScope): Promise<void>
-}
+import type { EndKind, RunEvents, ToolCallRecord, TurnOptions } from './turn-options.ts'
 
 /** One input to one answer: what the turn's layers, calls and tools share. */
 export class TurnScope extends Passage {
@@ -97,7 +60,7 @@ export class TurnScope extends Passage {
   #messages: Message[] | undefined
   #metadata: Record<string, unknown> | undefined
   #capabilities: Capabilities | undefined
-  #once: Map<string, { tries: number; made: Promise<unknown> | undefined }> | undefined
+  #once: Once | undefined
 
   constructor(
     readonly session: SessionScope,
@@ -213,22 +176,9 @@ export class TurnScope extends Passage {
     setup.logger.error(`${what} failed: ${messageOf(error)}`, { error })
   }
 
-  /** One run of `fn` for each key, also over a suspension, however often it is asked for; a failure may be tried again. */
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
-    const { once: done, agent } = this.session
-    if (done.has(key)) return Promise.resolve(done.get(key) as T)
-    this.#once ??= new Map()
-    const known = this.#once.get(key) ?? { tries: 0, made: undefined }
-    this.#once.set(key, known)
-    if (known.made !== undefined) return known.made as Promise<T>
-    const id = `${this.turnId}:once:${key}:${++known.tries}`
-    const made = Promise.resolve().then(() => agent.setup.journal.step(id, fn, nothing))
-    known.made = made
-    made.then(
-      (value) => done.set(key, value),
-      () => (known.made = undefined),
-    )
-    return made
+    this.#once ??= new Once(this)
+    return this.#once.run(key, fn)
   }
 
   abort(reason: unknown): never {
@@ -296,5 +246,3 @@ export class TurnScope extends Passage {
     throw layerError(frame, 'layer.no_result', what, frame.error)
   }
 }
-
-function nothing(): void {}
