@@ -18,7 +18,7 @@ it('core runs in a browser, in a page and in a worker', { timeout: 90_000 }, asy
     detached: true,
   })
   try {
-    const each = '["DONE","42",2,2,"AbortError"]'
+    const each = '["DONE","42",2,2,"AbortError","completed"]'
     expect(await outcome).toEqual({ page: each, worker: each })
   } finally {
     const gone = once(browser, 'exit')

@@ -1,6 +1,7 @@
 import { Agent, type Model } from '../packages/core/src/index.ts'
 
-// Runs in a page and in a worker: a turn with a tool, a layer with state, a transform, and a run that is aborted.
+// Runs in a page and in a worker: a turn with a tool, a layer with state, a transform, a run that is aborted, and one that
+// waits for a human, goes through JSON and is resumed with its token.
 const model: Model = {
   id: 'in-browser',
   async *stream({ messages, signal }) {
@@ -38,5 +39,19 @@ export async function turnInBrowser(): Promise<string> {
   const waiting = agent.run('wait')
   setTimeout(() => waiting.abort('enough'))
   const aborted = await waiting.catch((error: Error) => error.name)
-  return JSON.stringify([text, toolCalls[0]?.result.content, state.calls, usage.calls, aborted])
+  return JSON.stringify([text, toolCalls[0]?.result.content, state.calls, usage.calls, aborted, await approved()])
+}
+
+async function approved(): Promise<string> {
+  const asking = new Agent({
+    model,
+    tools: [{ ...double, requireApproval: true }],
+    approvals: { secret: 'of the page' },
+  })
+  const first = asking.session()
+  const { pending } = await first.run('double 21')
+  const second = asking.session()
+  second.restore(JSON.parse(JSON.stringify(first.snapshot())))
+  const { status } = await second.resume({ c1: { approve: true, token: pending[0]?.token ?? '' } })
+  return status
 }
