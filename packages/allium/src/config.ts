@@ -1,11 +1,11 @@
 import { createLoader, type LoadConfig } from '@allium/config'
-import { Agent } from './agent.ts'
-import { packs } from './config-packs.ts'
-import * as allium from './index.ts'
+// By its name: in a bundle that shares a chunk with it, the index would lose what it exports with a star.
+import * as allium from 'allium'
+import { packs } from './config-packs/packs.ts'
 
 export type * from '@allium/config'
 export { createLoader, defineConfig } from '@allium/config'
-export { packs } from './config-packs.ts'
+export { packs } from './config-packs/packs.ts'
 
 /**
  * Reads a config and gives its agent, which has not begun: `.use()` still works. It knows the packs of Allium by their names,
@@ -19,6 +19,6 @@ export { packs } from './config-packs.ts'
  */
 export const loadConfig: LoadConfig = createLoader({
   packs,
-  createAgent: (options) => new Agent(options),
+  createAgent: (options) => new allium.Agent(options),
   modules: { allium, 'allium/config': { defineConfig: (config: unknown) => config } },
 })

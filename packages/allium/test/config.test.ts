@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { scriptedModel } from '@allium/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { loadConfig, packs } from '../src/config.ts'
-import { guard, model, observe } from '../src/index.ts'
+import { guard, memory, model, observe, tools } from '../src/index.ts'
 
 function file(text: string, name = 'allium.config.yml'): string {
   const root = mkdtempSync(join(tmpdir(), 'allium-config-'))
@@ -103,7 +103,7 @@ export default defineConfig({ agent: { use: [guard.budget({ limit: 0 })] } })`
 
   test.each(Object.keys(packs))('names %s as the code does', (name) => {
     const [pack = '', factory = ''] = name.split('.')
-    const all: Record<string, object> = { guard, model, observe }
+    const all: Record<string, object> = { guard, memory, model, observe, tools }
     expect(Object.keys(all[pack] ?? {})).toContain(factory)
   })
 })

@@ -81,7 +81,7 @@ describe('allium run', () => {
   test('shows the onion on stderr', async () => {
     const { out, err } = await allium(['run', '--trace', 'Hi'], { files })
     expect(out).toBe('1: Hi\n')
-    expect(err).toContain('config:model')
+    expect(err).toContain('model · echo/model')
   })
 
   test('lets no control characters of an answer reach the terminal', async () => {

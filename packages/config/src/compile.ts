@@ -47,8 +47,11 @@ async function compileHooks({ agent }: Shape, use: EntryOptions): Promise<Hooks>
   const hooks: Partial<Record<HookName, Entry[]>> = {}
   for (const hook of hookNames) {
     const entries = agent.middleware?.[hook] ?? []
-    const compiled = entries.map((entry, i) => compileEntry(entry, ['agent', 'middleware', hook, i], hook, use))
-    if (compiled.length > 0) hooks[hook] = await Promise.all(compiled)
+    const compiled: Entry[] = []
+    // One after the other: files that are loaded at once would each get a copy of what they share.
+    for (const [i, entry] of entries.entries())
+      compiled.push(await compileEntry(entry, ['agent', 'middleware', hook, i], hook, use))
+    if (compiled.length > 0) hooks[hook] = compiled
   }
   return hooks as Hooks
 }

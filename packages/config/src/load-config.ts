@@ -48,6 +48,7 @@ export function createLoader({
   return async (config, given = {}) => {
     const { trusted, allowOutside = false, env = process.env, watch = false, onReload, ...options } = given
     const read = async () => {
+      code.forget()
       const source = await readSource(config, { env, trusted, code })
       const plan = await compileConfig(source, { code, env, allowOutside, packs, timeout: options.toolTimeout })
       return { source, plan }
@@ -59,15 +60,18 @@ export function createLoader({
       watch && source.file !== undefined ? createReload(source.file, live, plan, read, onReload) : undefined
     const agent = createAgent(reload === undefined ? agentOptions : reload.follow(agentOptions, options))
     const loops = new Loops(live)
+    // A watched config may get its first hook later.
+    const hasHooks = reload !== undefined || Object.keys(plan.hooks).length > 0
     if (reload !== undefined) agent.use(reload.layer)
-    agent.use(loopLayer(loops))
+    if (hasHooks) agent.use(loopLayer(loops))
     for (const { layer, path } of plan.layers)
       try {
         agent.use([layer])
       } catch (error) {
         throw atPlace(source, path, error)
       }
-    return agent.use(modelLayer(loops)).use(toolLayer(loops, plan.hooks.beforeToolExecution !== undefined))
+    if (hasHooks) agent.use(modelLayer(loops)).use(toolLayer(loops, plan.hooks.beforeToolExecution !== undefined))
+    return agent
   }
 }
 

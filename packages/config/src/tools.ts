@@ -9,8 +9,9 @@ export async function readTools(
   entries: readonly unknown[] = [],
   { code, allowOutside }: { code: Code; allowOutside: boolean },
 ): Promise<AnyTool[]> {
-  const tools = await Promise.all(entries.map((entry, i) => readTool(entry, ['agent', 'tools', i])))
-  return tools.flat()
+  const tools: AnyTool[] = []
+  for (const [i, entry] of entries.entries()) tools.push(...(await readTool(entry, ['agent', 'tools', i])))
+  return tools
 
   async function readTool(entry: unknown, path: Path): Promise<AnyTool[]> {
     const given = typeof entry === 'string' ? await importTools(entry, path) : entry

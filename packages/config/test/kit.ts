@@ -62,6 +62,7 @@ export async function turnIn(root: string, { steps = ['Hello.'], input = 'Hi', .
   const logger = { debug: note('debug'), warn: note('warn'), error: note('error') }
   const agent = await loadConfig(join(root, 'allium.config.yml'), { model, logger, tools: [bash()], ...options })
   const session = agent.session({ id: 's1' })
+  const begun = performance.now()
   let result: RunResult<object> | undefined
   let error: unknown
   try {
@@ -69,7 +70,7 @@ export async function turnIn(root: string, { steps = ['Hello.'], input = 'Hi', .
   } catch (thrown) {
     error = thrown
   }
-  return { agent, session, model, log, result, error }
+  return { agent, session, model, log, result, error, ms: performance.now() - begun }
 }
 
 /** YAML with entries of one hook. */

@@ -54,6 +54,19 @@ describe('a config that is watched', () => {
     expect(await ask()).toEqual(['One', 'Hi', 'b'])
   })
 
+  test('takes what the files of hooks import afresh, and inline hooks as they are now', async () => {
+    const inline = (text: string) =>
+      `agent:\n  middleware:\n    beforeModelCall:\n      - ./hook.ts\n      - "(ctx) => { ctx.request.messages.push({ role: 'user', content: '${text}' }) }"\n`
+    const hook =
+      "import { text } from './text.ts'\nexport default (ctx) => { ctx.request.messages.push({ role: 'user', content: text }) }"
+    const files = { 'allium.config.yml': inline('a'), 'hook.ts': hook, 'text.ts': "export const text = 'b'" }
+    const { ask, change, root } = await watched(files)
+    expect(await ask()).toEqual(['Hi', 'b', 'a'])
+    write(root, 'text.ts', "export const text = 'c'")
+    await change('allium.config.yml', inline('d'))
+    expect((await ask())?.slice(-2)).toEqual(['c', 'd'])
+  })
+
   test('stays as it was while it has a mistake', async () => {
     const { ask, change } = await watched({ 'allium.config.yml': says('One'), 'hook.ts': adds('a') })
     expect((await change('allium.config.yml', 'agent: [')).error).toMatchObject({ code: 'config.invalid' })

@@ -19,9 +19,7 @@ async function policy(
   const root = project({ 'hook.sh': script, ...files })
   const hook = { run: run.replace('ROOT', root), timeout, env: { TEST_MARK: mark }, ...entry }
   write(root, 'allium.config.yml', JSON.stringify({ agent: { middleware: { beforeToolExecution: [hook] } } }))
-  const begun = performance.now()
-  const { result, log } = await turnIn(root, { steps: callsBash() })
-  const ms = performance.now() - begun
+  const { result, log, ms } = await turnIn(root, { steps: callsBash() })
   const left = (await listProcesses(`TEST_MARK=${mark}`)).filter(({ marked }) => marked)
   return { root, log, ms, left, tool: result?.toolCalls[0]?.result, why: log.at(-1)?.message ?? '' }
 }

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import type { AlliumError } from '@allium/core'
 import { scriptedModel } from '@allium/testing'
 import { describe, expect, test } from 'vitest'
-import { type LoadOptions, loadConfig } from '../src/index.ts'
-import { type Files, project, turn, turnIn, write } from './kit.ts'
+import { z } from 'zod'
+import { createLoader, type LoadOptions, loadConfig } from '../src/index.ts'
+import { type Files, hooks, project, turn, turnIn, write } from './kit.ts'
 
 /** What loading this config fails with; its place is told without the folder. */
 async function failure(
@@ -218,6 +219,44 @@ describe('a config', () => {
     const root = project({ 'allium.config.ts': config })
     const agent = await loadConfig(join(root, 'allium.config.ts'))
     expect((await agent.run('hi')).text).toBe('HI!')
+  })
+
+  test('may have types in its inline hooks', async () => {
+    const { model } = await turn(
+      hooks({
+        beforeModelCall: [
+          '// adds\n(ctx: any): void => { ctx.request.messages.push({ role: "user" as const, content: "x" }) };',
+        ],
+      }),
+    )
+    expect(model.requests[0]?.messages).toHaveLength(2)
+  })
+
+  test('shares one copy of what its files import, tools and inline hooks too', async () => {
+    const count = "import { seen } from './seen.ts'\nexport default () => { seen.push(1) }"
+    const files = {
+      'seen.ts': 'export const seen: number[] = []',
+      'a.ts': count,
+      'b.mjs': count,
+      'tool.ts':
+        "import { seen } from './seen.ts'\nexport default { name: 'seen', description: 'Counts', jsonSchema: { type: 'object' }, execute: () => seen.length }",
+    }
+    const yaml =
+      'agent: { tools: [./tool.ts], middleware: { beforeLoopBegin: [./a.ts, ./b.mjs, "async () => { (await import(`./seen.ts`)).seen.push(1) }"] } }'
+    const { result } = await turn(yaml, files, { steps: [{ toolCalls: [{ name: 'seen' }] }, 'Done.'] })
+    expect(result?.toolCalls[0]?.result.content).toBe('3')
+  })
+
+  test('connects its MCP servers by the pack tools.mcp', async () => {
+    const made: unknown[] = []
+    const create = (options: { name: string }) => {
+      made.push(options)
+      return { name: options.name }
+    }
+    const load = createLoader({ packs: { 'tools.mcp': { create, options: z.looseObject({}) } } })
+    const mcp = { files: { command: 'files', args: ['--ro'] } }
+    await load({ agent: { mcp } }, { trusted: true, model: scriptedModel([]) })
+    expect(made).toEqual([{ name: 'files', command: 'files', args: ['--ro'] }])
   })
 
   test('is found by URL too', async () => {

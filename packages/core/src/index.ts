@@ -1,5 +1,5 @@
 // The agent
-export { Agent } from './agent/agent.ts'
+export { Agent, type ResultOf } from './agent/agent.ts'
 export { delegate } from './agent/delegate.ts'
 export type { InspectedLayer, Inspection } from './agent/inspect.ts'
 export type { AgentOptions } from './agent/options.ts'

@@ -1,7 +1,15 @@
 // Compiled, never run: what the types infer, and the mistakes that must not compile.
 import { z } from 'zod'
 import { scriptedModel } from '../../testing/src/index.ts'
-import { Agent, capability, defineMiddleware, defineTool, type Middleware, type ModelResponse } from '../src/index.ts'
+import {
+  Agent,
+  capability,
+  defineMiddleware,
+  defineTool,
+  type Middleware,
+  type ModelResponse,
+  type ResultOf,
+} from '../src/index.ts'
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 /** Compiles only where the two types are the same. */
@@ -291,6 +299,12 @@ export async function runs() {
   // @ts-expect-error not a schema
   agent.run('hi', { output: { city: 'string' } })
 }
+export function resultOfRun(result: ResultOf<typeof counted>) {
+  same<number, (typeof result.state)['n']>()
+  same<string | null, typeof result.output>()
+}
+const counted = new Agent({ model: 'x/y' }).use({ name: 'counted', state: { n: { default: 0 } } })
+
 const plain = () => agent.run('hi', { maxSteps: 3 })
 
 export async function decisions() {

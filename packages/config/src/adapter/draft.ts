@@ -34,7 +34,7 @@ export class Lazy<T> {
 }
 
 /** Plain objects and arrays are copied; all else, such as bytes and URLs, is shared. */
-export function copyData(value: unknown): unknown {
+function copyData(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyData)
   if (typeof value !== 'object' || value === null) return value
   const prototype: unknown = Object.getPrototypeOf(value)

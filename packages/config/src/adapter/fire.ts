@@ -33,7 +33,8 @@ export async function fire<Name extends HookName>(loop: Loop, firing: Firing<Nam
     const life: Life = { open: true }
     try {
       const { ctx, commit } = firing.draft(life)
-      if ((await runEntry(hook, entry as Entry, ctx, place, life)) === 'late') {
+      const running = runEntry(hook, entry as Entry, ctx, place, life)
+      if (running !== undefined && (await running) === 'late') {
         const closes = entry.policy ?? hook === 'beforeToolExecution'
         place.logger.warn(
           `The hook ${entry.label} took longer than ${entry.timeout} ms; ${closes ? 'so it refuses' : 'the loop goes on without it'}.`,

@@ -58,7 +58,8 @@ function fireLoop(loop: Loop, place: InTurn, hook: LoopHook, writes: boolean): P
 /** Whether calls of the last answer wait for a human: then the loop has not ended. */
 function waits(history: readonly Readonly<Message>[]): boolean {
   const answered = new Set<string>()
-  for (const { role, content } of [...history].reverse()) {
+  for (let at = history.length - 1; at >= 0; at--) {
+    const { role, content } = history[at] as Message
     if (role === 'user' || typeof content === 'string') return false
     for (const part of content) if (part.type === 'tool-result') answered.add(part.callId)
     if (role === 'assistant')

@@ -9,6 +9,7 @@ import { fireChunk, toStreamChunk } from './stream-hooks.ts'
 /** One model call with its hooks: before, each chunk, after, and on error. */
 export async function modelHooks(loop: Loop, ctx: ModelContext, next: NextFor<ModelResponse>): Promise<ModelResponse> {
   if (loop.stopped !== undefined) return ctx.skipCall('')
+  loop.iteration = ctx.stepIndex // in a sub-agent nobody else says so
   await fire(loop, {
     hook: 'beforeModelCall',
     place: ctx,

@@ -4,24 +4,68 @@ import type { Life } from './draft.ts'
 import type { Entry, EntryCall } from './hooks.ts'
 import type { InTurn } from './loop.ts'
 
-/** Runs one entry to its end or its timeout, whichever comes first. A cancelled run ends it with the run's reason. */
+/**
+ * Runs one entry to its end or its timeout, whichever comes first. A cancelled run ends it with the run's reason. One that is
+ * done at once needs no timer, which would cost more than most hooks.
+ */
 export function runEntry(
   hook: HookName,
-  { run, timeout, label }: Entry,
+  entry: Entry,
   ctx: unknown,
   place: InTurn,
   life: Life,
-): Promise<'done' | 'late'> {
-  const cut = new AbortController()
-  const call: EntryCall = {
-    hook,
-    signal: cut.signal,
-    defer: (work) => place.defer(work),
-    debug: (message) => place.logger.debug?.(`${label}: ${message}`),
-    warn: (message) => place.logger.warn(`${label}: ${message}`),
+): undefined | Promise<'done' | 'late'> {
+  const call = new Call(hook, entry, place)
+  try {
+    const returned = entry.run(ctx as never, call)
+    if (isThenable(returned)) return race(returned, entry, place, life, call)
+  } catch (error) {
+    life.open = false
+    throw error
   }
+  life.open = false
+  return undefined
+}
+
+class Call implements EntryCall {
+  readonly hook: HookName
+  readonly #label: string
+  readonly #place: InTurn
+  #cut: AbortController | undefined
+
+  constructor(hook: HookName, { label }: Entry, place: InTurn) {
+    this.hook = hook
+    this.#label = label
+    this.#place = place
+  }
+
+  /** Made for an entry that reads it, while it starts. */
+  get signal(): AbortSignal {
+    this.#cut ??= new AbortController()
+    return this.#cut.signal
+  }
+  cut(reason: unknown): void {
+    this.#cut?.abort(reason)
+  }
+  defer(work: Promise<unknown>): void {
+    this.#place.defer(work)
+  }
+  debug(message: string): void {
+    this.#place.logger.debug?.(`${this.#label}: ${message}`)
+  }
+  warn(message: string): void {
+    this.#place.logger.warn(`${this.#label}: ${message}`)
+  }
+}
+
+function race(
+  running: PromiseLike<unknown>,
+  { timeout }: Entry,
+  { signal, clock }: InTurn,
+  life: Life,
+  call: Call,
+): Promise<'done' | 'late'> {
   return new Promise((resolve, reject) => {
-    const { signal } = place
     const end = () => {
       disarm()
       signal.removeEventListener('abort', onAbort)
@@ -29,18 +73,15 @@ export function runEntry(
     }
     const onAbort = () => {
       end()
-      cut.abort(signal.reason)
+      call.cut(signal.reason)
       reject(signal.reason)
     }
-    const disarm = place.clock.after(timeout, () => {
+    const disarm = clock.after(timeout, () => {
       end()
-      cut.abort(new DOMException(`It took longer than ${timeout} ms.`, 'TimeoutError'))
+      call.cut(new DOMException(`It took longer than ${timeout} ms.`, 'TimeoutError'))
       resolve('late')
     })
-    if (signal.aborted) return onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
-    const started = new Promise((done) => done(run(ctx as never, call)))
-    started.then(
+    running.then(
       () => {
         if (!life.open) return
         end()
@@ -52,5 +93,11 @@ export function runEntry(
         reject(error)
       },
     )
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort, { once: true })
   })
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function'
 }

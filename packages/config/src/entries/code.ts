@@ -1,12 +1,14 @@
 import { extname } from 'node:path'
-import { createJiti } from 'jiti'
+import { createJiti, type Jiti } from 'jiti'
 
-/** Runs TypeScript of a project: files, and texts inside a config. */
+/** Runs TypeScript of a project: files, and texts inside a config. What two files import is one module, as in a program. */
 export interface Code {
-  /** The default export of a file, read afresh. */
+  /** The default export of a file. */
   importFile(file: string): Promise<unknown>
   /** The value of an expression; its imports are relative to `file`. */
   evaluate(expression: string, file: string): Promise<unknown>
+  /** From now on files of the project are read afresh. */
+  forget(): void
 }
 
 export function isCodeFile(path: string): boolean {
@@ -17,15 +19,37 @@ export function isCodeFile(path: string): boolean {
  * @param modules what a project's files import by these names, so that they share one copy with the program
  */
 export function createCode(modules: Readonly<Record<string, unknown>>): Code {
+  const loaded = new Set<string>()
   const from = (file: string) =>
-    createJiti(file, { fsCache: false, moduleCache: false, interopDefault: false, virtualModules: { ...modules } })
+    createJiti(file, { fsCache: false, interopDefault: false, virtualModules: { ...modules } })
+
+  /** Notes which files of the project `load` brings into the cache, which is Node's own. */
+  async function noting<T>(jiti: Jiti, load: () => T | Promise<T>): Promise<T> {
+    const before = new Set(Object.keys(jiti.cache))
+    try {
+      return await load()
+    } finally {
+      for (const file of Object.keys(jiti.cache))
+        if (!before.has(file) && !file.includes('/node_modules/')) loaded.add(file)
+    }
+  }
+
   return {
-    importFile: (file) => from(file).import(file, { default: true }),
-    async evaluate(expression, file) {
+    importFile(file) {
+      const jiti = from(file)
+      return noting(jiti, () => jiti.import(file, { default: true }))
+    },
+    evaluate(expression, file) {
+      const jiti = from(file)
       const source = `export default (${expression}\n)`
-      // Without await: an expression has none outside its functions, and a module that is done is not a promise.
-      const module = from(file).evalModule(source, { filename: file, async: false, ext: '.ts', forceTranspile: true })
-      return (module as { default?: unknown }).default
+      // Not `async`: an expression has no await of its own.
+      const options = { filename: file, async: false, ext: '.ts', forceTranspile: true }
+      return noting(jiti, () => (jiti.evalModule(source, options) as { default?: unknown }).default)
+    },
+    forget() {
+      const { cache } = from(import.meta.url)
+      for (const file of loaded) delete cache[file]
+      loaded.clear()
     },
   }
 }

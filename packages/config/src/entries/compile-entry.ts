@@ -5,7 +5,7 @@ import type { HookName } from '../contexts.ts'
 import { type Env, hookEnv } from '../shell/environment.ts'
 import { runShellHook, type ShellCommand } from '../shell/shell-hook.ts'
 import { splitCommand } from '../shell/split-command.ts'
-import { issueMistake } from '../source/check-shape.ts'
+import { issueMistake, milliseconds } from '../source/check-shape.ts'
 import { mistake, type Path, type Source, tellPath } from '../source/source.ts'
 import type { Code } from './code.ts'
 import { kindOf } from './entry-kind.ts'
@@ -27,7 +27,7 @@ export interface EntryOptions {
 const options = z.strictObject({
   run: z.custom((run) => typeof run === 'string' || typeof run === 'function', 'expected the text of an entry'),
   policy: z.boolean().optional(),
-  timeout: z.int().min(1).optional(),
+  timeout: milliseconds.optional(),
   env: z.union([z.array(z.string()), z.record(z.string(), z.union([z.string(), z.literal(true)]))]).optional(),
 })
 

@@ -12,11 +12,11 @@ const longestPoll = 200
  */
 export async function killTree(pid: number, mark: string): Promise<void> {
   const family = new Family(pid, mark)
-  await family.send('SIGTERM')
   const end = performance.now() + grace
-  for (let rest = poll; performance.now() < end; rest = Math.min(rest * 2, longestPoll, end - performance.now())) {
+  await family.send('SIGTERM')
+  for (let rest = poll; performance.now() < end; rest = Math.min(rest * 2, longestPoll)) {
     if ((await family.living()).length === 0) return
-    await sleep(rest)
+    await sleep(Math.min(rest, end - performance.now()))
   }
   // What forks while it is killed is found in the next round.
   for (let round = 0; round < 20; round++) {

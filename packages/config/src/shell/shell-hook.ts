@@ -34,11 +34,12 @@ function apply(
   { stop, deny, context }: ShellResponse,
   ctx: HookContexts[HookName],
   command: string,
-  { hook, warn }: EntryCall,
+  call: EntryCall,
 ): void {
+  const { hook } = call
   const { messages, request, result } = context ?? {}
   const passOver = (field: string, place: HookName) =>
-    warn(`gave ${field}, which counts in ${place} alone; passed over.`)
+    call.warn(`gave ${field}, which counts in ${place} alone; passed over.`)
   if (messages) {
     if (hook === 'beforeLoopBegin') (ctx as HookContexts['beforeLoopBegin']).messages = revive(messages)
     else passOver('context.messages', 'beforeLoopBegin')

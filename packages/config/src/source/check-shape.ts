@@ -3,6 +3,8 @@ import { hookNames } from '../contexts.ts'
 import type { AgentConfig } from '../define-config.ts'
 import { mistake, type Path, type Source } from './source.ts'
 
+/** More than a timer can count would be no time at all. */
+export const milliseconds = z.int().min(1).max(2_147_483_647)
 const list = z.array(z.unknown())
 const server = z.union([
   z.strictObject({
@@ -23,7 +25,7 @@ const agent = z.strictObject({
   use: list.optional(),
   middleware: z.strictObject(Object.fromEntries(hookNames.map((name) => [name, list.optional()]))).optional(),
 })
-const config = z.strictObject({ agent: agent.optional(), toolTimeout: z.int().min(1).optional() })
+const config = z.strictObject({ agent: agent.optional(), toolTimeout: milliseconds.optional() })
 
 /** A config whose keys are known and whose values have their types; entries of hooks and packs are looked at later. */
 export interface Shape {

@@ -3,7 +3,7 @@ import { AlliumError, type ErrorCode } from '@allium/core'
 export type Path = readonly (string | number)[]
 
 /** A line and a column, from 1. */
-export interface Position {
+interface Position {
   readonly line: number
   readonly column: number
 }

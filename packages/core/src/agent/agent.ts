@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { ScopeName } from '../compose/passage.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import type { AgentEvents } from '../events/events.ts'
+import type { RunResult } from '../loop/run-result.ts'
 import type { Input } from '../messages/message.ts'
 import type {
   AnyMiddleware,
@@ -167,3 +168,6 @@ export class Agent<
     return checkOrder(this.#stack.layers)
   }
 }
+
+/** What the runs of an agent come to: `ResultOf<typeof agent>`. */
+export type ResultOf<A> = A extends { run(input: Input): AgentRun<infer S, string> } ? RunResult<S> : never

@@ -1,26 +1,15 @@
 import type { Packs } from '@allium/config'
 import * as guard from '@allium/guard'
-import * as model from '@allium/model'
-import * as observe from '@allium/observe'
 import { z } from 'zod'
+import { as, count, ms, names, price, prices } from './values.ts'
 
-const as = z.string().min(1).optional()
-const count = z.int().min(0)
-const ms = z.number().positive()
-const names = z.array(z.string().min(1))
-const price = z.strictObject({
-  input: z.number().min(0),
-  output: z.number().min(0),
-  cachedInput: z.number().min(0).optional(),
-  cacheWrite: z.number().min(0).optional(),
+const rate = z.strictObject({
+  limit: z.number().positive(),
+  window: z.union([z.enum(['second', 'minute', 'hour', 'day']), ms]).optional(),
+  per: z.enum(['session', 'user', 'tenant', 'ip']).optional(),
 })
-const prices = z.record(z.string(), price)
 
-/**
- * What a config may name under `agent.use`, and the options that fit in a file; those that are functions are for code.
- * Give `createLoader({ packs: { ...packs, 'own.layer': { create, options } } })` for more.
- */
-export const packs: Packs = {
+export const guardPacks: Packs = {
   'guard.approve': {
     create: guard.approve,
     options: z.strictObject({
@@ -41,6 +30,17 @@ export const packs: Packs = {
       onLimit: z.enum(['block', 'stop', 'abort']).optional(),
       prices: prices.optional(),
       fallbackPrice: price.optional(),
+      as,
+    }),
+  },
+  'guard.concurrency': {
+    create: guard.concurrency,
+    options: z.strictObject({
+      limit: count,
+      perTenant: count.optional(),
+      scope: z.enum(['model', 'turn']).optional(),
+      queue: z.int().min(0).optional(),
+      maxWait: ms.optional(),
       as,
     }),
   },
@@ -81,30 +81,20 @@ export const packs: Packs = {
       as,
     }),
   },
+  'guard.rateLimit': {
+    create: guard.rateLimit,
+    options: rate.partial().extend({
+      rates: z.array(rate).optional(),
+      scope: z.enum(['turn', 'model']).optional(),
+      onLimit: z.enum(['block', 'wait']).optional(),
+      maxWait: ms.optional(),
+      onError: z.enum(['block', 'allow']).optional(),
+      timeout: ms.optional(),
+      as,
+    }),
+  },
   'guard.timeout': {
     create: guard.timeout,
     options: z.strictObject({ turn: ms.optional(), model: ms.optional(), tool: ms.optional(), as }),
   },
-  'model.fallback': {
-    create: model.fallback,
-    options: z.strictObject({ models: names.min(1), midStream: z.enum(['reset', 'fail']).optional(), as }),
-  },
-  'model.retry': {
-    create: model.retry,
-    options: z.strictObject({
-      attempts: z.int().min(1).optional(),
-      delay: z.number().min(0).optional(),
-      maxDelay: z.number().min(0).optional(),
-      jitter: z.number().min(0).max(1).optional(),
-      midStream: z.enum(['reset', 'fail']).optional(),
-      as,
-    }),
-  },
-  'observe.console': {
-    create: observe.console,
-    options: z.strictObject({ maxLength: z.int().min(1).optional(), as }),
-  },
-  'observe.duration': { create: observe.duration, options: z.strictObject({ as }) },
-  'observe.tools': { create: observe.tools, options: z.strictObject({ as }) },
-  'observe.usage': { create: observe.usage, options: z.strictObject({ prices: prices.optional(), as }) },
 }
