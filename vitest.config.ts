@@ -12,7 +12,7 @@ export default defineConfig(
 /** Packages resolve to their source, so a test needs no build. The counts also go to `.cache`, for CI. */
 export function config(name: string, include: string[]) {
   return {
-    ssr: { resolve: { conditions: ['@allium/source', 'module', 'node', 'development|production'] } },
+    ssr: { resolve: { conditions: ['@allium/source', 'node', 'development|production'] } },
     // A test that hangs fails; one that is slow on a busy machine does not.
     test: {
       include,

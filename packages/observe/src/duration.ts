@@ -49,7 +49,8 @@ export function duration<Name extends string = 'observe:duration'>({
 }: DurationOptions<Name> = {}): TypedMiddleware<DurationState<Name>> {
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
-    order: { is: ['observes'] },
+    // Not `observes`: it keeps no text that a layer outside it would have to redact.
+    order: { is: ['traces'] },
     inherit: true,
     state: {
       [`${as}:turn`]: { default: nothingYet, reducer: plus },

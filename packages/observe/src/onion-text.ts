@@ -58,13 +58,14 @@ function* rowsOf(span: OnionSpan, indent: string, elbow: string, outer?: TracedS
 }
 
 /** Nothing where a core did what it is there for. */
-function decisionText({ core, decision, entered, detail }: OnionSpan): string {
+export function decisionText({ core, decision, entered, detail, changed = [] }: OnionSpan): string {
   if (core && decision === 'passed') return ''
-  const what = decision === 'retried' ? times(entered) : decision
+  const fields = changed.length === 0 ? '' : ` ${changed.map(({ field }) => field).join(', ')}`
+  const what = decision === 'retried' ? times(entered) : decision === 'changed' ? `changed${fields}` : decision
   return detail === undefined ? what : `${what}: ${oneLine(detail)}`
 }
 
-const weights: Record<Decision, Row['weight']> = {
+export const weights: Record<Decision, Row['weight']> = {
   passed: 'passed',
   changed: 'changed',
   skipped: 'changed',

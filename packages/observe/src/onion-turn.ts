@@ -3,6 +3,12 @@ import type { RunStatus } from '@allium/core'
 /** The layers of one turn: who was entered, for how long, and what each decided. */
 export interface OnionTurn {
   turnId: string
+  /** The agent that ran it. */
+  agent: string
+  /** The turn that it belongs to, where that is another: the first run of one that was resumed, or that of the agent whose tool ran this one. */
+  rootTurnId?: string
+  /** Whether it went on from a turn that waited. */
+  resumed?: boolean
   sessionId: string
   turnIndex: number
   /** `running` until the outermost layer has returned. */
@@ -15,7 +21,7 @@ export interface OnionTurn {
 }
 
 /**
- * What a layer did with a call. `passed`: let it through, both ways. `skipped`: answered in its place. `retried`: ran
+ * What a layer did with a call. `passed`: let it through, both ways. `changed`: changed what it asks for, or what it gave. `skipped`: answered in its place. `retried`: ran
  * the inside more than once. `recovered`: gave an answer where the inside failed. `left`: was left behind by a layer
  * outside. `suspended`: the call waits for a human. An error that a layer merely lets through is no decision of its own.
  */
@@ -53,5 +59,26 @@ export interface OnionSpan {
   entered: number
   /** Why: the reason of a denial or a block, the message of an error. */
   detail?: string
+  /** What it changed, of what the call asked for and of what it gave. */
+  changed?: OnionChange[]
   children: OnionSpan[]
+}
+
+/** A field that a layer changed. The note tells how much: numbers of messages or tools, models, names of settings; never what is said. */
+export interface OnionChange {
+  field:
+    | 'input'
+    | 'maxSteps'
+    | 'model'
+    | 'messages'
+    | 'tools'
+    | 'settings'
+    | 'toolChoice'
+    | 'responseFormat'
+    | 'args'
+    | 'text'
+    | 'toolCalls'
+    | 'result'
+    | 'output'
+  note?: string
 }

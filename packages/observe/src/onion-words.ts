@@ -1,12 +1,49 @@
 import { oneLine } from './one-line.ts'
 import { headingOf, unknownTurn } from './onion-heading.ts'
-import type { OnionSpan, OnionTurn } from './onion-turn.ts'
+import type { OnionChange, OnionSpan, OnionTurn } from './onion-turn.ts'
 
-/** A turn in words: how it ended, and each layer that did something to it. */
-export function explainTurn(turnId: string, turn: OnionTurn | undefined): string {
+/** A turn in words: how it ended, each layer that did something to it, and the turns that belong to it. */
+export function explainTurn(turnId: string, turn: OnionTurn | undefined, others: readonly OnionTurn[]): string {
   if (turn === undefined) return unknownTurn(turnId)
-  const deeds = [...walk(turn.root, '')].flatMap(({ span, subject }) => deed(span, subject) ?? [])
-  return [headingOf(turn), ...(deeds.length === 0 ? ['Every layer let it pass.'] : deeds)].join('\n')
+  const deeds = [...walk(turn.root, '')].flatMap(({ span, subject }) => deedsOf(span, subject))
+  const told = deeds.length === 0 ? ['Every layer let it pass.'] : deeds
+  return [headingOf(turn), ...belongsTo(turn), ...told, ...others.map(goesOnIn)].join('\n')
+}
+
+function belongsTo({ rootTurnId, resumed }: OnionTurn): string[] {
+  if (rootTurnId === undefined) return []
+  return [`${resumed === true ? 'It goes on from' : 'It ran for'} the turn "${oneLine(rootTurnId)}".`]
+}
+
+function goesOnIn({ turnId, agent, resumed, status }: OnionTurn): string {
+  const what = resumed === true ? 'It went on in' : `The agent "${oneLine(agent)}" ran for it in`
+  return `${what} the turn "${oneLine(turnId)}", ${status}.`
+}
+
+/** What a layer did, as sentences; none where it let the call pass. */
+function deedsOf(span: OnionSpan, subject: string): string[] {
+  const asked = (span.changed ?? []).filter(({ field }) => !given.has(field))
+  const layer = `"${oneLine(span.layer)}"`
+  const list = asked.map(
+    ({ field, note }) => `${words[field] ?? field}${note === undefined ? '' : ` (${oneLine(note)})`}`,
+  )
+  const before = asked.length === 0 ? [] : [`${layer} changed the ${list.join(', ')} of ${callOf(span, subject)}.`]
+  const gave = span.changed?.some(({ field }) => given.has(field)) === true
+  const deed = span.decision === 'changed' && !gave ? undefined : sentenceOf(span, subject)
+  return deed === undefined ? before : [...before, deed]
+}
+
+/** What a call gave, and not what it asked for. */
+const given: ReadonlySet<string> = new Set<OnionChange['field']>(['text', 'toolCalls', 'result', 'output'])
+const words: Partial<Record<OnionChange['field'], string>> = {
+  args: 'arguments',
+  maxSteps: 'most steps',
+  toolChoice: 'choice of tools',
+  responseFormat: 'form of the answer',
+}
+
+function callOf({ scope }: OnionSpan, subject: string): string {
+  return { turn: 'the turn', model: 'the model call', tool: `the call of "${oneLine(subject)}"` }[scope]
 }
 
 function* walk(span: OnionSpan, outer: string): Generator<{ span: OnionSpan; subject: string }> {
@@ -15,10 +52,9 @@ function* walk(span: OnionSpan, outer: string): Generator<{ span: OnionSpan; sub
   for (const child of span.children) yield* walk(child, subject)
 }
 
-/** What a layer did, as a sentence; nothing where it let the call pass. */
-function deed(span: OnionSpan, subject: string): string | undefined {
+function sentenceOf(span: OnionSpan, subject: string): string | undefined {
   const { core, scope, decision, detail, entered } = span
-  const what = { turn: 'the turn', model: 'the model call', tool: `the call of "${oneLine(subject)}"` }[scope]
+  const what = callOf(span, subject)
   const who = core
     ? { turn: 'The loop', model: `The model "${oneLine(subject)}"`, tool: `The tool "${oneLine(subject)}"` }[scope]
     : `"${oneLine(span.layer)}"`

@@ -1,4 +1,5 @@
 import { defineMiddleware, type TypedMiddleware } from '@allium/core'
+import { turnToHTML } from './onion-html.ts'
 import { type OnionTextOptions, turnToText } from './onion-text.ts'
 import type { OnionTurn } from './onion-turn.ts'
 import { explainTurn } from './onion-words.ts'
@@ -14,10 +15,12 @@ export interface OnionOptions {
 export interface Onion extends TypedMiddleware<{}> {
   /** The turn as data; undefined where it is not kept. */
   timeline(turnId: string): OnionTurn | undefined
-  /** In words: who did something to the turn, and how it ended. */
+  /** In words: how the turn ended, who changed or decided what, and the turns of sub-agents and resumed ones that belong to it. */
   explain(turnId: string): string
   /** As a tree of layers; beside each the time that it took itself, and what it decided. */
   toText(turnId: string, options?: OnionTextOptions): string
+  /** The same as a page of HTML, to keep or to send: it loads nothing, and runs nothing. */
+  toHTML(turnId: string): string
   /** The turns that are kept, oldest first. */
   turns(): string[]
 }
@@ -46,11 +49,18 @@ export function onion({ turns = 100, as = 'observe:onion' }: OnionOptions = {}):
     },
   })
 
+  const explain = (turnId: string) => {
+    const others = turnIds().flatMap((id) => timeline(id) ?? [])
+    const belonging = others.filter(({ rootTurnId }) => rootTurnId === turnId)
+    return explainTurn(turnId, timeline(turnId), belonging)
+  }
+
   return Object.assign(layer, {
     wrapHooks,
     timeline,
     turns: turnIds,
-    explain: (turnId: string) => explainTurn(turnId, timeline(turnId)),
+    explain,
+    toHTML: (turnId: string) => turnToHTML(turnId, timeline(turnId), explain(turnId)),
     toText: (turnId: string, options?: OnionTextOptions) => turnToText(turnId, timeline(turnId), options),
   })
 }

@@ -7,8 +7,11 @@ import {
   type RunStatus,
   type TurnContext,
 } from '@allium/core'
+import { type Asked, askedOf, changesIn } from './onion-change.ts'
 import type { OnionTurn, TracedScope } from './onion-turn.ts'
 import { outcomeOf } from './outcome.ts'
+import { quietly } from './quietly.ts'
+import { withoutSecrets } from './secrets.ts'
 import { Span } from './span.ts'
 
 /** Records turns by wrapping the hooks of their layers; keeps the last ones. */
@@ -22,13 +25,7 @@ export function createRecorder(kept: number) {
       if (scope === 'agent' || scope === 'session') return run
       return (ctx, next) => record(ctx as TurnContext, layer, scope, run, next)
     },
-    /** The run tells how a turn ended: it alone knows of a stop. */
-    ended({ turnId, status, reason, error }: AgentEvents['turn:end']): void {
-      const turn = turns.get(turnId)
-      if (turn === undefined) return
-      turn.status = status
-      turn.reason = reason ?? (error === undefined ? undefined : messageOf(error))
-    },
+    ended,
     timeline: (turnId: string): OnionTurn | undefined => timelineOf(turns.get(turnId)),
     turnIds: (): string[] => [...turns.keys()],
   }
@@ -44,6 +41,7 @@ export function createRecorder(kept: number) {
     const open = quietly(() => enter(ctx, name, scope))
     if (open === undefined) return run(ctx as never, next)
     const { span, turn } = open
+    const asked = name === undefined ? undefined : quietly(() => askedOf(scope, ctx))
     const gave = (value: unknown) => {
       quietly(() => left(open, () => span.gave(outcomeOf(scope, ctx, value), turn.now())))
       return value
@@ -54,7 +52,7 @@ export function createRecorder(kept: number) {
     }
     let returned: unknown
     try {
-      returned = run(ctx as never, (options) => inward(open, ctx, next, options))
+      returned = run(ctx as never, (options) => inward(open, ctx, asked, next, options))
     } catch (error) {
       return threw(error)
     }
@@ -65,11 +63,13 @@ export function createRecorder(kept: number) {
   function inward(
     open: Open,
     ctx: TurnContext,
+    asked: Asked | undefined,
     next: Parameters<HookRun>[1],
     options: NextOptions | undefined,
   ): Promise<unknown> {
     const { span, turn } = open
     const stop = quietly(() => span.enters(turn.now))
+    if (asked !== undefined) quietly(() => span.changed(changesIn(asked, askedOf(span.scope, ctx))))
     const outer = current
     current = open
     let running: Promise<unknown>
@@ -86,34 +86,58 @@ export function createRecorder(kept: number) {
   }
 
   function enter(ctx: TurnContext, name: string | undefined, scope: TracedScope): Open {
-    const turn = turns.get(ctx.turnId) ?? begin(ctx)
+    const turn = turns.get(ctx.turnId) ?? begin(ctx, scope)
+    // A layer of the agent's own counts for its own turn, an inherited one for that of the agent above.
+    if (ctx.rootTurnId !== turn.turnId) turn.rootTurnId = ctx.rootTurnId
     const outer = current?.turn === turn ? current.span : turn.core
     const subject = scope === 'turn' ? undefined : subjectOf(ctx)
     const layer = name ?? subject ?? 'loop'
     const span = new Span(layer, scope, name === undefined, turn.now(), outer?.scope === scope ? undefined : subject)
-    if (outer === undefined) turn.root = span
+    if (outer === undefined) turn.top = span
     else outer.children.push(span)
     if (scope === 'turn') turn.core = span
     return { span, turn }
   }
 
-  function begin(ctx: TurnContext): Recording {
-    const { turnId, sessionId, turnIndex, clock } = ctx
+  function begin(ctx: TurnContext, scope: TracedScope): Recording {
+    const { turnId, sessionId, turnIndex, clock, agent, resumed } = ctx
     const now = () => clock.monotonic()
-    const turn: Recording = { turnId, sessionId, turnIndex, now, started: now() }
+    const turn: Recording = { turnId, sessionId, turnIndex, agent: agent.name, resumed, now, started: now() }
+    if (scope !== 'turn') beginInside(ctx, turn)
     turns.set(turnId, turn)
     if (turns.size > kept) turns.delete(turns.keys().next().value as string)
     return turn
   }
+
+  /** A sub-agent of which only inherited layers are seen: its calls stand below its loop. */
+  function beginInside(ctx: TurnContext, turn: Recording): void {
+    const loop = new Span('loop', 'turn', true, turn.started, undefined)
+    turn.top = turn.core = loop
+    ctx.onEnd((end) => {
+      ended(end)
+      loop.gave({ said: {} }, turn.now())
+      loop.release()
+    })
+  }
+
+  /** The run tells how a turn ended: it alone knows of a stop. */
+  function ended({ turnId, status, reason, error }: AgentEvents['turn:end']): void {
+    const turn = turns.get(turnId)
+    if (turn === undefined) return
+    turn.status = status
+    turn.reason = reason ?? (error === undefined ? undefined : messageOf(error))
+  }
 }
 
 /** A turn while it is recorded. */
-interface Recording extends Pick<OnionTurn, 'turnId' | 'sessionId' | 'turnIndex' | 'reason'> {
+interface Recording extends Pick<OnionTurn, 'turnId' | 'sessionId' | 'turnIndex' | 'reason' | 'agent' | 'rootTurnId'> {
+  resumed: boolean
   now(): number
   readonly started: number
   /** As the run told it, once it has ended. */
   status?: RunStatus
-  root?: Span
+  /** The outermost span. */
+  top?: Span
   /** The innermost span of the turn scope so far: where model and tool calls belong. */
   core?: Span
 }
@@ -130,26 +154,28 @@ function subjectOf(ctx: object): string | undefined {
 }
 
 function timelineOf(turn: Recording | undefined): OnionTurn | undefined {
-  if (turn?.root === undefined) return undefined
-  const { turnId, sessionId, turnIndex, started, reason, status } = turn
-  const root = turn.root.toData(started, turn.now())
-  const end = status === undefined ? turn.root.status : { status, ...(reason !== undefined && { reason }) }
-  return { turnId, sessionId, turnIndex, ...end, duration: root.start + root.duration, root }
+  if (turn?.top === undefined) return undefined
+  const { turnId, sessionId, turnIndex, agent, rootTurnId, resumed, started, reason, status, top } = turn
+  const spans = top.toData(started, turn.now())
+  const end =
+    status === undefined ? top.status : { status, ...(reason !== undefined && { reason: withoutSecrets(reason) }) }
+  return {
+    turnId,
+    agent,
+    ...(rootTurnId !== undefined && { rootTurnId }),
+    ...(resumed && { resumed }),
+    sessionId,
+    turnIndex,
+    ...end,
+    duration: spans.start + spans.duration,
+    root: spans,
+  }
 }
 
 /** A layer returned; with the outermost one of the turn, only the data are kept. */
 function left({ span, turn }: Open, tell: () => void): void {
   tell()
-  if (span === turn.root) span.release()
-}
-
-/** A watcher must never break what it watches. */
-function quietly<T>(record: () => T): T | undefined {
-  try {
-    return record()
-  } catch {
-    return undefined
-  }
+  if (span === turn.top) span.release()
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

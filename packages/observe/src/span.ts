@@ -1,7 +1,8 @@
 import type { RunStatus } from '@allium/core'
 import { decisionOf, detailOf } from './failure.ts'
-import type { Decision, OnionSpan, TracedScope } from './onion-turn.ts'
-import type { Outcome } from './outcome.ts'
+import type { Decision, OnionChange, OnionSpan, TracedScope } from './onion-turn.ts'
+import { type Outcome, partsThatDiffer } from './outcome.ts'
+import { withoutSecrets } from './secrets.ts'
 
 /** A span while it is recorded. */
 export class Span {
@@ -15,7 +16,8 @@ export class Span {
   /** What it gave; kept until the layer outside has compared it. */
   outcome: Outcome | undefined
   #from = 0
-  #transformed = false
+  /** What it changed, by field. */
+  readonly #changes = new Map<OnionChange['field'], OnionChange>()
   #stuck = false
   #within: Outcome | undefined
   /** What next() last rejected with. */
@@ -48,6 +50,11 @@ export class Span {
     }
   }
 
+  /** It changed what the call asks for. */
+  changed(changes: readonly OnionChange[]): void {
+    for (const change of changes) this.#changes.set(change.field, change)
+  }
+
   /** Its next() gave something. */
   arrived(outcome: Outcome, stop?: () => void): void {
     stop?.()
@@ -57,7 +64,7 @@ export class Span {
       return
     }
     if (outcome.ended !== undefined && child.outcome?.ended === undefined) child.#endedBy(outcome.ended)
-    else if (child.outcome !== undefined && child.outcome.said !== outcome.said) this.#transformed = true
+    else if (child.outcome !== undefined) this.#changedParts(child.outcome, outcome)
     child.outcome = undefined
     this.#within = outcome
   }
@@ -80,7 +87,10 @@ export class Span {
     else if (this.entered === 0 || this.#stuck) this.#decide('skipped')
     else if (within === undefined) this.#decide('recovered', this.#thrown && detailOf(this.#thrown.error))
     else if (this.entered > 1) this.#decide('retried', this.#thrown && detailOf(this.#thrown.error))
-    else this.#decide(this.#transformed || within.said !== outcome.said ? 'changed' : 'passed')
+    else {
+      this.#changedParts(within, outcome)
+      this.#decide(this.#changes.size > 0 ? 'changed' : 'passed')
+    }
   }
 
   threw(error: unknown, now: number): void {
@@ -89,7 +99,7 @@ export class Span {
     this.#ended = { status: decisionOf(error), reason: detailOf(error) }
     if (!this.#passesOn(error)) this.#decide(decisionOf(error), detailOf(error))
     else if (this.entered > 1) this.#decide('retried', detailOf(error))
-    else this.#decide('passed')
+    else this.#decide(this.#changes.size > 0 ? 'changed' : 'passed')
   }
 
   /** Lets go of answers and errors once nobody compares them any more. */
@@ -111,6 +121,7 @@ export class Span {
       decision: this.decision,
       entered: this.entered,
       ...(this.detail !== undefined && { detail: this.detail }),
+      ...(this.#changes.size > 0 && { changed: [...this.#changes.values()] }),
       children: this.children.map((child) => child.toData(origin, now)),
     }
   }
@@ -127,13 +138,17 @@ export class Span {
     return this.decision === 'running'
   }
 
+  #changedParts(inside: Outcome, outside: Outcome): void {
+    this.changed(partsThatDiffer(inside, outside).map((field) => ({ field })))
+  }
+
   #endedBy({ decision, why }: NonNullable<Outcome['ended']>): void {
     this.#decide(decision, why)
   }
 
   #decide(decision: Decision, detail?: string): void {
     this.decision = decision
-    this.detail = detail === undefined || detail === '' ? undefined : detail.slice(0, maxDetail)
+    this.detail = detail === undefined || detail === '' ? undefined : withoutSecrets(detail).slice(0, maxDetail)
   }
 
   /** What entered during its last next(). */

@@ -1,4 +1,5 @@
-import { defineMiddleware, type TurnContext, type TypedMiddleware } from '@allium/core'
+import { defineMiddleware, type TypedMiddleware } from '@allium/core'
+import { knownTool } from './known-tool.ts'
 import { stopwatch } from './stopwatch.ts'
 
 export interface ToolsOptions<Name extends string = string> {
@@ -38,7 +39,8 @@ export function tools<Name extends string = 'observe:tools'>({
   const key = `${as}:calls`
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
-    order: { is: ['observes'] },
+    // Not `observes`: it keeps no text that a layer outside it would have to redact.
+    order: { is: ['traces'] },
     inherit: true,
     state: { [key]: { default: {}, reducer: plusCall } },
     async tool(ctx, next) {
@@ -50,7 +52,7 @@ export function tools<Name extends string = 'observe:tools'>({
         if (came === 'ok' && result.isError === true) came = 'errors'
         return result
       } finally {
-        if (came !== 'waits') ctx.state[key] = [nameIn(ctx, ctx.tool.name), came, ms() ?? 0]
+        if (came !== 'waits') ctx.state[key] = [knownTool(ctx), came, ms() ?? 0]
       }
     },
   })
@@ -68,9 +70,4 @@ function plusCall(stats: Stats, [name, came, time]: [string, Came, number]): Sta
   if (came === 'errors' || came === 'denied' || came === 'cancelled') sum[came]++
   // Not by assignment: a tool may be named __proto__.
   return Object.fromEntries([...Object.entries(stats), [name, sum]])
-}
-
-/** A model may make up any number of names, and put anything into them. */
-function nameIn({ plan }: Pick<TurnContext, 'plan'>, name: string): string {
-  return plan.tools.some((tool) => tool.name === name) ? name : '(unknown)'
 }

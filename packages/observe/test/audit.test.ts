@@ -2,9 +2,17 @@ import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { delegate, type Middleware, memoryJournal } from '@allium/core'
-import { leaks, manualClock, type ScriptedStep } from '@allium/testing'
+import { leaks, type ManualClock, manualClock, type ScriptedStep } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
-import { type AuditFs, type AuditOptions, audit, auditFile, verify } from '../src/index.ts'
+import {
+  type AuditFile,
+  type AuditFileOptions,
+  type AuditFs,
+  type AuditOptions,
+  audit,
+  auditFile as newAuditFile,
+  verify,
+} from '../src/index.ts'
 import { calling, decide, naughty, scene, tool } from './scene.ts'
 
 type Record = { [field: string]: unknown }
@@ -250,10 +258,27 @@ describe('observe.audit whose sink fails', () => {
 
   it('blocks where the sink does not answer in time', async () => {
     const { agent, clock } = scene(['hi'], [audit({ sink: () => new Promise(() => {}), timeout: 50 })])
+    expect((await passTime(agent.run('go'), clock)).status).toBe('blocked')
+  })
+
+  it('lets an abort end the calls at once, whatever the sink does, and writes it down', async () => {
+    const lines: string[] = []
+    let release = () => {}
+    const sink = async (line: string) => {
+      if (lines.length === 2) await new Promise<void>((resolve) => (release = resolve))
+      lines.push(line)
+    }
+    const { agent, layer } = audited({ sink, timeout: 1e9 }, { steps: ['hi'] })
+    const left: string[] = []
+    agent.use({ name: 'inner', model: (_, next) => next().finally(() => left.push('inner')) })
     const run = agent.run('go')
-    await clock.advance(50)
-    await clock.advance(50)
-    expect((await run).status).toBe('blocked')
+    while (!left.includes('inner')) await new Promise((resolve) => setTimeout(resolve, 1))
+    run.abort('left')
+    setTimeout(() => release(), 20)
+    await expect(run).rejects.toThrow('left')
+    await layer.flush()
+    expect(lines.map((line) => JSON.parse(line)).at(-1)).toMatchObject({ type: 'turn:end', status: 'aborted' })
+    expect(await verify(lines)).toMatchObject({ ok: true, records: 4 })
   })
 
   it.each([
@@ -280,6 +305,22 @@ describe('observe.audit whose sink fails', () => {
       ['turn:end', 2],
     ])
     expect(await verify(lines)).toMatchObject({ ok: true, records: 2 })
+  })
+
+  it('goes on with the chain where a slow sink has kept the record after all', async () => {
+    const lines: string[] = []
+    let release = () => {}
+    const sink = async (line: string) => {
+      if (lines.length === 1) await new Promise<void>((resolve) => (release = resolve))
+      lines.push(line)
+    }
+    const { session, layer, clock } = audited({ sink, timeout: 50 }, { steps: ['hi', 'hi'] })
+    await passTime(session.run('go'), clock)
+    release()
+    await layer.flush()
+    expect((await session.run('again')).status).toBe('completed')
+    expect(await verify(lines, { head: layer.head() })).toMatchObject({ ok: true })
+    expect(JSON.parse(lines[2] as string)).toMatchObject({ lost: 1 })
   })
 
   it('waits at dispose() for what is still to be written', async () => {
@@ -367,9 +408,20 @@ describe('observe.verify', () => {
 })
 
 describe('observe.auditFile', () => {
+  const opened: AuditFile[] = []
+  const auditFile = (path: string, options?: AuditFileOptions) => {
+    const file = newAuditFile(path, options)
+    opened.push(file)
+    return file
+  }
   const inFolder = async (work: (path: string) => Promise<void>) => {
     const folder = await mkdtemp(join(tmpdir(), 'allium-audit-'))
-    await work(join(folder, 'audit.jsonl')).finally(() => rm(folder, { recursive: true }))
+    try {
+      await work(join(folder, 'audit.jsonl'))
+    } finally {
+      await Promise.all(opened.splice(0).map((file) => file.close()))
+      await rm(folder, { recursive: true })
+    }
   }
 
   it('keeps one chain over restarts, readable by its owner alone', () =>
@@ -441,10 +493,21 @@ describe('observe.auditFile', () => {
   it('says where there are no files', () => {
     const { getBuiltinModule } = process
     process.getBuiltinModule = undefined as never
-    expect(() => auditFile('x')).toThrow('There are no files here')
+    expect(() => newAuditFile('x')).toThrow('There are no files here')
     process.getBuiltinModule = getBuiltinModule
   })
 })
+
+/** Moves the clock until the run has ended; hashes are made beside it, in real time. */
+async function passTime<T>(run: PromiseLike<T>, clock: ManualClock): Promise<T> {
+  let ended = false
+  const end = Promise.resolve(run).finally(() => (ended = true))
+  while (!ended) {
+    await new Promise((resolve) => setTimeout(resolve, 1))
+    await clock.advance(10)
+  }
+  return end
+}
 
 it('observe.audit waits for the clock of the agent only', async () => {
   const clock = manualClock()

@@ -1,6 +1,8 @@
 import { layerConformance } from '@allium/testing'
 import { describe, it } from 'vitest'
-import { audit, console as consoleLayer, duration, onion, tools, usage } from '../src/index.ts'
+import { audit, console as consoleLayer, duration, log, onion, tools, usage } from '../src/index.ts'
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
 layerConformance({ layer: () => usage(), describe, it, strict: true })
 layerConformance({ layer: () => onion(), describe, it, strict: true })
@@ -15,3 +17,4 @@ layerConformance({
   it,
   strict: true,
 })
+layerConformance({ layer: () => log({ logger: silent, content: true }), describe, it, strict: true })

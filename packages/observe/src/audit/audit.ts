@@ -8,8 +8,9 @@ import {
   type TypedMiddleware,
 } from '@allium/core'
 import { detailOf, decisionOf as endOf } from '../failure.ts'
-import { type AuditHead, Chain } from './chain.ts'
-import { type AuditFields, Content, decisionOf, errorFields, placeOf, settled, textsOf } from './record.ts'
+import { placeOf } from '../place.ts'
+import { type AuditHead, Chain, type Patience } from './chain.ts'
+import { type AuditFields, Content, decisionOf, errorFields, settled, textsOf } from './record.ts'
 import { digestWith } from './seal.ts'
 import { type AuditSinkInput, toSink } from './sink.ts'
 
@@ -103,20 +104,21 @@ export function audit({
       result = await next()
     } catch (error) {
       const status = endOf(error)
-      await written(ctx, `${what}:end`, { ...id, status, ...whyOf({ status, error }) }, key).catch((fault) =>
-        complain(ctx, fault),
-      )
+      const writing = written(ctx, `${what}:end`, { ...id, status, ...whyOf({ status, error }) }, key)
+      const wrote = writing.catch((fault) => complain(ctx, fault))
+      if (!ctx.signal.aborted) await orAborted(wrote, ctx.signal).catch(() => {})
       throw error
     }
     await keep(ctx, `${what}:end`, { ...id, ...tell(result) }, key)
     return result
   }
 
-  /** Writes a record, or ends the turn where it must not go on without. */
+  /** Writes a record, or ends the turn where it must not go on without. An abort does not wait for the sink. */
   async function keep(ctx: TurnContext, type: string, fields: AuditFields, key?: string): Promise<void> {
     try {
-      await written(ctx, type, fields, key)
+      await orAborted(written(ctx, type, fields, key), ctx.signal)
     } catch (error) {
+      if (ctx.signal.aborted) throw error
       complain(ctx, error)
       if (onError === 'block') ctx.block('The audit record could not be kept.')
     }
@@ -125,10 +127,11 @@ export function audit({
   /** Once, also where the run is replayed. Where it may go on without, nothing waits. */
   async function written(ctx: TurnContext, type: string, fields: AuditFields, key = ''): Promise<void> {
     const record = { at: new Date(ctx.clock.now()).toISOString(), type, ...placeOf(ctx), ...fields }
+    const patience: Patience = onError === 'block' ? (work) => within(work, timeout, ctx.clock) : (work) => work
     const writing = ctx.once(`${as}:${ctx.turnId}:${type}:${key}`, () =>
-      chain.append(() => settled(record, digest, content)),
+      chain.append(() => settled(record, digest, content), patience),
     )
-    if (onError === 'block') return within(writing, timeout, ctx.clock)
+    if (onError === 'block') return writing
     writing.catch((error) => complain(ctx, error))
   }
 
@@ -169,5 +172,15 @@ function within<T>(work: Promise<T>, ms: number, clock: Clock): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(ms, () => reject(new Error(`The audit sink took longer than ${ms} ms.`)))
     work.then(resolve, reject).finally(cancel)
+  })
+}
+
+/** Rejects with the abort's reason, if it comes first. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
   })
 }

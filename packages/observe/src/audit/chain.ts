@@ -10,6 +10,9 @@ export interface AuditHead {
   hash: string
 }
 
+/** How long somebody waits for the sink: gives the work, or a promise that rejects when it takes too long. */
+export type Patience = <T>(work: Promise<T>) => Promise<T>
+
 /** Appends records, one after the other, each with the hash of the one before. */
 export class Chain {
   readonly #sink: AuditSink
@@ -19,6 +22,8 @@ export class Chain {
   #waiting = 0
   /** Records that could not be kept since the last one that was. */
   #lost = 0
+  /** What the sink was last asked for. It may take longer than anybody waits. */
+  #appending: Promise<unknown> = Promise.resolve()
 
   constructor(sink: AuditSink, digest: Digest) {
     this.#sink = sink
@@ -30,36 +35,57 @@ export class Chain {
   }
 
   /** Settles once the record is kept. `fields` is asked when its turn has come. */
-  append(fields: () => Promise<object>): Promise<void> {
+  append(fields: () => Promise<object>, patience: Patience): Promise<void> {
     if (this.#waiting >= mostWaiting) {
       this.#lost++
       return Promise.reject(new Error(`The audit sink is ${mostWaiting} records behind.`))
     }
     this.#waiting++
-    const written = this.#tail.then(async () => this.#write(await fields())).finally(() => this.#waiting--)
-    this.#tail = written.catch(() => this.#lost++)
+    const written = this.#tail.then(() => this.#write(fields, patience)).finally(() => this.#waiting--)
+    this.#tail = written.catch(() => {})
     return written
   }
 
   /** Settles once nothing waits to be written. */
   async flush(): Promise<void> {
     await this.#tail
+    await this.#appending
   }
 
-  async #write(fields: object): Promise<void> {
-    const { seq, hash: prev } = (this.#head ??= await this.#begin())
-    const lost = this.#lost
-    const text = jsonLine({ seq: seq + 1, ...fields, ...(lost > 0 && { lost }), prev })
-    const hash = await this.#digest(text)
-    try {
-      await this.#sink.append(sealed(text, hash))
-    } catch (error) {
-      // Whether it was kept, the sink may know.
-      if (this.#sink.last !== undefined) this.#head = undefined
+  async #write(fields: () => Promise<object>, patience: Patience): Promise<void> {
+    const { line, head, lost } = await this.#prepare(fields, patience).catch((error) => {
+      this.#lost++
       throw error
-    }
-    this.#lost -= lost
-    this.#head = { seq: seq + 1, hash }
+    })
+    const appending = Promise.resolve(line)
+      .then((line) => this.#sink.append(line))
+      .then(
+        () => {
+          this.#head = head
+          this.#lost -= lost
+        },
+        (error) => {
+          this.#lost++
+          // Whether it was kept, the sink may know.
+          if (this.#sink.last !== undefined) this.#head = undefined
+          throw error
+        },
+      )
+    this.#appending = appending.catch(() => {})
+    await patience(appending)
+  }
+
+  async #prepare(
+    fields: () => Promise<object>,
+    patience: Patience,
+  ): Promise<{ line: string; head: AuditHead; lost: number }> {
+    await patience(this.#appending)
+    this.#head ??= await patience(this.#begin())
+    const seq = this.#head.seq + 1
+    const lost = this.#lost
+    const text = jsonLine({ seq, ...(await fields()), ...(lost > 0 && { lost }), prev: this.#head.hash })
+    const hash = await this.#digest(text)
+    return { line: sealed(text, hash), head: { seq, hash }, lost }
   }
 
   async #begin(): Promise<AuditHead> {

@@ -1,4 +1,4 @@
-import { type Approval, type Message, messageOf, type TurnContext, tenantOf } from '@allium/core'
+import { type Approval, type Message, messageOf } from '@allium/core'
 import { errorType } from '../error-type.ts'
 import { canonicalJson, plain } from '../plain.ts'
 import type { Digest } from './seal.ts'
@@ -26,21 +26,6 @@ export class Content {
   }
 }
 
-/** Who acts, and where: the same in all records of a call. */
-export function placeOf(ctx: TurnContext): AuditFields {
-  const { principal, sessionId, turnId, rootTurnId, agent } = ctx
-  const user = userOf(principal)
-  const tenant = tenantOf(principal)
-  return {
-    ...(tenant !== undefined && { tenant }),
-    ...(user !== undefined && { user }),
-    agent: agent.name,
-    session: sessionId,
-    turn: turnId,
-    ...(rootTurnId !== turnId && { root: rootTurnId }),
-  }
-}
-
 export async function settled(fields: AuditFields, digest: Digest, whole: boolean): Promise<AuditFields> {
   const entries = Object.entries(fields).map(
     async ([key, value]): Promise<[string, unknown]> => [
@@ -65,12 +50,4 @@ export function decisionOf(approval: Approval | undefined): AuditFields {
   if (approval === undefined) return {}
   if ('deny' in approval) return { approval: 'denied' }
   return { approval: 'args' in approval ? 'edited' : 'approved' }
-}
-
-function userOf(principal: unknown): string | undefined {
-  if (typeof principal !== 'object' || principal === null) return undefined
-  const { userId, user } = principal as { userId?: unknown; user?: unknown }
-  for (const id of [userId, user])
-    if ((typeof id === 'string' && id !== '') || typeof id === 'number') return String(id)
-  return undefined
 }

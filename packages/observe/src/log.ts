@@ -1,0 +1,175 @@
+import {
+  defineMiddleware,
+  type ModelResponse,
+  messageOf,
+  type ToolResult,
+  type TurnContext,
+  type TypedMiddleware,
+  textOf,
+} from '@allium/core'
+import { errorType } from './error-type.ts'
+import { decisionOf, detailOf } from './failure.ts'
+import { oneLine } from './one-line.ts'
+import { placeOf } from './place.ts'
+import { type PlainOptions, plain } from './plain.ts'
+import { isSecretName, withoutSecrets } from './secrets.ts'
+import { stopwatch } from './stopwatch.ts'
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+/** What writes records: pino, or a logger that is called as pino is. */
+export interface LogTarget extends Record<LogLevel, (fields: object, message: string) => unknown> {
+  isLevelEnabled?(level: string): boolean
+}
+
+/**
+ * `start`: a turn or a call begins. `end`: it came to its end. `trouble`: a call was denied or failed, a turn was blocked.
+ * `failed`: a turn failed.
+ */
+export type LogMoment = 'start' | 'end' | 'trouble' | 'failed'
+
+export interface LogOptions {
+  /** pino, or what is called as it is. */
+  logger: LogTarget
+  /** @default { start: 'debug', end: 'info', trouble: 'warn', failed: 'error' } */
+  levels?: Partial<Record<LogMoment, LogLevel>>
+  /** Whether inputs, answers, arguments and results are logged. @default false */
+  content?: boolean
+  /** Names of fields that are hidden wherever they stand, beside those of credentials such as `authorization`, `apiKey`, `password`. @default none */
+  hide?: readonly string[]
+  /** Characters of a text that are logged. @default 2000 */
+  maxLength?: number
+  /** The layer's name. @default 'observe:log' */
+  as?: string
+}
+
+/**
+ * Logs turns, model calls and tool calls, a record for each beginning and end.
+ *
+ * For production; `observe.console` is for development. Each record tells tenant, user, agent, session and turn. Texts
+ * stay on one line, and lose what looks like a credential. What the logger throws is dropped.
+ *
+ * @example
+ * agent.use(observe.log({ logger: pino() }))
+ */
+export function log({
+  logger,
+  levels,
+  content = false,
+  hide = [],
+  maxLength = 2000,
+  as = 'observe:log',
+}: LogOptions): TypedMiddleware<{}> {
+  const levelOf = { start: 'debug', end: 'info', trouble: 'warn', failed: 'error', ...levels } as const
+  const hidden = new Set(hide.map((name) => name.toLowerCase()))
+  const safe: PlainOptions = {
+    text: (text) => oneLine(withoutSecrets(text), maxLength),
+    hides: (key) => isSecretName(key) || hidden.has(key.toLowerCase()),
+    maxItems: 100,
+  }
+
+  return defineMiddleware({
+    name: as,
+    order: { is: ['observes'] },
+    inherit: true,
+    async turn(ctx, next) {
+      const ms = stopwatch(ctx.clock)
+      ctx.onEnd(({ status, reason, error, usage }) =>
+        write(ctx, momentOf(status), 'turn:end', `turn ${status}`, () => ({
+          status,
+          ms: ms(),
+          ...(status === 'failed' ? errorFields(error) : reason !== undefined && { reason }),
+          usage,
+          ...(content && { output: ctx.output }),
+        })),
+      )
+      write(ctx, 'start', 'turn:start', 'turn begins', () => ({
+        ...(ctx.resumed && { resumed: true }),
+        ...(content && { input: ctx.input.map(textOf) }),
+      }))
+      await next()
+    },
+    model(ctx, next) {
+      const { callIndex: call, attempt, model } = ctx
+      const about = { model, call, attempt }
+      const begin = () => ({ settings: ctx.request.settings })
+      return around(ctx, 'model', about, { begin, end: (response) => answered(response, content) }, next)
+    },
+    tool(ctx, next) {
+      const { callId, attempt, tool } = ctx
+      const about = { tool: tool.name, callId, attempt }
+      const begin = () => (content ? { args: ctx.args } : {})
+      return around(ctx, 'tool', about, { begin, end: (result) => cameTo(result, content) }, next)
+    },
+  })
+
+  async function around<R>(
+    ctx: TurnContext,
+    what: 'model' | 'tool',
+    about: object,
+    tell: { begin(): object; end(result: R): Fields },
+    next: () => Promise<R>,
+  ): Promise<R> {
+    const ms = stopwatch(ctx.clock)
+    write(ctx, 'start', `${what}:start`, `${what} call begins`, () => ({ ...about, ...tell.begin() }))
+    try {
+      const result = await next()
+      const { moment, status, ...fields } = tell.end(result)
+      write(ctx, moment, `${what}:end`, `${what} call ${status}`, () => ({ ...about, status, ms: ms(), ...fields }))
+      return result
+    } catch (error) {
+      const status = decisionOf(error)
+      const why = status === 'failed' ? errorFields(error) : { reason: detailOf(error) }
+      write(ctx, 'trouble', `${what}:end`, `${what} call ${status}`, () => ({ ...about, status, ms: ms(), ...why }))
+      throw error
+    }
+  }
+
+  /** A watcher must never break what it watches, be it at once or later. */
+  function write(ctx: TurnContext, moment: LogMoment, event: string, message: string, fields: () => object): void {
+    try {
+      const level = levelOf[moment]
+      if (logger.isLevelEnabled?.(level) === false) return
+      const record = plain({ ...placeOf(ctx), event, ...fields() }, safe) as object
+      Promise.resolve(logger[level](record, message)).catch(() => {})
+    } catch {}
+  }
+}
+
+interface Fields {
+  moment: LogMoment
+  status: string
+  [field: string]: unknown
+}
+
+function momentOf(status: string): LogMoment {
+  if (status === 'failed') return 'failed'
+  return status === 'blocked' ? 'trouble' : 'end'
+}
+
+function answered({ model, finishReason, usage, toolCalls, text }: ModelResponse, content: boolean): Fields {
+  const calls = toolCalls.map(({ name }) => name)
+  return { moment: 'end', status: 'ok', answeredBy: model, finishReason, usage, calls, ...(content && { text }) }
+}
+
+function cameTo({ status, content: told, error, isError }: ToolResult, content: boolean): Fields {
+  const moment = isError === true ? 'trouble' : 'end'
+  const why = status === 'denied' ? { reason: told } : error !== undefined && errorFields(error)
+  return { moment, status, ...why, ...(content && { result: told }) }
+}
+
+/** Not under `err`, where pino would describe the description. */
+function errorFields(error: unknown): object {
+  const { stack, status } = (typeof error === 'object' && error !== null ? error : {}) as {
+    stack?: unknown
+    status?: unknown
+  }
+  return {
+    error: {
+      type: errorType(error),
+      message: messageOf(error),
+      ...(typeof status === 'number' && { status }),
+      ...(typeof stack === 'string' && { stack }),
+    },
+  }
+}

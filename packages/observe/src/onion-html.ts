@@ -1,0 +1,67 @@
+import { oneLine } from './one-line.ts'
+import { headingOf, inMs, unknownTurn } from './onion-heading.ts'
+import { decisionText, weights } from './onion-text.ts'
+import type { OnionSpan, OnionTurn } from './onion-turn.ts'
+
+/** A turn as a page of its own: what happened in words, and each layer as a bar in time. It loads nothing and runs nothing. */
+export function turnToHTML(turnId: string, turn: OnionTurn | undefined, words: string): string {
+  const title = turn === undefined ? unknownTurn(turnId) : headingOf(turn)
+  const [, ...deeds] = words.split('\n')
+  const picture =
+    turn === undefined ? '' : `<table>\n${head}\n${[...rowsOf(turn.root, turn.duration, 0)].join('\n')}\n</table>\n`
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width">
+<title>${asText(title)}</title>
+<style>${style}</style>
+</head>
+<body>
+<h1>${asText(title)}</h1>
+<ul>
+${deeds.map((deed) => `<li>${asText(deed)}</li>`).join('\n')}
+</ul>
+${picture}</body>
+</html>
+`
+}
+
+const head = '<tr><th>Layer</th><th>Own time</th><th>What it did</th><th>When</th></tr>'
+
+function* rowsOf(span: OnionSpan, whole: number, depth: number, outer?: OnionSpan): Generator<string> {
+  const { scope, subject, layer, core, start, duration, self, decision, changed = [], children } = span
+  const call =
+    scope === outer?.scope ? '' : `<i>${asText(subject === undefined || core ? scope : `${scope} ${subject}`)}</i> `
+  const name = `${call}<b${core ? ' class="core"' : ''}>${asText(layer)}</b>`
+  const notes = changed.flatMap(({ field, note }) => (note === undefined ? [] : [`${field} ${note}`])).join(', ')
+  const did = `<span class="${weights[decision]}"${notes === '' ? '' : ` title="${asText(notes)}"`}>${asText(decisionText(span))}</span>`
+  const share = (ms: number) => (whole > 0 ? Math.min(100, Math.max(0, (100 * ms) / whole)) : 0).toFixed(2)
+  const bar = `<div class="bar ${weights[decision]}" style="margin-left:${share(start)}%;width:${share(duration)}%"></div>`
+  yield `<tr><td style="padding-left:${8 + 16 * Math.min(depth, 40)}px">${name}</td><td class="time">${inMs(self)}</td><td>${did}</td><td class="when">${bar}</td></tr>`
+  for (const child of children) yield* rowsOf(child, whole, depth + 1, span)
+}
+
+const style = `
+:root { color-scheme: light dark }
+body { font: 14px/1.5 system-ui, sans-serif; margin: 2rem; max-width: 90rem }
+h1 { font-size: 1.2rem }
+table { border-collapse: collapse; width: 100% }
+th { text-align: left; font-weight: 500; opacity: .6; white-space: nowrap }
+th, td { padding: 2px 8px; border-bottom: 1px solid #8883; vertical-align: top }
+i { font-style: normal; opacity: .6 }
+.core { font-weight: 400 }
+.time { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
+.when { width: 40%; min-width: 12rem }
+.bar { height: .8em; margin-top: .35em; min-width: 2px; background: #8a8f98 }
+.bar.changed { background: #c98a1b } .bar.stopped { background: #c9372c }
+span.passed { opacity: .6 } span.changed { color: #a66d00 } span.stopped { color: #c9372c }
+`
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+/** Text for a page, in content and in attributes. */
+function asText(text: string): string {
+  return oneLine(text, 1000).replace(/[&<>"']/g, (char) => entities[char] as string)
+}

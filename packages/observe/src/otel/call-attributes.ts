@@ -1,0 +1,51 @@
+import type { FinishReason, ModelContext, ModelResponse, Usage } from '@allium/core'
+import type { Attributes } from '@opentelemetry/api'
+import { names, ownNames } from './names.ts'
+
+/** What is asked for, without what is said. */
+export function requestAttributes({ request, attempt }: ModelContext): Attributes {
+  const { settings, responseFormat } = request
+  return given({
+    [names.temperature]: settings.temperature,
+    [names.topP]: settings.topP,
+    [names.maxTokens]: settings.maxOutputTokens,
+    [names.seed]: settings.seed,
+    [names.stop]: settings.stop === undefined ? undefined : [...settings.stop],
+    [names.outputType]: responseFormat?.type === 'json' ? 'json' : undefined,
+    [ownNames.attempt]: attempt === 1 ? undefined : attempt,
+  })
+}
+
+export function responseAttributes({ finishReason, usage, model }: ModelResponse): Attributes {
+  const slash = model.indexOf('/')
+  return {
+    [names.responseModel]: model.slice(slash + 1),
+    [names.finishReasons]: [finishReasonOf(finishReason)],
+    ...usageAttributes(usage),
+  }
+}
+
+export function usageAttributes(usage: Usage): Attributes {
+  return given({
+    [names.inputTokens]: usage.inputTokens,
+    [names.outputTokens]: usage.outputTokens,
+    [names.cacheReadTokens]: usage.cachedInputTokens,
+    [names.cacheWriteTokens]: usage.cacheWriteTokens,
+    [names.reasoningTokens]: usage.reasoningTokens,
+  })
+}
+
+/** As the conventions write it. */
+export function finishReasonOf(reason: FinishReason): string {
+  return {
+    stop: 'stop',
+    length: 'length',
+    'tool-calls': 'tool_call',
+    'content-filter': 'content_filter',
+    other: 'other',
+  }[reason]
+}
+
+function given(attributes: Attributes): Attributes {
+  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))
+}

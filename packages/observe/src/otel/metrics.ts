@@ -1,0 +1,127 @@
+import { defineMiddleware, type ModelResponse, type TypedMiddleware } from '@allium/core'
+import { type Attributes, metrics as api, type Histogram, type Meter } from '@opentelemetry/api'
+import { errorType } from '../error-type.ts'
+import { decisionOf } from '../failure.ts'
+import { knownTool } from '../known-tool.ts'
+import { quietly } from '../quietly.ts'
+import { stopwatch } from '../stopwatch.ts'
+import { responseAttributes } from './call-attributes.ts'
+import { modelAttributes } from './model-attributes.ts'
+import { metricNames, names, ownNames } from './names.ts'
+
+export interface MetricsOptions {
+  /** @default the application's, asked for at the first call */
+  meter?: Meter
+  /** The layer's name. @default 'observe:metrics' */
+  as?: string
+}
+
+/**
+ * Measures model calls, tokens, tools and turns with OpenTelemetry, by its conventions for generative AI.
+ *
+ * Register it anywhere: it stands right around the provider and the tool, so each attempt of a retry counts. No
+ * attribute tells a tenant, a user or a session, which would make as many time series.
+ *
+ * @example
+ * import { metrics } from '@allium/observe/otel'
+ * agent.use(metrics())
+ */
+export function metrics({ meter, as = 'observe:metrics' }: MetricsOptions = {}): TypedMiddleware<{}> {
+  let made: Instruments | undefined
+  // Not at once: before the application has registered its meters, there are only those that do nothing.
+  const instruments = () => (made ??= makeInstruments(meter ?? api.getMeter('@allium/observe')))
+
+  return defineMiddleware({
+    name: as,
+    order: { is: ['observes'] },
+    innermost: true,
+    inherit: true,
+    async turn(ctx, next) {
+      const ms = stopwatch(ctx.clock)
+      ctx.onEnd(({ status, error }) => {
+        const failed = status === 'failed' && { [names.errorType]: errorType(error) }
+        const about = {
+          [names.operation]: 'invoke_agent',
+          [names.agent]: ctx.agent.name,
+          [ownNames.status]: status,
+          ...failed,
+        }
+        record((all) => all.agents, ms(), about)
+      })
+      await next()
+    },
+    async model(ctx, next) {
+      const ms = stopwatch(ctx.clock)
+      const about = { [names.operation]: 'chat', ...modelAttributes(ctx.model) }
+      try {
+        const response = await next()
+        quietly(() => answered(response, about, ms()))
+        return response
+      } catch (error) {
+        record((all) => all.operations, ms(), { ...about, [names.errorType]: typeOf(error) })
+        throw error
+      }
+    },
+    async tool(ctx, next) {
+      const ms = stopwatch(ctx.clock)
+      const about = { [names.operation]: 'execute_tool', [names.toolName]: knownTool(ctx) }
+      try {
+        const result = await next()
+        const { status, error } = result
+        const failed = status === 'error' && {
+          [names.errorType]: error === undefined ? 'tool_error' : errorType(error),
+        }
+        if (status === 'ok' || status === 'error') record((all) => all.tools, ms(), { ...about, ...failed })
+        return result
+      } catch (error) {
+        record((all) => all.tools, ms(), { ...about, [names.errorType]: typeOf(error) })
+        throw error
+      }
+    },
+  })
+
+  function answered(response: ModelResponse, asked: Attributes, ms: number | undefined): void {
+    const { [names.responseModel]: model } = responseAttributes(response)
+    const about = { ...asked, [names.responseModel]: model }
+    record((all) => all.operations, ms, about)
+    const { inputTokens, outputTokens } = response.usage
+    instruments().tokens.record(inputTokens, { ...about, [names.tokenType]: 'input' })
+    instruments().tokens.record(outputTokens, { ...about, [names.tokenType]: 'output' })
+  }
+
+  function record(which: (all: Instruments) => Histogram, ms: number | undefined, about: Attributes): void {
+    if (ms !== undefined) quietly(() => which(instruments()).record(ms / 1000, about))
+  }
+}
+
+interface Instruments {
+  readonly operations: Histogram
+  readonly tokens: Histogram
+  readonly agents: Histogram
+  readonly tools: Histogram
+}
+
+function makeInstruments(meter: Meter): Instruments {
+  const seconds = (name: string, description: string) =>
+    meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries: durationBuckets } })
+  return {
+    operations: seconds(metricNames.operationDuration, 'Time of a model call'),
+    agents: seconds(metricNames.agentDuration, 'Time of a turn'),
+    tools: seconds(metricNames.toolDuration, 'Time of a tool call'),
+    tokens: meter.createHistogram(metricNames.tokenUsage, {
+      description: 'Tokens of a model call',
+      unit: '{token}',
+      advice: { explicitBucketBoundaries: tokenBuckets },
+    }),
+  }
+}
+
+/** As the conventions ask for: powers of 2 from 10 ms, and of 4. */
+const durationBuckets = Array.from({ length: 14 }, (_, i) => 2 ** i / 100)
+const tokenBuckets = Array.from({ length: 14 }, (_, i) => 4 ** i)
+
+/** An abort and a block are told by their names. */
+function typeOf(error: unknown): string {
+  const decision = decisionOf(error)
+  return decision === 'failed' ? errorType(error) : decision
+}

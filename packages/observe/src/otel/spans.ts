@@ -1,0 +1,61 @@
+import type { TurnContext } from '@allium/core'
+import { type Context, context, type Span, trace } from '@opentelemetry/api'
+
+/** A span that has not ended, and the context in which what it encloses runs. */
+export interface OpenSpan {
+  readonly span: Span
+  readonly context: Context
+}
+
+/** A turn while it runs: its span, and those of its tools that run. */
+export interface OpenTurn extends OpenSpan {
+  readonly tools: Set<OpenTool>
+}
+
+export interface OpenTool extends OpenSpan {
+  /** The sub-agent that runs in it. */
+  inner?: OpenTurn
+}
+
+/** The turns that run. Calls find theirs without AsyncLocalStorage: a turn and its calls share one scratch record. */
+export class OpenTurns {
+  readonly #byRecord = new WeakMap<object, OpenTurn>()
+  readonly #byRoot = new Map<string, OpenTurn>()
+
+  of(ctx: TurnContext): OpenTurn | undefined {
+    return this.#byRecord.get(ctx.metadata)
+  }
+
+  begin(ctx: TurnContext, turn: OpenTurn): void {
+    this.#byRecord.set(ctx.metadata, turn)
+    if (!this.#byRoot.has(ctx.rootTurnId)) this.#byRoot.set(ctx.rootTurnId, turn)
+  }
+
+  end(ctx: TurnContext, turn: OpenTurn): void {
+    if (this.#byRoot.get(ctx.rootTurnId) === turn) this.#byRoot.delete(ctx.rootTurnId)
+  }
+
+  /**
+   * Where a sub-agent runs that inherits the layer. A context manager knows; without one it is the tool that runs, or
+   * the turn where several do.
+   */
+  placeOf(ctx: TurnContext): { parent: Context; tool: OpenTool | undefined } | undefined {
+    const turn = this.#byRoot.get(ctx.rootTurnId)
+    if (turn === undefined) return undefined
+    const { open, tool } = innermost(turn)
+    return { parent: parentIn(open), tool }
+  }
+}
+
+/** The context of what encloses a call: what is active where it belongs to the same trace, as it may be nearer. */
+export function parentIn(open: OpenSpan): Context {
+  const active = context.active()
+  const span = trace.getSpan(active)
+  return span?.spanContext().traceId === open.span.spanContext().traceId ? active : open.context
+}
+
+function innermost(turn: OpenTurn): { open: OpenSpan; tool: OpenTool | undefined } {
+  const [tool, another] = turn.tools
+  if (tool === undefined || another !== undefined) return { open: turn, tool: undefined }
+  return tool.inner === undefined ? { open: tool, tool } : innermost(tool.inner)
+}
