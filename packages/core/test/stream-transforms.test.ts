@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ContentChunk, Middleware, ModelChunk } from '../src/index.ts'
-import { assistantTexts, oneCall, only, tool, turn, types } from './kit.ts'
+import type { ContentChunk, Middleware, ModelChunk, Part } from '../src/index.ts'
+import { assistantTexts, oneCall, only, reach, tool, turn, types } from './kit.ts'
 
 type Verbs = Parameters<NonNullable<Middleware['model']>>[0]
 /** A model layer that only registers transforms. */
@@ -41,6 +41,24 @@ function agree({ shown, result, session }: Awaited<ReturnType<typeof turn>>, tex
     text,
   ])
 }
+
+it('a layer that holds may rewrite the thoughts alone: the original ones are not streamed', async () => {
+  const quiet: Middleware = {
+    name: 'quiet',
+    async model(ctx, next) {
+      ctx.hold()
+      const response = await next()
+      const content: Part[] = [
+        { type: 'reasoning', text: '…' },
+        { type: 'text', text: 'Hi.' },
+      ]
+      return { ...response, reasoning: '…', message: { role: 'assistant', content } }
+    },
+  }
+  const { events, session } = await turn([{ reasoning: 'secret', text: 'Hi.' }], [quiet])
+  expect(reach([events, session.history])).not.toContain('secret')
+  expect(only(events, 'reasoning-delta')).toMatchObject([{ delta: '…' }])
+})
 
 describe('onChunk', () => {
   it('maps, drops, expands and lets pass; stream, response and history agree', async () => {

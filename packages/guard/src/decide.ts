@@ -5,6 +5,8 @@ export interface FailureOptions {
   onError?: 'block' | 'allow'
   /** Milliseconds that one check may take. @default 10_000 */
   timeout?: number
+  /** What the user is told when the guard blocks. @default nothing */
+  reply?: string
 }
 
 type Place = Pick<TurnContext, 'block' | 'clock' | 'logger' | 'signal'>
@@ -14,13 +16,14 @@ export interface Failing {
   readonly name: string
   readonly onError: 'block' | 'allow'
   readonly timeout: number
+  readonly reply: string | undefined
 }
 
 /** @throws AlliumError `layer.config` for a timeout that is no time */
-export function failing(name: string, { onError = 'block', timeout = 10_000 }: FailureOptions): Failing {
+export function failing(name: string, { onError = 'block', timeout = 10_000, reply }: FailureOptions): Failing {
   if (!(timeout > 0))
     throw new AlliumError('layer.config', `"${name}" needs a timeout above 0 ms, but ${timeout} was given.`)
-  return { name, onError, timeout }
+  return { name, onError, timeout, reply }
 }
 
 /**
@@ -29,17 +32,26 @@ export function failing(name: string, { onError = 'block', timeout = 10_000 }: F
  */
 export async function decide<T>(
   ctx: Place,
-  { name, onError, timeout }: Failing,
+  guard: Failing,
   check: (signal: AbortSignal) => T | PromiseLike<T>,
 ): Promise<T | undefined> {
   try {
-    return await inTime(ctx, { name, timeout }, check)
+    return await inTime(ctx, guard, check)
   } catch (error) {
-    if (isEnding(ctx, error)) throw error
-    const then = onError === 'allow' ? 'the turn goes on unchecked' : 'the turn is blocked'
-    ctx.logger.error(`"${name}" failed, so ${then}: ${messageOf(error)}`, { error })
-    return onError === 'allow' ? undefined : ctx.block(`"${name}" could not check this.`)
+    return failed(ctx, guard, error)
   }
+}
+
+/** Blocks, or gives nothing where the guard allows that. What ends the run is thrown as it is. */
+export function failed(ctx: Place, { name, onError, reply }: Failing, error: unknown): undefined {
+  if (ctx.signal.aborted || isBlockError(error)) throw error
+  const then = onError === 'allow' ? 'the turn goes on unchecked' : 'the turn is blocked'
+  ctx.logger.error(`"${name}" failed, so ${then}: ${messageOf(error)}`, { error })
+  return onError === 'allow' ? undefined : ctx.block(`"${name}" could not check this.`, withReply(reply))
+}
+
+export function withReply(reply: string | undefined): { reply?: string } {
+  return reply === undefined ? {} : { reply }
 }
 
 async function inTime<T>(
@@ -69,10 +81,6 @@ async function inTime<T>(
     stop()
     signal.removeEventListener('abort', leave)
   }
-}
-
-function isEnding({ signal }: Place, error: unknown): boolean {
-  return signal.aborted || isBlockError(error)
 }
 
 function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {

@@ -5,10 +5,10 @@ import {
   type TurnContext,
   type TypedMiddleware,
   tenantOf,
+  wait,
 } from '@allium/core'
 import { idOf, missing, ownerOf } from './account.ts'
 import { decide, type FailureOptions, failing } from './decide.ts'
-import { wait } from './wait.ts'
 
 /** So many turns, or model calls, in each window of somebody. */
 export interface Rate {

@@ -129,14 +129,7 @@ describe('guard.rateLimit', () => {
   })
 
   it('does not count a turn again that is resumed', async () => {
-    const { agent } = scene(
-      [calling(['pay']), 'Paid.'],
-      [
-        rateLimit({ limit: 1 }),
-        ask,
-      ],
-      { tools: ['pay'] },
-    )
+    const { agent } = scene([calling(['pay']), 'Paid.'], [rateLimit({ limit: 1 }), ask], { tools: ['pay'] })
     const session = agent.session()
     const { pending } = await session.run('go')
     expect((await session.resume({ [pending[0]?.callId as string]: { approve: true } })).text).toBe('Paid.')

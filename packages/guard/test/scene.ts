@@ -1,4 +1,11 @@
-import { Agent, type AgentOptions, type AnyTool, type Middleware, type TypedMiddleware } from '@allium/core'
+import {
+  Agent,
+  type AgentOptions,
+  type AgentRun,
+  type AnyTool,
+  type Middleware,
+  type TypedMiddleware,
+} from '@allium/core'
 import { type ScriptedStep, scriptedModel } from '@allium/testing'
 
 // biome-ignore lint/suspicious/noExplicitAny: each test's tool knows its arguments
@@ -32,4 +39,17 @@ export function scene(
 /** What the model was told of each call. */
 export function told({ toolCalls }: { toolCalls: readonly { result: { content: unknown } }[] }): unknown[] {
   return toolCalls.map(({ result }) => result.content)
+}
+
+/** A text in two pieces, at each offset, and in single characters. */
+export function splits(text: string): string[][] {
+  const halves = Array.from({ length: text.length + 1 }, (_, i) => [text.slice(0, i), text.slice(i)])
+  return [...halves.map((parts) => parts.filter((part) => part !== '')), text.split('')]
+}
+
+/** What a run showed, at any time, and what it came to. */
+export async function watch(run: AgentRun<unknown>) {
+  const events: unknown[] = []
+  for await (const event of run) events.push(event)
+  return { events, result: await run }
 }

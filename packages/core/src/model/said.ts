@@ -30,6 +30,13 @@ export function saysSame(said: Said, { text, toolCalls }: ModelResponse): boolea
   return calls.length === toolCalls.length && startsWithCalls(toolCalls, calls)
 }
 
+/** Whether a response has the thoughts that were streamed. */
+export function thinksSame({ reasoning = '' }: Assembly, response: ModelResponse): boolean {
+  const { content } = responseMessage(response)
+  if (typeof content === 'string') return reasoning === ''
+  return reasoning === content.map((part) => (part.type === 'reasoning' ? part.text : '')).join('')
+}
+
 /** The chunks that lead from what was said to the response, or undefined where it takes something back. */
 export function continuation(said: Said, response: ModelResponse): ContentChunk[] | undefined {
   const before = said.calls()

@@ -5,7 +5,16 @@ import { after } from '../compose/thenable.ts'
 import type { Message } from '../messages/message.ts'
 import { modelId, type ResponseFormat } from '../model/model.ts'
 import { type ModelResponse, toResponse } from '../model/response.ts'
-import { continuation, nothingSaid, type Said, saidAs, saidBy, saysSame, wholeResponse } from '../model/said.ts'
+import {
+  continuation,
+  nothingSaid,
+  type Said,
+  saidAs,
+  saidBy,
+  saysSame,
+  thinksSame,
+  wholeResponse,
+} from '../model/said.ts'
 import { pushAll } from '../model/sink.ts'
 import type { Stage } from '../model/stage.ts'
 import { type CallFields, OwnedFields } from './call-fields.ts'
@@ -132,8 +141,11 @@ export class ModelCall extends Passage {
     }
     const response = toResponse(given, frame.hook.name, modelId(this.fields.now.model))
     const stage = frame.phase === Phase.done ? streamOf(frame)?.stage : undefined
-    if (frame.phase === Phase.done && saysSame(this.said, response))
-      return stage?.transforms.hold === true ? after(stage.release(), () => response) : response
+    if (frame.phase === Phase.done && saysSame(this.said, response)) {
+      if (stage?.transforms.hold !== true) return response
+      if (!thinksSame(stage.assembly, response)) stage.replace(wholeResponse(response))
+      return after(stage.release(), () => response)
+    }
     return after(this.#say(frame, response, stage), () => {
       this.said = saidAs(response)
       return response

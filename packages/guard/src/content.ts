@@ -1,0 +1,132 @@
+import { AlliumError, defineMiddleware, type TurnContext, type TypedMiddleware } from '@allium/core'
+import { decide, type FailureOptions, failed, failing, withReply } from './decide.ts'
+import { type Detector, type DetectorOptions, detectorOf, type Finding, patternDetector } from './detector.ts'
+import { fold } from './fold.ts'
+import { tellFound, type Where, wordFor } from './found.ts'
+import { dropMetadata, filterStream, type TextFilter } from './stream-filter.ts'
+import { mapInput, mapResult, replaceIn } from './texts.ts'
+
+export interface ContentOptions<Name extends string = string> extends FailureOptions {
+  /** Words and phrases, in any case, with or without accents. They are found as whole words. */
+  keywords?: readonly string[]
+  /** Patterns, and detectors of your own. A pattern finds up to 256 characters; give `{ type, pattern, longest }` for more. */
+  patterns?: readonly (RegExp | DetectorOptions)[]
+  /** The turn is blocked, or what was found replaced. @default 'block' */
+  action?: 'block' | 'redact'
+  /** What stands in the place of what was found, where `action` is `'redact'`. @default '[removed]' */
+  replacement?: string | ((found: Finding) => string)
+  /** Where it looks. @default ['input', 'output'] */
+  apply?: readonly Where[]
+  /** The layer's name, and how its state key begins. @default 'guard:content' */
+  as?: Name
+}
+
+/** How often the session has had something found. */
+export type FoundState<Name extends string> = Record<`${Name}:found`, number>
+
+/**
+ * Blocks or replaces words, phrases and patterns in what users write, models answer and tools bring.
+ *
+ * Texts are compared as a reader sees them: compatibility forms, digits and dashes of all scripts and characters that nobody
+ * sees are folded. What streams is kept back as long as it may become a finding, so that none leaves in parts.
+ *
+ * @throws AlliumError `layer.config` where nothing is looked for
+ * @example
+ * agent.use(guard.content({ keywords: ['project nightingale'], patterns: [/\bINT-\d{6}\b/], action: 'redact' }))
+ */
+export function content<Name extends string = 'guard:content'>({
+  keywords = [],
+  patterns = [],
+  action = 'block',
+  replacement = '[removed]',
+  apply = ['input', 'output'],
+  as = 'guard:content' as Name,
+  ...failure
+}: ContentOptions<Name>): TypedMiddleware<FoundState<Name>> {
+  const detectors = [...keywordDetectors(keywords), ...patterns.map((pattern) => patternOf(as, pattern))]
+  if (detectors.length === 0) throw new AlliumError('layer.config', `"${as}" needs keywords or patterns.`)
+  const guard = failing(as, failure)
+  const stateKey = `${as}:found`
+
+  const layer = defineMiddleware<Record<string, number>>({
+    name: as,
+    order: { is: action === 'block' ? ['blocks'] : ['blocks', 'redacts'] },
+    inherit: true,
+    state: { [stateKey]: { default: 0, reducer: (found, more) => found + more } },
+    ...(apply.includes('input') && {
+      async turn(ctx, next) {
+        const { whole } = filterOf(ctx, 'input')
+        await decide(ctx, guard, () => mapInput(ctx, whole))
+        return next()
+      },
+    }),
+    ...(apply.includes('output') && {
+      async model(ctx, next) {
+        const kinds = new Set<string>()
+        const filter = filterOf(ctx, 'output')
+        ctx.pipe(
+          filterStream(
+            filter,
+            (error) => failed(ctx, guard, error),
+            (kind) => kinds.add(kind),
+          ),
+        )
+        const response = await next()
+        response.message = dropMetadata(response.message, kinds)
+        return response
+      },
+    }),
+    ...(apply.includes('toolResults') && {
+      async tool(ctx, next) {
+        const result = await next()
+        if (result.status === 'suspended') return result
+        const { whole } = filterOf(ctx, 'toolResults')
+        return (await decide(ctx, guard, () => mapResult(result, whole))) ?? result
+      },
+    }),
+  })
+  return layer as TypedMiddleware<FoundState<Name>> // the key is computed from the name
+
+  function filterOf(ctx: TurnContext<Record<string, number>>, where: Where): TextFilter {
+    const replace = (found: Finding): string => {
+      ctx.state[stateKey] = 1
+      tellFound(ctx, { layer: as, where, found: found.type, action })
+      if (action === 'block')
+        return ctx.block(`"${as}" found a ${found.type} in the ${wordFor[where]}.`, withReply(guard.reply))
+      return typeof replacement === 'string' ? replacement : replacement(found)
+    }
+    return { detectors, replace, whole: (text) => replaceIn(text, detectors, replace) }
+  }
+}
+
+function patternOf(layer: string, pattern: RegExp | DetectorOptions): Detector {
+  return pattern instanceof RegExp ? patternDetector('pattern', pattern, 256) : detectorOf(layer, pattern)
+}
+
+/** One detector for all keywords: the longest that fits is found. */
+function keywordDetectors(keywords: readonly string[]): Detector[] {
+  const folded = keywords
+    .map((keyword) => fold(keyword, { loose: true }).text.trim())
+    .filter((keyword) => keyword !== '')
+  if (folded.length === 0) return []
+  const longestFirst = [...new Set(folded)].sort((a, b) => b.length - a.length)
+  const pattern = new RegExp(longestFirst.map(wholeWords).join('|'), 'u')
+  const longest = (longestFirst[0] as string).length
+  const gaps = Math.max(...longestFirst.map((keyword) => keyword.split(/\s+/).length - 1))
+  return [{ ...patternDetector('keyword', pattern, longest + gaps * mostSpaces + 2), loose: true }]
+}
+
+const mostSpaces = 16
+/** Letters and digits of scripts that put spaces between words. */
+const word =
+  '(?!\\p{Script=Han}|\\p{Script=Hiragana}|\\p{Script=Katakana}|\\p{Script=Thai}|\\p{Script=Lao}|\\p{Script=Khmer}|\\p{Script=Myanmar})[\\p{L}\\p{N}]'
+
+function wholeWords(keyword: string): string {
+  const text = keyword
+    .split(/\s+/)
+    .map((part) => part.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'))
+    .join(`\\s{1,${mostSpaces}}`)
+  const isWord = new RegExp(`^${word}`, 'u')
+  const [first, last] = [[...keyword][0] as string, [...keyword].at(-1) as string]
+  return `${isWord.test(first) ? `(?<!${word})` : ''}${text}${isWord.test(last) ? `(?!${word})` : ''}`
+}

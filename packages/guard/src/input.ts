@@ -1,0 +1,56 @@
+import { defineMiddleware, type TypedMiddleware } from '@allium/core'
+import { decide, type FailureOptions, failing } from './decide.ts'
+import { mapInput, mapResult } from './texts.ts'
+import { type Check, heed, once, textIn } from './verdict.ts'
+
+export interface InputOptions extends FailureOptions {
+  /** Says of a text whether it may pass. */
+  check: Check
+  /** Whether results of tools are checked too, which are input of the model. @default false */
+  toolResults?: boolean
+  /** The layer's name. @default 'guard:input' */
+  as?: string
+}
+
+/**
+ * Asks a function about what the user writes before anything else happens: it lets it through, blocks it, or puts another
+ * text in its place.
+ *
+ * Register it outside of what costs. What the model and the history get is what it let through. It fails closed: a check
+ * that throws or takes too long blocks.
+ *
+ * @example
+ * agent.use(guard.input((text) => (text.length > 4_000 ? { block: 'Too long.' } : true)))
+ */
+export function input(options: Check | InputOptions): TypedMiddleware<{}> {
+  const { check, toolResults = false, as = 'guard:input', ...failure } = asOptions(options)
+  const guard = failing(as, failure)
+  const { reply } = guard
+
+  return defineMiddleware({
+    name: as,
+    order: { is: ['blocks'] },
+    inherit: true,
+    async turn(ctx, next) {
+      const text = textIn(ctx.input)
+      const verdict = text === '' ? true : await decide(ctx, guard, (signal) => check(text, ctx, signal))
+      const replaced = heed(ctx, verdict, { layer: as, where: 'input', reply })
+      if (replaced !== undefined) await mapInput(ctx, once(replaced))
+      return next()
+    },
+    ...(toolResults && {
+      async tool(ctx, next) {
+        const result = await next()
+        const text = result.status === 'suspended' ? '' : textIn([result])
+        if (text === '') return result
+        const verdict = await decide(ctx, guard, (signal) => check(text, ctx, signal))
+        const replaced = heed(ctx, verdict, { layer: as, where: 'toolResults', reply })
+        return replaced === undefined ? result : mapResult(result, once(replaced))
+      },
+    }),
+  })
+}
+
+function asOptions(options: Check | InputOptions): InputOptions {
+  return typeof options === 'function' ? { check: options } : options
+}

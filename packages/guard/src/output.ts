@@ -1,0 +1,96 @@
+import { type ContentChunk, defineMiddleware, type ModelContext, type TypedMiddleware } from '@allium/core'
+import { decide, type FailureOptions, failing } from './decide.ts'
+import { dropMetadata } from './stream-filter.ts'
+import { type Check, heed, once } from './verdict.ts'
+
+export interface OutputOptions extends FailureOptions {
+  /** Says of a text whether it may pass. */
+  check: Check
+  /** The layer's name. @default 'guard:output' */
+  as?: string
+}
+
+/**
+ * Asks a function about what the model answers before anybody reads it: it lets it through, blocks it, or puts another text
+ * in its place.
+ *
+ * It gets each answer whole, that of each step, and what the model thinks likewise; nothing of it leaves before, and no tool
+ * runs that the answer asks for. For words and patterns, `guard.content` lets the stream flow. It fails closed: a
+ * check that throws or takes too long blocks.
+ *
+ * @example
+ * agent.use(guard.output((text) => !text.includes(systemPrompt)))
+ */
+export function output(options: Check | OutputOptions): TypedMiddleware<{}> {
+  const {
+    check,
+    as = 'guard:output',
+    ...failure
+  }: OutputOptions = typeof options === 'function' ? { check: options } : options
+  const guard = failing(as, failure)
+
+  return defineMiddleware({
+    name: as,
+    order: { is: ['blocks'] },
+    inherit: true,
+    async model(ctx, next) {
+      const changed = new Set<string>()
+      let attempts = 0
+      let isLeft = false
+      ctx.pipe(async function* (stream) {
+        const attempt = ++attempts
+        const chunks: ContentChunk[] = []
+        for await (const chunk of stream) chunks.push(chunk)
+        await told()
+        if (isLeft || attempt < attempts) return // cut, and nobody gets it
+        const text = await askAbout(ctx, chunks, 'text-delta')
+        const thought = await askAbout(ctx, chunks, 'reasoning-delta')
+        if (text !== undefined) changed.add('text')
+        if (thought !== undefined) changed.add('reasoning')
+        yield* replaced(chunks, { 'text-delta': text, 'reasoning-delta': thought })
+      })
+      const response = await next().catch((error) => {
+        isLeft = true
+        throw error
+      })
+      response.message = dropMetadata(response.message, changed)
+      return response
+    },
+  })
+
+  async function askAbout(
+    ctx: ModelContext,
+    chunks: readonly ContentChunk[],
+    kind: 'text-delta' | 'reasoning-delta',
+  ): Promise<string | undefined> {
+    const text = chunks.map((chunk) => (chunk.type === kind ? chunk.delta : '')).join('')
+    if (text === '') return undefined
+    const verdict = await decide(ctx, guard, (signal) => check(text, ctx, signal))
+    return heed(ctx, verdict, { layer: as, where: 'output', reply: guard.reply })
+  }
+}
+
+/** A stream that was cut ends as one that came to its end. That its call has failed is told a few turns of the microtask queue later. */
+async function told(): Promise<void> {
+  for (let turns = 0; turns < 10; turns++) await undefined
+}
+
+/** The chunks with other texts: each in the place of the first of its kind. */
+function* replaced(
+  chunks: readonly ContentChunk[],
+  texts: Record<'text-delta' | 'reasoning-delta', string | undefined>,
+): Generator<ContentChunk> {
+  const put = {
+    'text-delta': once(texts['text-delta'] ?? ''),
+    'reasoning-delta': once(texts['reasoning-delta'] ?? ''),
+  }
+  for (const chunk of chunks) {
+    const isText = chunk.type === 'text-delta' || chunk.type === 'reasoning-delta'
+    if (!isText || texts[chunk.type] === undefined) {
+      yield chunk
+      continue
+    }
+    const delta = put[chunk.type](chunk.delta)
+    if (delta !== '') yield { type: chunk.type, delta, ...(chunk.id !== undefined && { id: chunk.id }) }
+  }
+}

@@ -1,0 +1,23 @@
+/** A value of which a part is left, to tell it by: the last digits, the first letter of an address. */
+export function maskOf(type: string, value: string): string {
+  if (type === 'email') {
+    const at = value.search(/[@＠﹫]/)
+    return `${[...value][0]}***${value.slice(at)}`
+  }
+  if (type === 'api_key' || value.length <= 8) return '****'
+  let shown = 4
+  const chars = [...value].reverse().map((char) => (!/[\p{L}\p{N}]/u.test(char) || shown-- > 0 ? char : '*'))
+  return chars.reverse().join('')
+}
+
+/** `[EMAIL:3f2a9c01b7d4]`: the same for the same value and key, by HMAC-SHA-256. */
+export function hashOf(secret: string = crypto.randomUUID()): (type: string, value: string) => Promise<string> {
+  let key: ReturnType<typeof crypto.subtle.importKey> | undefined
+  const bytes = (text: string) => new TextEncoder().encode(text)
+  return async (type, value) => {
+    key ??= crypto.subtle.importKey('raw', bytes(secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+    const digest = new Uint8Array(await crypto.subtle.sign('HMAC', await key, bytes(`${type}:${value}`)))
+    const hex = Array.from(digest.slice(0, 6), (byte) => byte.toString(16).padStart(2, '0')).join('')
+    return `[${type.toUpperCase()}:${hex}]`
+  }
+}

@@ -1,0 +1,215 @@
+import {
+  AlliumError,
+  defineMiddleware,
+  type Message,
+  type ModelContext,
+  type ToolContext,
+  type ToolResult,
+  type TurnContext,
+  type TypedMiddleware,
+} from '@allium/core'
+import type { FoundState } from './content.ts'
+import { decide, type FailureOptions, failed, failing, withReply } from './decide.ts'
+import { type Detector, type DetectorOptions, detectorOf, type Finding } from './detector.ts'
+import { tellFound, type Where, wordFor } from './found.ts'
+import { type PiiType, piiDetectors } from './pii-detectors.ts'
+import { hashOf, maskOf } from './pii-forms.ts'
+import { dropMetadata, filterStream, type TextFilter } from './stream-filter.ts'
+import { mapInput, mapJson, mapMessage, mapResult, replaceIn, type Unchanged } from './texts.ts'
+import { namesTool } from './tool-names.ts'
+import { OpenVaults, type PiiVault, type Placeholders } from './vault.ts'
+
+/** What becomes of a value: a placeholder that tools get the value back for, a part of it, a hash, or the turn is blocked. */
+export type PiiStrategy = 'redact' | 'mask' | 'hash' | 'block'
+
+export interface PiiOptions<Name extends string = string> extends FailureOptions {
+  /** What it finds. @default all */
+  types?: readonly PiiType[]
+  /** Further detectors; their type is what placeholders are named after. */
+  detectors?: readonly DetectorOptions[]
+  /** What becomes of values, for all types or by type. @default 'redact' */
+  strategy?: PiiStrategy | Readonly<Record<string, PiiStrategy>>
+  /** Where it looks. @default ['input', 'output', 'toolResults'] */
+  apply?: readonly Where[]
+  /** The tools that get the values of placeholders in their arguments, by name; `*` stands for any text. @default ['*'] */
+  restore?: readonly string[]
+  /** Values that anybody may see. Those in the agent's instructions are such, where these are a text. */
+  allow?: readonly (string | RegExp)[]
+  /** Keeps what placeholders stand for beyond this process. @default in memory, for the last 10,000 sessions and a day */
+  vault?: PiiVault
+  /** The secret of `'hash'`. Give one to get the same hashes in another process. @default a random one */
+  hashKey?: string
+  /** The name of the layers, and how the state key begins. @default 'guard:pii' */
+  as?: Name
+}
+
+/**
+ * Keeps personal data and keys from the model, the history, logs and readers; tools get them.
+ *
+ * An address becomes `[EMAIL_1]` in the input, in results of tools and in answers, whatever chunks it comes in; where the
+ * model calls a tool with `[EMAIL_1]`, the tool gets the address. It makes two layers: one of the turn, for the input, and one
+ * right around the model and the tools, so that no other layer sees values on their way to or from these. Register it
+ * outside of logs and stores, and before policies and approvals, which then see what tools get.
+ *
+ * @throws AlliumError `layer.config` for a detector that is none
+ * @example
+ * agent.use(guard.pii())
+ */
+export function pii<Name extends string = 'guard:pii'>({
+  types = Object.keys(piiDetectors) as PiiType[],
+  detectors: more = [],
+  strategy = 'redact',
+  apply = ['input', 'output', 'toolResults'],
+  restore = ['*'],
+  allow = [],
+  vault,
+  hashKey,
+  as = 'guard:pii' as Name,
+  ...failure
+}: PiiOptions<Name> = {}): readonly [TypedMiddleware<FoundState<Name>>, TypedMiddleware<{}>] {
+  const detectors: Detector[] = [...more.map((options) => detectorOf(as, options)), ...types.map(builtIn)]
+  const known = new Set(detectors.map(({ type }) => type))
+  const guard = failing(as, failure)
+  const hash = hashOf(hashKey)
+  const vaults = new OpenVaults(as, vault)
+  const unchanged: Unchanged = new WeakMap()
+  const stateKey = `${as}:found`
+  type Ctx = TurnContext<Record<string, number>>
+
+  const ofTurn = defineMiddleware<Record<string, number>>({
+    name: as,
+    order: { is: ['redacts'] },
+    inherit: true,
+    state: { [stateKey]: { default: 0, reducer: (found, more) => found + more } },
+    async turn(ctx, next) {
+      await decide(ctx, guard, () => vaults.of(ctx, { isNewTurn: true }))
+      if (apply.includes('input'))
+        await decide(ctx, guard, () => within(ctx, 'input', ({ whole }) => mapInput(ctx, whole)))
+      return next()
+    },
+  })
+  const ofCalls = defineMiddleware<Record<string, number>>({
+    name: `${as}:calls`,
+    order: { is: ['mutates'] },
+    innermost: true,
+    inherit: true,
+    async model(ctx, next) {
+      if (apply.includes('input'))
+        await decide(ctx, guard, () => within(ctx, 'input', ({ whole }) => cleanMessages(ctx, whole, unchanged)))
+      if (!apply.includes('output')) return next()
+      const kinds = new Set<string>()
+      const names = await decide(ctx, guard, () => vaults.of(ctx))
+      if (names === undefined) return next()
+      const filter = filterOf(ctx, names, 'output')
+      ctx.pipe(
+        filterStream(
+          filter,
+          (error) => failed(ctx, guard, error),
+          (kind) => kinds.add(kind),
+        ),
+      )
+      try {
+        const response = await next()
+        response.message = dropMetadata(response.message, kinds)
+        return response
+      } finally {
+        await decide(ctx, guard, () => names.save())
+      }
+    },
+    async tool(ctx, next) {
+      const { args } = ctx
+      const restored = await decide(ctx, guard, () => restoreArgs(ctx, args))
+      if (typeof restored === 'string') return ctx.deny(restored)
+      const result = await next()
+      if (restored === true) ctx.modifyArgs(() => args) // for layers outside that read them on the way out
+      if (result.status === 'suspended' || !apply.includes('toolResults')) return result
+      return (
+        (await decide(ctx, guard, () => within(ctx, 'toolResults', ({ whole }) => cleanResult(result, whole)))) ??
+        result
+      )
+    },
+  })
+  return [ofTurn as TypedMiddleware<FoundState<Name>>, ofCalls as TypedMiddleware<{}>] // the key is computed from the name
+
+  /** Opens the placeholders of the session, and keeps those that are new. */
+  async function within<T>(ctx: Ctx, where: Where, work: (filter: TextFilter) => Promise<T>): Promise<T> {
+    const names = await vaults.of(ctx)
+    const done = await work(filterOf(ctx, names, where))
+    await names.save()
+    return done
+  }
+
+  function filterOf(ctx: Ctx, names: Placeholders, where: Where): TextFilter {
+    const isPublic = publicValues(ctx)
+    const replace = (found: Finding): string | Promise<string> => {
+      const { type, text } = found
+      if (isPublic(text)) return text
+      const action = typeof strategy === 'string' ? strategy : (strategy[type] ?? 'redact')
+      ctx.state[stateKey] = 1
+      tellFound(ctx, { layer: as, where, found: type, action })
+      switch (action) {
+        case 'block':
+          return ctx.block(
+            `"${as}" found a value of the type "${type}" in the ${wordFor[where]}.`,
+            withReply(guard.reply),
+          )
+        case 'mask':
+          return maskOf(type, text)
+        case 'hash':
+          return hash(type, text)
+        case 'redact':
+          return names.nameOf(type, text)
+      }
+    }
+    return { detectors, replace, whole: (text) => replaceIn(text, detectors, replace) }
+  }
+
+  function publicValues({ agent }: Pick<Ctx, 'agent'>): (value: string) => boolean {
+    const instructions = agent.instructions ?? ''
+    return (value) =>
+      instructions.includes(value) ||
+      allow.some((one) =>
+        typeof one === 'string' ? one.toLowerCase() === value.toLowerCase() : value.search(one) >= 0,
+      )
+  }
+
+  /** Whether values were put into the arguments; or why the call is refused: a placeholder was made up, or its value is gone. */
+  async function restoreArgs(ctx: ToolContext, args: ToolContext['args']): Promise<boolean | string> {
+    if (!namesTool(restore, ctx.tool.name)) return false
+    const names = await vaults.of(ctx)
+    const unknown = new Set<string>()
+    const restored = await mapJson(args, (text) => names.restore(text, known, (name) => unknown.add(name)))
+    if (unknown.size > 0) return `Nobody knows what ${[...unknown].join(', ')} stands for. Ask the user for it.`
+    if (restored !== args) ctx.modifyArgs(() => restored)
+    return restored !== args
+  }
+
+  function builtIn(type: PiiType): Detector {
+    const detector = piiDetectors[type]
+    if (detector !== undefined) return detector
+    throw new AlliumError(
+      'layer.config',
+      `"${as}" knows no type "${type}". Its types: ${Object.keys(piiDetectors).join(', ')}.`,
+    )
+  }
+}
+
+/** What the model is sent, but for instructions, which are the developer's. */
+async function cleanMessages(ctx: ModelContext, whole: TextFilter['whole'], unchanged: Unchanged): Promise<void> {
+  const messages: Message[] = []
+  const before = ctx.request.messages
+  for (const message of before as readonly Message[])
+    messages.push(message.role === 'system' ? message : await mapMessage(message, whole, unchanged))
+  if (messages.some((message, i) => message !== before[i])) ctx.messages = messages
+}
+
+/** What was thrown goes to logs: its message is cleaned as well. */
+async function cleanResult(result: ToolResult, whole: TextFilter['whole']): Promise<ToolResult> {
+  const cleaned = await mapResult(result, whole)
+  const { error } = result
+  if (!(error instanceof Error)) return cleaned
+  const message = await whole(error.message)
+  if (message === error.message) return cleaned
+  const { cause: _, ...fields } = error as Error & Record<string, unknown>
+  return { ...cleaned, error: Object.assign(new Error(message), fields, { name: error.name }) }
+}

@@ -1,0 +1,243 @@
+import type { ContentChunk, Message, Part, Pipe } from '@allium/core'
+import type { Detector, Finding } from './detector.ts'
+import { TextWindow } from './text-window.ts'
+import { mapJson, mapTexts } from './texts.ts'
+
+export interface TextFilter {
+  readonly detectors: readonly Detector[]
+  /** What stands in the place of a finding; may block. */
+  replace(found: Finding): string | Promise<string>
+  /** The same of a whole text. */
+  whole(text: string): string | Promise<string>
+}
+
+type Delta = Extract<ContentChunk, { type: 'text-delta' | 'reasoning-delta' }>
+type Input = Extract<ContentChunk, { type: `tool-input-${string}` }>
+
+/**
+ * Sends a model's stream through a filter. Findings are seen across the edges of chunks, and of parts: what stands behind
+ * text that may still become a finding waits for it. Arguments of calls are filtered when they are whole.
+ *
+ * @param failed takes what a detector throws; where it returns, the rest passes as it is
+ * @param changed told of each kind of text in which something was replaced
+ */
+export function filterStream(
+  filter: TextFilter,
+  failed: (error: unknown) => unknown,
+  changed: (kind: 'text' | 'reasoning') => void = () => {},
+): Pipe {
+  return async function* (chunks) {
+    const stream = new Filtering(filter, changed)
+    let broken = false
+    for await (const chunk of chunks) {
+      if (broken) yield chunk
+      else
+        try {
+          await stream.take(chunk)
+        } catch (error) {
+          failed(error)
+          broken = true
+          yield* stream.left(chunk)
+        }
+      yield* stream.ready()
+    }
+    if (broken) return
+    try {
+      await stream.end()
+    } catch (error) {
+      failed(error)
+      yield* stream.left()
+    }
+    yield* stream.ready()
+  }
+}
+
+/** The metadata of a text that was replaced goes: it may name the original, which the provider has kept. */
+export function dropMetadata(message: Message, kinds: ReadonlySet<string>): Message {
+  if (typeof message.content === 'string' || kinds.size === 0) return message
+  const content = message.content.map((part): Part => {
+    if (!kinds.has(part.type) || part.providerMetadata === undefined) return part
+    const { providerMetadata: _, ...rest } = part
+    return rest as Part
+  })
+  return { ...message, content }
+}
+
+/** A chunk in its place; that of a text goes out as far as it is decided. */
+interface Item {
+  readonly chunk: ContentChunk
+  readonly lane?: Lane
+  /** Where its text stands in that of the lane. */
+  readonly start: number
+  sent: number
+}
+
+function asItem(chunk: ContentChunk): Item {
+  return { chunk, start: 0, sent: 0 }
+}
+
+class Filtering {
+  readonly #filter: TextFilter
+  readonly #lanes: Record<Delta['type'], Lane>
+  readonly #inputs = new Map<string, Input[]>()
+  readonly #items: Item[] = []
+  #thinks = false
+
+  constructor(filter: TextFilter, changed: (kind: 'text' | 'reasoning') => void) {
+    this.#filter = filter
+    this.#lanes = {
+      'text-delta': new Lane(filter, () => changed('text')),
+      'reasoning-delta': new Lane(filter, () => changed('reasoning')),
+    }
+  }
+
+  async take(chunk: ContentChunk): Promise<void> {
+    if (this.#thinks && chunk.type !== 'reasoning-delta') await this.#lanes['reasoning-delta'].end()
+    this.#thinks = chunk.type === 'reasoning-delta'
+    switch (chunk.type) {
+      case 'text-delta':
+      case 'reasoning-delta':
+        return this.#text(chunk)
+      case 'tool-input-start':
+      case 'tool-input-delta':
+      case 'tool-input-end':
+        return this.#input(chunk)
+      case 'tool-result':
+        return this.#put({ ...chunk, content: await mapTexts(chunk.content, (text) => this.#filter.whole(text)) })
+      case 'source':
+        return this.#put(await mapJson(chunk, (text) => this.#filter.whole(text)))
+      default:
+        return this.#put(chunk)
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.#lanes['reasoning-delta'].end()
+    await this.#lanes['text-delta'].end()
+    for (const chunks of this.#inputs.values()) for (const chunk of await this.#filtered(chunks)) this.#put(chunk)
+    this.#inputs.clear()
+  }
+
+  /** All that is kept back, as it came, with a chunk that was not taken whole. */
+  *left(last?: ContentChunk): Generator<ContentChunk> {
+    let isLastKept = false
+    const rest = [...this.#items.splice(0), ...[...this.#inputs.values()].flat().map(asItem)]
+    for (const { chunk, start, sent } of rest) {
+      isLastKept ||= chunk === last
+      yield 'delta' in chunk && sent > start ? { ...chunk, delta: chunk.delta.slice(sent - start) } : chunk
+    }
+    if (last !== undefined && !isLastKept) yield last
+  }
+
+  *ready(): Generator<ContentChunk> {
+    for (let item = this.#items[0]; item !== undefined; item = this.#items[0]) {
+      const { chunk, lane } = item
+      if (lane === undefined) yield chunk
+      else {
+        const delta = chunk as Delta
+        const end = item.start + delta.delta.length
+        const to = Math.min(end, lane.decided)
+        const text = lane.text(delta.delta, item.start, item.sent, to)
+        item.sent = to
+        if (text !== '') yield { ...delta, delta: text }
+        else if (to === end && delta.providerMetadata !== undefined) yield { ...delta, delta: '' }
+        if (to < end) return
+      }
+      this.#items.shift()
+    }
+  }
+
+  #put(chunk: ContentChunk): void {
+    this.#items.push(asItem(chunk))
+  }
+
+  async #text(chunk: Delta): Promise<void> {
+    const lane = this.#lanes[chunk.type]
+    this.#items.push({ chunk, lane, start: lane.length, sent: lane.length })
+    await lane.add(chunk.delta)
+  }
+
+  async #input(chunk: Input): Promise<void> {
+    const chunks = this.#inputs.get(chunk.callId) ?? []
+    this.#inputs.set(chunk.callId, chunks)
+    chunks.push(chunk)
+    if (chunk.type !== 'tool-input-end') return
+    const filtered = await this.#filtered(chunks)
+    this.#inputs.delete(chunk.callId)
+    for (const one of filtered) this.#put(one)
+  }
+
+  /** The chunks of a call: as they were, or with one text of arguments. */
+  async #filtered(chunks: readonly Input[]): Promise<readonly Input[]> {
+    const deltas = chunks.filter((chunk) => chunk.type === 'tool-input-delta')
+    const [first] = deltas
+    if (first === undefined) return chunks
+    const text = deltas.map(({ delta }) => delta).join('')
+    const filtered = await this.#filteredArgs(text)
+    if (filtered === text) return chunks
+    return chunks.flatMap((chunk): Input[] => {
+      if (chunk.type !== 'tool-input-delta') return [chunk]
+      return chunk === first ? [{ ...chunk, delta: filtered }] : []
+    })
+  }
+
+  async #filteredArgs(text: string): Promise<string> {
+    let args: unknown
+    try {
+      args = JSON.parse(text)
+    } catch {
+      return this.#filter.whole(text)
+    }
+    const filtered = await mapJson(args, (value) => this.#filter.whole(value))
+    return filtered === args ? text : JSON.stringify(filtered)
+  }
+}
+
+/** The text of one kind, over all its parts, and what stands in the place of its findings. */
+class Lane {
+  readonly #filter: TextFilter
+  readonly #changed: () => void
+  readonly #window: TextWindow
+  #edits: { start: number; end: number; text: string }[] = []
+
+  constructor(filter: TextFilter, changed: () => void) {
+    this.#filter = filter
+    this.#changed = changed
+    this.#window = new TextWindow(filter.detectors)
+  }
+
+  get length(): number {
+    return this.#window.length
+  }
+  get decided(): number {
+    return this.#window.decided
+  }
+  async add(piece: string): Promise<void> {
+    await this.#edit(this.#window.add(piece))
+  }
+  async end(): Promise<void> {
+    await this.#edit(this.#window.end())
+  }
+
+  /** A part of a chunk's text as it leaves. Findings that reach over several chunks stand in the first. */
+  text(chunk: string, start: number, from: number, to: number): string {
+    let text = ''
+    let at = from
+    for (const edit of this.#edits) {
+      if (edit.end <= at || edit.start >= to) continue
+      if (edit.start >= at) text += chunk.slice(at - start, edit.start - start) + edit.text
+      at = Math.min(edit.end, to)
+    }
+    this.#edits = this.#edits.filter(({ end }) => end > to)
+    return text + chunk.slice(at - start, to - start)
+  }
+
+  async #edit(found: readonly Finding[]): Promise<void> {
+    for (const finding of found) {
+      const text = await this.#filter.replace(finding)
+      if (text === finding.text) continue
+      this.#changed()
+      this.#edits.push({ start: finding.start, end: finding.end, text })
+    }
+  }
+}

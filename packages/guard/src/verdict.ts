@@ -1,0 +1,46 @@
+import type { Message, Part, TurnContext } from '@allium/core'
+import { withReply } from './decide.ts'
+import { tellFound, type Where, wordFor } from './found.ts'
+
+/** What a check says of a text: nothing or `true` lets it through, `false` blocks; or it says why, or what stands in its place. */
+export type Verdict = void | boolean | { block: string; reply?: string } | { replace: string }
+
+/** Says of a text whether it may pass. What it throws blocks. */
+export type Check = (text: string, ctx: TurnContext, signal: AbortSignal) => Verdict | Promise<Verdict>
+
+/** The text that stands in the place of another; undefined where it may pass. Blocks where it may not. */
+export function heed(
+  ctx: TurnContext,
+  verdict: Verdict,
+  { layer, where, reply }: { layer: string; where: Where; reply: string | undefined },
+): string | undefined {
+  if (verdict === undefined || verdict === true) return undefined
+  const isReplaced = typeof verdict === 'object' && 'replace' in verdict
+  tellFound(ctx, { layer, where, found: 'check', action: isReplaced ? 'replace' : 'block' })
+  if (isReplaced) return verdict.replace
+  if (verdict === false) return ctx.block(`"${layer}" refused the ${wordFor[where]}.`, withReply(reply))
+  return ctx.block(verdict.block, withReply(verdict.reply ?? reply))
+}
+
+/** All text of some messages, those of tool results included. */
+export function textIn(messages: readonly Pick<Message, 'content'>[]): string {
+  return messages.flatMap(({ content }) => textsOf(content)).join('\n')
+}
+
+function textsOf(content: Message['content']): string[] {
+  if (typeof content === 'string') return content === '' ? [] : [content]
+  return content.flatMap((part: Part) => {
+    if (part.type === 'text' || part.type === 'reasoning') return part.text === '' ? [] : [part.text]
+    return part.type === 'tool-result' ? textsOf(part.content) : []
+  })
+}
+
+/** A map that puts a text in the place of the first one, and takes the others away. */
+export function once(replacement: string): (text: string) => string {
+  let isFirst = true
+  return () => {
+    const text = isFirst ? replacement : ''
+    isFirst = false
+    return text
+  }
+}

@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { checkSync } from 'recheck'
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+import { findAll, openEnd } from '../src/detector.ts'
+import { piiDetectors } from '../src/pii-detectors.ts'
+
+const folder = new URL('../src/', import.meta.url)
+
+/** Patterns whose time grows with the square of a length that is bounded: by the longest finding, or that of an address. */
+const windowed: ReadonlySet<string> = new Set([
+  ...Object.values(piiDetectors).map(({ tail }) => String(tail)),
+  '/-+$/', // of a label: 63 characters
+  String.raw`/(?:\.|(?<!:):)+$/`, // of an address: 96
+])
+
+describe('the regular expressions of guard', () => {
+  it.each(regexes().filter((literal) => !windowed.has(literal)))('cannot be made slow: %s', (literal) => {
+    const end = literal.lastIndexOf('/')
+    const { status } = checkSync(literal.slice(1, end), literal.slice(end + 1).replace('v', 'u'), { timeout: 5_000 })
+    expect(status).not.toBe('vulnerable')
+  })
+})
+
+describe('the detectors of guard.pii', () => {
+  const units = [
+    'a@',
+    '1-',
+    '1 ',
+    'a.',
+    'DE89 ',
+    '4111 1111 1111 1112 ',
+    '+1',
+    '(',
+    '0 1',
+    'a@b.',
+    '::',
+    '1.',
+    'eyJa.',
+    'sk-a',
+    '4 ',
+    'aa11 ',
+    '078-05-112',
+    '415-555-',
+    'a',
+  ]
+
+  it.each(units)('take time by the length of the text alone: %s', (unit) => {
+    for (const detector of Object.values(piiDetectors)) {
+      const [small, large] = [50_000, 400_000].map((size) => {
+        const text = unit.repeat(size / unit.length)
+        return Math.min(...[1, 2, 3].map(() => timeOf(() => findAll([detector], text))))
+      }) as [number, number]
+      expect(large, detector.type).toBeLessThan(Math.max(50, small * 8 * 4))
+      expect(
+        timeOf(() => openEnd([detector], unit.repeat(5_000))),
+        detector.type,
+      ).toBeLessThan(50)
+    }
+  })
+})
+
+function timeOf(work: () => unknown): number {
+  const start = performance.now()
+  work()
+  return performance.now() - start
+}
+
+/** Every literal in the sources. */
+function regexes(): string[] {
+  const found = new Set<string>()
+  for (const file of readdirSync(folder)) {
+    const source = ts.createSourceFile(file, readFileSync(new URL(file, folder), 'utf8'), ts.ScriptTarget.Latest)
+    const visit = (node: ts.Node): void => {
+      if (node.kind === ts.SyntaxKind.RegularExpressionLiteral) found.add((node as ts.RegularExpressionLiteral).text)
+      ts.forEachChild(node, visit)
+    }
+    visit(source)
+  }
+  return [...found]
+}
