@@ -97,9 +97,9 @@ export type { AgentRun } from './session/agent-run.ts'
 export type { RunOptions, SessionOptions } from './session/options.ts'
 export type { Session } from './session/session.ts'
 export type { StateField } from './state/field.ts'
-export type { PendingCall, Snapshot, SuspendedCall, Suspension } from './state/snapshot.ts'
+export type { PendingCall, Snapshot, SuspendedCall, SuspendRequest, Suspension } from './state/snapshot.ts'
 // Tools
-export type { Approval, Decision, SuspendRequest } from './tool/approval.ts'
+export type { Approval, Decision } from './tool/approval.ts'
 export { type AnyTool, defineTool, type Tool, type ToolArgs, type ToolExecution } from './tool/tool.ts'
 export {
   resultOf,

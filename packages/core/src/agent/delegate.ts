@@ -5,7 +5,7 @@ import type { Input } from '../messages/message.ts'
 import type { ToolCall } from '../scopes/tool-call.ts'
 import { toolCallOf } from '../scopes/tool-context.ts'
 import type { RunOptions } from '../session/options.ts'
-import type { SuspendRequest } from '../tool/approval.ts'
+import type { SuspendRequest } from '../state/snapshot.ts'
 import type { ToolExecution } from '../tool/tool.ts'
 import type { Agent } from './agent.ts'
 

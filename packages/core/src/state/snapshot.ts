@@ -1,5 +1,13 @@
 import type { Message } from '../messages/message.ts'
 
+/** What `ctx.suspend()` takes: anything that the human should see. */
+export interface SuspendRequest {
+  reason?: string
+  /** Milliseconds that the approval may take. @default the agent's `approvals.expiresIn` */
+  expiresIn?: number
+  [field: string]: unknown
+}
+
 /** A tool call that waits for a human. */
 export interface PendingCall {
   callId: string
@@ -7,7 +15,7 @@ export interface PendingCall {
   /** As the model sent them. */
   args: Record<string, unknown>
   /** What the layer or tool that suspended it says of it. */
-  request?: unknown
+  request?: SuspendRequest
   /** Milliseconds since the epoch; from then on it can only be refused. */
   expiresAt?: number
   /** Stands for this very call: its tool, arguments, tenant and expiry. */
@@ -35,7 +43,7 @@ export interface SuspendedCall {
   schema: string
   tenant?: string
   expiresAt?: number
-  request?: unknown
+  request?: SuspendRequest
   token: string
   /** The sub-agent that waits inside the call. */
   inner?: Inner

@@ -3,11 +3,3 @@ export type Approval = { approve: true } | { deny: string } | { args: Record<str
 
 /** An approval with the token of the call that it is for, which an agent with `approvals.secret` demands. */
 export type Decision = Approval & { token?: string }
-
-/** What `ctx.suspend()` takes: anything that the human should see. */
-export interface SuspendRequest {
-  reason?: string
-  /** Milliseconds that the approval may take. @default the agent's `approvals.expiresIn` */
-  expiresIn?: number
-  [field: string]: unknown
-}

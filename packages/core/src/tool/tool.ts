@@ -2,7 +2,8 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { CustomEvent } from '../events/events.ts'
 import type { Capability } from '../seams/capability.ts'
 import type { JsonSchema } from '../seams/validate.ts'
-import type { Approval, SuspendRequest } from './approval.ts'
+import type { SuspendRequest } from '../state/snapshot.ts'
+import type { Approval } from './approval.ts'
 import type { ToolResult } from './tool-result.ts'
 
 /** What a tool's `execute` gets besides its arguments: its place in the run, and the ways out. */
