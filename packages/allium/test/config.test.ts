@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { scriptedModel } from '@allium/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { loadConfig, packs } from '../src/config.ts'
+import { createLoader, loadConfig, packs, serverPacks } from '../src/config.ts'
 import { guard, memory, model, observe, tools } from '../src/index.ts'
 
 function file(text: string, name = 'allium.config.yml'): string {
@@ -92,7 +92,8 @@ export default defineConfig({ agent: { use: [guard.budget({ limit: 0 })] } })`
   })
 
   test('says what MCP servers need', async () => {
-    const error = await loadConfig(file('agent:\n  mcp:\n    files: { command: files-server }\n'), {
+    const load = createLoader({ packs })
+    const error = await load(file('agent:\n  mcp:\n    files: { command: files-server }\n'), {
       model: scriptedModel([]),
     }).catch((error) => error)
     expect(error).toMatchObject({
@@ -101,7 +102,7 @@ export default defineConfig({ agent: { use: [guard.budget({ limit: 0 })] } })`
     })
   })
 
-  test.each(Object.keys(packs))('names %s as the code does', (name) => {
+  test.each(Object.keys({ ...packs, ...serverPacks }))('names %s as the code does', (name) => {
     const [pack = '', factory = ''] = name.split('.')
     const all: Record<string, object> = { guard, memory, model, observe, tools }
     expect(Object.keys(all[pack] ?? {})).toContain(factory)

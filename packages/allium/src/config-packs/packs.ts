@@ -3,9 +3,10 @@ import { contextPacks } from './context.ts'
 import { guardPacks } from './guard.ts'
 import { modelPacks } from './model.ts'
 import { observePacks } from './observe.ts'
+import { toolPacks } from './tools.ts'
 
 /**
  * What a config may name under `agent.use`, and the options that fit in a file; those that are functions are for code.
  * Give `createLoader({ packs: { ...packs, 'own.layer': { create, options } } })` for more.
  */
-export const packs: Packs = { ...guardPacks, ...modelPacks, ...observePacks, ...contextPacks }
+export const packs: Packs = { ...guardPacks, ...modelPacks, ...observePacks, ...contextPacks, ...toolPacks }

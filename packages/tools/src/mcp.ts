@@ -1,0 +1,103 @@
+import { AlliumError, defineMiddleware, type ToolExecution, type ToolResult, type TypedMiddleware } from '@allium/core'
+import { Connection, type McpReconnectOptions } from './mcp/connection.ts'
+import { Secrets } from './mcp/secrets.ts'
+import { isHttp, type McpServer } from './mcp/server.ts'
+import { type McpCall, Toolbox } from './mcp/toolbox.ts'
+
+export type { McpReconnectOptions } from './mcp/connection.ts'
+export type { McpHeaders, McpHttpServer, McpServer, McpStdioServer } from './mcp/server.ts'
+export type { McpCall } from './mcp/toolbox.ts'
+
+export type McpOptions = McpServer & McpLayerOptions
+
+export interface McpLayerOptions {
+  /** What the server is called here: in names of tools, in errors and in logs. */
+  name: string
+  /** What the names of its tools begin with. @default the name and `__` */
+  prefix?: string
+  /** The tools that the agent gets, by the server's names. @default all */
+  include?: readonly string[]
+  /** Tools that it does not get, by the server's names; stronger than `include`. @default none */
+  exclude?: readonly string[]
+  /** Whether a human must approve calls: all, those of some tools by the server's names, or as a function says. @default false */
+  requireApproval?: boolean | readonly string[] | ((call: McpCall, ctx: ToolExecution) => boolean | Promise<boolean>)
+  /** Milliseconds for one call. @default the agent's toolTimeout */
+  timeout?: number
+  /** Milliseconds for the handshake, and for each page of the list of tools. @default 30_000 */
+  connectTimeout?: number
+  /** How a connection that dropped is tried again. */
+  reconnect?: McpReconnectOptions
+  /** The layer's name. @default 'tools:mcp:' and the name */
+  as?: string
+}
+
+/**
+ * Gives the agent the tools of an MCP server, over stdio or streamable HTTP.
+ *
+ * It connects when the agent begins and closes connection and child when it is disposed; each agent has a connection of
+ * its own. What a server says is as untrusted as any tool output: put `guard.policy` or `guard.approve` around it.
+ *
+ * @throws AlliumError `layer.config` for options that make no sense
+ * @throws AlliumError (from `init()`) `mcp.unreachable`, `mcp.not_installed`, `tool.duplicate`
+ * @example
+ * agent.use(tools.mcp({ name: 'files', command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] }))
+ */
+export function mcp(options: McpOptions): TypedMiddleware<{}> {
+  const { name, as = `tools:mcp:${name}`, connectTimeout = 30_000, reconnect } = options
+  const { prefix = `${name}__`, include, exclude = [], requireApproval = false, timeout } = options
+  checkOptions(options, as)
+  /** The names of its tools, for the tool hook; of all agents that have this layer. */
+  const own = new Set<string>()
+
+  return defineMiddleware({
+    name: as,
+    // Layers around it see `structuredContent` as the value.
+    innermost: true,
+    async agent(ctx, next) {
+      const { logger, clock } = ctx
+      const toolbox = new Toolbox({ name, prefix, include, exclude, requireApproval, timeout }, logger)
+      const onTools = toolbox.update.bind(toolbox)
+      const secrets = new Secrets(options)
+      const connection = new Connection(
+        { name, server: options, secrets, connectTimeout, logger, clock, onTools },
+        reconnect,
+      )
+      try {
+        await connection.open()
+        for (const tool of toolbox.tools(connection)) {
+          ctx.registerTool(tool)
+          own.add(tool.name)
+        }
+        await next()
+      } finally {
+        await connection.close()
+      }
+    },
+    async tool(ctx, next) {
+      const result = await next()
+      return own.has(ctx.tool.name) ? withStructured(result) : result
+    },
+  })
+}
+
+function checkOptions(options: McpOptions, as: string): void {
+  const { command, url } = options as { command?: unknown; url?: unknown }
+  if (typeof options.name !== 'string' || options.name === '') throw wrong(as, 'a name')
+  if ((command === undefined) === (url === undefined)) throw wrong(as, 'either a command or a url')
+  if (isHttp(options) && !/^https?:$/.test(protocolOf(options.url))) throw wrong(as, 'a url of http or https')
+}
+
+/** The URL itself may hold a secret, and is not told. */
+function wrong(as: string, what: string): AlliumError {
+  return new AlliumError('layer.config', `"${as}" needs ${what}.`)
+}
+
+function protocolOf(url: string | URL): string {
+  return URL.canParse(String(url)) ? new URL(url).protocol : ''
+}
+
+function withStructured(result: ToolResult): ToolResult {
+  const { value } = result
+  if (typeof value !== 'object' || value === null || !('structuredContent' in value)) return result
+  return { ...result, value: value.structuredContent }
+}

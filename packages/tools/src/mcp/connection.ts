@@ -1,0 +1,162 @@
+import { AlliumError, wait } from '@allium/core'
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import { Link, type LinkSetup } from './link.ts'
+
+export interface McpReconnectOptions {
+  /** Tries in a row, after which only a call tries again. @default 10 */
+  attempts?: number
+  /** Milliseconds before the first try; each further one waits twice as long. @default 500 */
+  delay?: number
+  /** Milliseconds that a wait does not exceed. @default 30_000 */
+  maxDelay?: number
+}
+
+/** Keeps an agent connected to a server: a link that drops is replaced, in the background and by the next call. */
+export class Connection {
+  readonly #setup: LinkSetup
+  readonly #retry: Required<McpReconnectOptions>
+  readonly #ended = new AbortController()
+  #link: Link | undefined
+  #opening: Promise<Link> | undefined
+  #returning = false
+  /** Drops and failed tries since a call last succeeded. */
+  #failures = 0
+
+  constructor(setup: LinkSetup, { attempts = 10, delay = 500, maxDelay = 30_000 }: McpReconnectOptions = {}) {
+    this.#setup = setup
+    this.#retry = { attempts, delay, maxDelay }
+  }
+
+  /** @throws AlliumError `mcp.unreachable`, `mcp.not_installed` */
+  async open(): Promise<void> {
+    await this.#reach()
+  }
+
+  /** @throws AlliumError `mcp.unreachable`, `mcp.lost`, `mcp.refused` */
+  async call(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
+    const link = await this.#reached()
+    try {
+      return this.#succeeded(await link.call(name, args, signal))
+    } catch (error) {
+      if (signal.aborted) throw signal.reason
+      if (!neverArrived(link, error)) throw this.#failure(link, error)
+    }
+    await link.close()
+    this.#dropped(link)
+    const next = await this.#reached()
+    try {
+      return this.#succeeded(await next.call(name, args, signal))
+    } catch (error) {
+      if (signal.aborted) throw signal.reason
+      throw this.#failure(next, error)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#ended.abort(new Error('The agent is disposed.'))
+    await this.#opening?.catch(() => undefined)
+    await this.#link?.close()
+    this.#link = undefined
+  }
+
+  /** The link, for a call: what keeps it away is told to the model without its details. */
+  async #reached(): Promise<Link> {
+    try {
+      return await this.#reach()
+    } catch (cause) {
+      const { name } = this.#setup
+      const message = `The MCP server "${name}" is not connected at the moment.`
+      throw new AlliumError('mcp.unreachable', message, { cause, expose: true, details: { server: name } })
+    }
+  }
+
+  #reach(): Promise<Link> {
+    if (this.#link !== undefined) return Promise.resolve(this.#link)
+    this.#opening ??= this.#open().finally(() => (this.#opening = undefined))
+    return this.#opening
+  }
+
+  async #open(): Promise<Link> {
+    this.#ended.signal.throwIfAborted()
+    const link = await Link.to(this.#setup, this.#ended.signal)
+    if (this.#ended.signal.aborted || !link.open) {
+      await link.close()
+      this.#ended.signal.throwIfAborted()
+      throw new AlliumError('mcp.unreachable', `The MCP server "${this.#setup.name}" closed the connection at once.`)
+    }
+    link.onclose = () => this.#dropped(link)
+    this.#link = link
+    return link
+  }
+
+  #dropped(link: Link): void {
+    if (this.#link !== link || this.#ended.signal.aborted) return
+    this.#link = undefined
+    this.#setup.logger.warn(`The connection to the MCP server "${this.#setup.name}" dropped. It is tried again.`)
+    void this.#comeBack()
+  }
+
+  async #comeBack(): Promise<void> {
+    if (this.#returning) return
+    this.#returning = true
+    try {
+      while (this.#link === undefined && this.#failures < this.#retry.attempts) await this.#tryAgain()
+    } catch {
+      return // closed meanwhile
+    } finally {
+      this.#returning = false
+    }
+    const { logger, name } = this.#setup
+    if (this.#link === undefined)
+      logger.error(`The MCP server "${name}" does not come back. Only calls of its tools try again.`)
+  }
+
+  /** Waits and tries once. @throws when the connection is closed meanwhile */
+  async #tryAgain(): Promise<void> {
+    const { delay, maxDelay } = this.#retry
+    const { clock, logger, name } = this.#setup
+    await wait(Math.min(maxDelay, delay * 2 ** this.#failures++), clock, this.#ended.signal)
+    try {
+      await this.#reach()
+      logger.warn(`The MCP server "${name}" is connected again.`)
+    } catch (error) {
+      this.#ended.signal.throwIfAborted()
+      logger.debug?.(`The MCP server "${name}" is still away.`, { error })
+    }
+  }
+
+  #succeeded(result: CallToolResult): CallToolResult {
+    this.#failures = 0
+    return result
+  }
+
+  #failure(link: Link, error: unknown): AlliumError {
+    const { name, secrets } = this.#setup
+    const given = { cause: secrets.cleaned(error), expose: true, details: { server: name } }
+    if (link.answered(error)) {
+      this.#failures = 0
+      return new AlliumError('mcp.refused', `The MCP server "${name}" refused the call: ${secrets.tell(error)}`, given)
+    }
+    const status = link.statusOf(error)
+    if (status !== undefined)
+      return new AlliumError('mcp.refused', `The MCP server "${name}" answered with HTTP status ${status}.`, given)
+    if (isMalformed(error))
+      return new AlliumError('mcp.refused', `The MCP server "${name}" sent something that is no result.`, given)
+    void link.check()
+    const unsure = 'It may have run, or not.'
+    return new AlliumError('mcp.lost', `The MCP server "${name}" was lost during the call. ${unsure}`, given)
+  }
+}
+
+/** Whether a call was refused before a server could run it, so that it may be sent to the next link. */
+function neverArrived(link: Link, error: unknown): boolean {
+  const status = link.statusOf(error)
+  const { message, cause } = (error ?? {}) as { message?: unknown; cause?: { code?: unknown } }
+  // The session is unknown, as after a restart: 404 by the specification, 400 by many servers.
+  if (status !== undefined) return status === 404 || (status === 400 && /session/i.test(String(message)))
+  return message === 'Not connected' || cause?.code === 'ECONNREFUSED'
+}
+
+function isMalformed(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && Array.isArray((error as { issues?: unknown }).issues)
+}

@@ -1,0 +1,176 @@
+import { AlliumError, type Clock, type Logger } from '@allium/core'
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
+import { loadSdk, type Sdk } from './sdk.ts'
+import type { Secrets } from './secrets.ts'
+import { isHttp, type McpServer, placeOf } from './server.ts'
+import { type Route, routeTo } from './transport.ts'
+
+/** What a link needs to know of the layer that it is for. */
+export interface LinkSetup {
+  readonly name: string
+  readonly server: McpServer
+  readonly secrets: Secrets
+  readonly connectTimeout: number
+  readonly logger: Logger
+  readonly clock: Clock
+  /** Told of the server's tools: when it is reached, and when it says that they changed. */
+  onTools(tools: readonly Tool[]): void
+}
+
+/** One connection to a server, from its handshake until it drops or is closed. It does not come back. */
+export class Link {
+  /** Called once, when the connection is gone. */
+  onclose: (() => void) | undefined
+  open = true
+  readonly #setup: LinkSetup
+  readonly #sdk: Sdk
+  readonly #client: Client
+  readonly #route: Route
+  readonly #gone: Promise<void>
+  #checking = false
+
+  /** @throws AlliumError `mcp.unreachable`, `mcp.not_installed` */
+  static async to(setup: LinkSetup, signal: AbortSignal): Promise<Link> {
+    const sdk = await loadSdk()
+    const said: string[] = []
+    const route = routeTo(setup.server, sdk, setup.secrets, (line) => {
+      said.push(setup.secrets.hide(line))
+      if (said.length > 5) said.shift()
+      setup.logger.debug?.(`MCP server "${setup.name}": ${said.at(-1)}`)
+    })
+    const link = new Link(setup, sdk, route)
+    try {
+      await link.#shake(signal)
+    } catch (cause) {
+      await link.close()
+      throw unreachable(setup, cause, said)
+    }
+    return link
+  }
+
+  private constructor(setup: LinkSetup, sdk: Sdk, route: Route) {
+    this.#setup = setup
+    this.#sdk = sdk
+    this.#route = route
+    this.#client = new sdk.Client({ name: 'allium', version: '0.1.0' })
+    this.#gone = new Promise((resolve) => {
+      this.#client.onclose = () => {
+        resolve()
+        if (!this.open) return
+        this.open = false
+        this.onclose?.()
+      }
+    })
+    if (isHttp(setup.server)) this.#client.onerror = () => void this.check()
+  }
+
+  /** Sends a call. Its abort is told to the server, in words that give nothing away. */
+  async call(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
+    const cancel = new AbortController()
+    const abort = () => cancel.abort('The call was cancelled.')
+    if (signal.aborted) throw signal.reason
+    signal.addEventListener('abort', abort, { once: true })
+    try {
+      const params = { name, arguments: args }
+      const options = { signal: cancel.signal, timeout: never }
+      return await this.#client.request({ method: 'tools/call', params }, this.#sdk.CallToolResultSchema, options)
+    } finally {
+      signal.removeEventListener('abort', abort)
+    }
+  }
+
+  /** Whether the server still answers; a link that does not is closed. HTTP has no connection that could drop by itself. */
+  async check(): Promise<void> {
+    if (this.#checking || !this.open) return
+    this.#checking = true
+    try {
+      await this.#client.ping({ timeout: 5_000 })
+    } catch (error) {
+      if (!this.answered(error)) await this.#client.close().catch(nothing)
+    } finally {
+      this.#checking = false
+    }
+  }
+
+  /** Whether an error is the server's own answer, in JSON-RPC. */
+  answered(error: unknown): boolean {
+    const { McpError, ErrorCode } = this.#sdk
+    if (!(error instanceof McpError) || !this.open) return false
+    return error.code !== ErrorCode.RequestTimeout && error.code !== ErrorCode.ConnectionClosed
+  }
+
+  /** The status that the server, or a proxy before it, refused a request with. */
+  statusOf(error: unknown): number | undefined {
+    return error instanceof this.#sdk.StreamableHTTPError && error.code !== -1 ? error.code : undefined
+  }
+
+  /** Closes the connection, and waits until a child is gone. */
+  async close(): Promise<void> {
+    this.open = false
+    const { farewell, pid } = this.#route
+    if (farewell !== undefined) await this.#within(1_000, farewell())
+    await this.#client.close().catch(nothing)
+    if (pid?.() !== undefined) await this.#within(5_000, this.#gone)
+  }
+
+  async #shake(signal: AbortSignal): Promise<void> {
+    const { connectTimeout } = this.#setup
+    await this.#client.connect(this.#route.transport, { timeout: connectTimeout, signal })
+    this.#client.setNotificationHandler(this.#sdk.ToolListChangedNotificationSchema, () => this.#relist())
+    this.#setup.onTools(await this.#list())
+  }
+
+  async #list(): Promise<Tool[]> {
+    const tools: Tool[] = []
+    if (this.#client.getServerCapabilities()?.tools === undefined) return tools
+    let cursor: string | undefined
+    for (let page = 0; page < maxPages; page++) {
+      const request = { method: 'tools/list' as const, ...(cursor !== undefined && { params: { cursor } }) }
+      const options = { timeout: this.#setup.connectTimeout }
+      const listed = await this.#client.request(request, this.#sdk.ListToolsResultSchema, options)
+      tools.push(...listed.tools)
+      cursor = listed.nextCursor
+      if (cursor === undefined) return tools
+    }
+    this.#setup.logger.warn(
+      `The MCP server "${this.#setup.name}" lists tools on more than ${maxPages} pages: the rest is left out.`,
+    )
+    return tools
+  }
+
+  async #relist(): Promise<void> {
+    const { name, logger, secrets, onTools } = this.#setup
+    try {
+      const tools = await this.#list()
+      if (this.open) onTools(tools)
+    } catch (error) {
+      if (this.open)
+        logger.warn(`The changed tools of the MCP server "${name}" cannot be listed: ${secrets.tell(error)}`)
+    }
+  }
+
+  /** Waits for a promise, but not longer. */
+  async #within(ms: number, promise: Promise<unknown>): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise((resolve) => (timer = setTimeout(resolve, ms)))
+    await Promise.race([promise.catch(nothing), late])
+    clearTimeout(timer)
+  }
+}
+
+/** The agent's own clock ends a call; the SDK's timer would only be a second one. */
+const never = 2 ** 31 - 1
+const maxPages = 100
+
+function unreachable({ name, server, secrets }: LinkSetup, cause: unknown, said: readonly string[]): AlliumError {
+  const words = said.length === 0 ? '' : ` It said: ${said.join(' · ').slice(0, 500)}`
+  const mend = isHttp(server) ? 'Check its URL and headers.' : 'Check that its program is there, and its variables.'
+  return new AlliumError(
+    'mcp.unreachable',
+    `The MCP server "${name}" (${placeOf(server)}) cannot be reached: ${secrets.tell(cause)}.${words} ${mend}`,
+    { cause: secrets.cleaned(cause), details: { server: name } },
+  )
+}
+
+function nothing(): void {}

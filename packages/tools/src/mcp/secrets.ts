@@ -1,0 +1,61 @@
+import { isAlliumError, messageOf } from '@allium/core'
+import { isHttp, type McpServer } from './server.ts'
+
+/** What must stand in no error and no log line: the values of headers and variables, and what an URL carries. */
+export class Secrets {
+  readonly #values = new Set<string>()
+
+  constructor(server: McpServer) {
+    if (isHttp(server)) this.#addUrl(new URL(server.url))
+    else this.add(Object.values(variables(server.env)))
+  }
+
+  /** Each value, and the words of it: an error may quote `Bearer x` or `x` alone. */
+  add(values: readonly string[]): void {
+    for (const value of values)
+      for (const secret of [value, value.trim(), ...value.split(/\s+/)])
+        if (secret.length >= 4 && secret.toLowerCase() !== 'bearer' && secret.toLowerCase() !== 'basic')
+          this.#values.add(secret)
+  }
+
+  hide(text: string): string {
+    const longestFirst = [...this.#values].sort((a, b) => b.length - a.length)
+    return longestFirst.reduce((text, secret) => text.replaceAll(secret, '[secret]'), text)
+  }
+
+  /** An error that may be shown to an operator: its own words and those of its causes, and none of its other fields. */
+  cleaned(thrown: unknown): unknown {
+    if (isAlliumError(thrown)) return thrown
+    const copy = new Error(this.tell(thrown))
+    if (thrown instanceof Error) copy.name = thrown.name
+    return copy
+  }
+
+  /** `fetch failed: connect ECONNREFUSED 127.0.0.1:80`: what lies below says more. */
+  tell(thrown: unknown): string {
+    const messages: string[] = []
+    for (let error = thrown; error !== undefined && messages.length < 3; error = causeOf(error))
+      messages.push(messageOf(error))
+    return this.hide(messages.join(': ')).slice(0, 500)
+  }
+
+  #addUrl(url: URL): void {
+    const { username, password, searchParams } = url
+    this.add([username, password, decodeURIComponent(password), ...searchParams.values()])
+  }
+}
+
+/** The variables that a child gets, filled in from this process where they are only named. */
+export function variables(
+  given: readonly string[] | Readonly<Record<string, string | true>> = {},
+): Record<string, string> {
+  const wanted = Array.isArray(given) ? given.map((name) => [name, true] as const) : Object.entries(given)
+  const filled = wanted.map(([name, value]) => [name, value === true ? process.env[name] : value] as const)
+  return Object.fromEntries(filled.filter((entry): entry is readonly [string, string] => entry[1] !== undefined))
+}
+
+function causeOf(error: unknown): unknown {
+  if (typeof error !== 'object' || error === null) return undefined
+  const { cause, errors } = error as { cause?: unknown; errors?: unknown[] }
+  return cause ?? errors?.[0]
+}

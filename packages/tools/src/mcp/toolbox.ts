@@ -1,0 +1,151 @@
+import { type AnyTool, type Logger, type ToolExecution, toolResult } from '@allium/core'
+import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
+import type { Connection } from './connection.ts'
+import { contentOf } from './result.ts'
+import { loadSdk } from './sdk.ts'
+
+export interface McpCall {
+  /** The tool, by the server's own name. */
+  tool: string
+  args: Record<string, unknown>
+}
+
+export interface ToolboxOptions {
+  readonly name: string
+  readonly prefix: string
+  readonly include: readonly string[] | undefined
+  readonly exclude: readonly string[]
+  readonly requireApproval:
+    | boolean
+    | readonly string[]
+    | ((call: McpCall, ctx: ToolExecution) => boolean | Promise<boolean>)
+  readonly timeout: number | undefined
+}
+
+/**
+ * The tools of a server that an agent has. They are those of the first listing: an agent takes tools at init only. What
+ * later listings lack gives error results, and what they add or change is warned of.
+ */
+export class Toolbox {
+  readonly #options: ToolboxOptions
+  readonly #logger: Logger
+  /** As first listed; undefined until then. */
+  #first: Map<string, Tool> | undefined
+  #now = new Set<string>()
+  #warned = new Set<string>()
+
+  constructor(options: ToolboxOptions, logger: Logger) {
+    this.#options = options
+    this.#logger = logger
+  }
+
+  /** Takes a listing of the server. */
+  update(listed: readonly Tool[]): void {
+    const tools = listed.filter(({ name }) => this.#wanted(name))
+    this.#now = new Set(tools.map(({ name }) => name))
+    if (this.#first !== undefined) return this.#compare(tools, this.#first)
+    this.#first = new Map(tools.map((tool) => [tool.name, tool]))
+    const { include = [], exclude, name } = this.#options
+    const known = new Set(listed.map(({ name }) => name))
+    const missing = [...include, ...exclude].filter((tool) => !known.has(tool))
+    if (missing.length > 0)
+      this.#logger.warn(
+        `The MCP server "${name}" has no tool ${list(missing)}, which include or exclude names. It has ${list([...known])}.`,
+      )
+  }
+
+  tools(connection: Connection): AnyTool[] {
+    return [...(this.#first?.values() ?? [])].map((tool) => this.#toolFor(tool, connection))
+  }
+
+  #toolFor(tool: Tool, connection: Connection): AnyTool {
+    const { prefix, timeout, name: server } = this.#options
+    const requireApproval = this.#approvalOf(tool.name)
+    return {
+      name: toolName(prefix, tool.name),
+      description: tool.description ?? tool.title ?? '',
+      jsonSchema: tool.inputSchema,
+      ...(timeout !== undefined && { timeout }),
+      ...(requireApproval !== undefined && { requireApproval }),
+      execute: async (args: Record<string, unknown>, { signal }) => {
+        if (!this.#now.has(tool.name))
+          return failure(`The MCP server "${server}" no longer has the tool "${tool.name}".`)
+        const result = await connection.call(tool.name, args, signal)
+        const problem = await mismatch(tool, result)
+        if (problem !== undefined) return failure(`The result of "${tool.name}" does not fit its schema: ${problem}`)
+        const { structuredContent, isError = false } = result
+        const shaped = toolResult({ content: contentOf(result), isError })
+        return structuredContent === undefined ? shaped : { ...shaped, structuredContent }
+      },
+    }
+  }
+
+  /** Nothing that the server says of its tools (`readOnlyHint` and the like) lifts an approval. */
+  #approvalOf(tool: string): AnyTool['requireApproval'] | undefined {
+    const { requireApproval } = this.#options
+    if (typeof requireApproval === 'boolean') return requireApproval
+    if (typeof requireApproval === 'function')
+      return (args: Record<string, unknown>, ctx) => requireApproval({ tool, args }, ctx)
+    return requireApproval.includes(tool)
+  }
+
+  #wanted(tool: string): boolean {
+    const { include, exclude } = this.#options
+    return (include?.includes(tool) ?? true) && !exclude.includes(tool)
+  }
+
+  #compare(tools: readonly Tool[], first: ReadonlyMap<string, Tool>): void {
+    const changed = tools.filter((tool) => {
+      const before = first.get(tool.name)
+      return before !== undefined && definition(before) !== definition(tool)
+    })
+    this.#warn('new tools, which an agent takes at init only', names(tools.filter(({ name }) => !first.has(name))))
+    this.#warn('changed tools; the model still has the first definition', names(changed))
+    this.#warn(
+      'no longer the tools',
+      [...first.keys()].filter((name) => !this.#now.has(name)),
+    )
+  }
+
+  /** Once for each set: a server that flaps would fill the log. */
+  #warn(what: string, tools: readonly string[]): void {
+    if (tools.length === 0) return
+    const message = `The MCP server "${this.#options.name}" has ${what}: ${list(tools)}. A new agent has them as they are now.`
+    if (this.#warned.has(message)) return
+    this.#warned.add(message)
+    this.#logger.warn(message)
+  }
+}
+
+/** Providers take names of letters, digits, `_` and `-` alone. */
+function toolName(prefix: string, name: string): string {
+  return (prefix + name).replaceAll(/[^\w-]/g, '_')
+}
+
+function failure(content: string) {
+  return toolResult({ content, isError: true })
+}
+
+/** How `structuredContent` breaks the schema that the server gave for it. An own schema that cannot be read checks nothing. */
+async function mismatch({ outputSchema }: Tool, result: CallToolResult): Promise<string | undefined> {
+  if (outputSchema === undefined || result.structuredContent === undefined || result.isError === true) return undefined
+  try {
+    const { AjvJsonSchemaValidator } = await loadSdk()
+    const { $schema: _, ...schema } = outputSchema
+    return new AjvJsonSchemaValidator().getValidator(schema)(result.structuredContent).errorMessage
+  } catch {
+    return undefined
+  }
+}
+
+function definition({ description, inputSchema }: Tool): string {
+  return JSON.stringify([description, inputSchema])
+}
+
+function names(tools: readonly Tool[]): string[] {
+  return tools.map(({ name }) => name)
+}
+
+function list(names: readonly string[]): string {
+  return names.length === 0 ? 'none' : names.map((name) => JSON.stringify(name)).join(', ')
+}

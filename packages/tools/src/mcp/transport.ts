@@ -1,0 +1,64 @@
+import type { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { Sdk } from './sdk.ts'
+import { type Secrets, variables } from './secrets.ts'
+import { isHttp, type McpHttpServer, type McpServer, type McpStdioServer } from './server.ts'
+
+/** A way to a server, not yet taken. */
+export interface Route {
+  readonly transport: StdioClientTransport | StreamableHTTPClientTransport
+  /** The child's process id, once it runs. */
+  readonly pid?: () => number | undefined
+  /** Tells the server that its session ends. */
+  readonly farewell?: () => Promise<void>
+}
+
+/** @param onLine a line that a child wrote to its stderr */
+export function routeTo(server: McpServer, sdk: Sdk, secrets: Secrets, onLine: (line: string) => void): Route {
+  return isHttp(server) ? httpRoute(server, sdk, secrets) : stdioRoute(server, sdk, onLine)
+}
+
+function stdioRoute(server: McpStdioServer, sdk: Sdk, onLine: (line: string) => void): Route {
+  const { command, args = [], env, cwd } = server
+  const transport = new sdk.StdioClientTransport({
+    command,
+    args: [...args],
+    env: variables(env),
+    stderr: 'pipe',
+    ...(cwd !== undefined && { cwd }),
+  })
+  readLines(transport, onLine)
+  // The SDK forgets the process when it begins to close it.
+  let pid: number | undefined
+  const start = transport.start.bind(transport)
+  transport.start = async () => {
+    await start()
+    pid = transport.pid ?? undefined
+  }
+  return { transport, pid: () => pid }
+}
+
+function httpRoute({ url, headers = {}, fetch = globalThis.fetch }: McpHttpServer, sdk: Sdk, secrets: Secrets): Route {
+  const withHeaders: typeof fetch = async (to, init) => {
+    const given = typeof headers === 'function' ? await headers() : headers
+    secrets.add(Object.values(given))
+    const all = new Headers(init?.headers)
+    for (const [name, value] of Object.entries(given)) all.set(name, value)
+    return fetch(to, { ...init, headers: all })
+  }
+  const transport = new sdk.StreamableHTTPClientTransport(new URL(url), { fetch: withHeaders })
+  return { transport, farewell: () => transport.terminateSession() }
+}
+
+/** Reads the child's stderr: a pipe that nobody reads stops the child. */
+function readLines(transport: StdioClientTransport, onLine: (line: string) => void): void {
+  const decoder = new TextDecoder()
+  let rest = ''
+  transport.stderr?.on('data', (chunk: Uint8Array) => {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = (lines.pop() ?? '').slice(-maxLine)
+    for (const line of lines) if (line.trim() !== '') onLine(line.slice(0, maxLine))
+  })
+}
+
+const maxLine = 2_000
