@@ -3,6 +3,6 @@ import base from '../../tsup.base.ts'
 
 export default defineConfig({
   ...base,
-  external: ['allium'],
-  entry: ['src/index.ts', 'src/config.ts', 'src/testing.ts', 'src/testing-vitest.ts'],
+  external: [/^allium(\/|$)/],
+  entry: ['src/index.ts', 'src/config.ts', 'src/hooks.ts', 'src/testing.ts', 'src/testing-vitest.ts'],
 })

@@ -18,6 +18,7 @@ export {
   type ResolverOptions,
 } from '@allium/providers'
 export * as tools from '@allium/tools'
+// By its name: tsup writes no right types for a namespace of its own files.
+export * as hooks from 'allium/hooks'
 export { Agent } from './agent.ts'
-export * as hooks from './hooks.ts'
 export { ajvValidate } from './validate.ts'
