@@ -43,7 +43,8 @@ export class LifecycleRun {
 
   /** The loop has ended. */
   async loopEnded(): Promise<void> {
-    if (this.#failed === undefined) await this.#calls?.loopEnded(this.#turn.history, () => this.#toolsDone(false))
+    if (this.#failed === undefined)
+      await this.#calls?.loopEnded(this.#turn.pending.length > 0, () => this.#toolsDone(false))
     if (this.#failed !== undefined) throw this.#failed.error
   }
 

@@ -1,4 +1,3 @@
-import type { Message } from '@allium/core'
 import type { ToolCallOutcome, ToolPhase } from './tool-info.ts'
 
 /** The tool calls of one iteration, until all have come to something. */
@@ -28,22 +27,7 @@ export class ToolCalls {
   }
 
   /** The loop has ended: tells of calls that it was not seen to complete, unless some wait for a human. */
-  async loopEnded(history: readonly Readonly<Message>[], tell: () => Promise<unknown>): Promise<void> {
-    if (!this.told && !waits(history)) await tell()
+  async loopEnded(waits: boolean, tell: () => Promise<unknown>): Promise<void> {
+    if (!this.told && !waits) await tell()
   }
-}
-
-/** Whether calls of the last answer have no result. */
-function waits(history: readonly Readonly<Message>[]): boolean {
-  const answered = new Set<string>()
-  for (let i = history.length - 1; i >= 0; i--) {
-    const { role, content } = history[i] as Message
-    if (role === 'user' || typeof content === 'string') return false
-    for (const part of content) if (part.type === 'tool-result') answered.add(part.callId)
-    if (role === 'assistant')
-      return content.some(
-        (part) => part.type === 'tool-call' && part.providerExecuted !== true && !answered.has(part.callId),
-      )
-  }
-  return false
 }

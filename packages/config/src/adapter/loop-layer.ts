@@ -1,4 +1,4 @@
-import { defineMiddleware, type Message, type TypedMiddleware } from '@allium/core'
+import { defineMiddleware, type TypedMiddleware } from '@allium/core'
 import { fire, isEnding, tellError } from './fire.ts'
 import type { InTurn, Loop, Loops } from './loop.ts'
 import { loopDraft } from './loop-context.ts'
@@ -20,7 +20,7 @@ export function loopLayer(loops: Loops): TypedMiddleware<{}> {
         if (!isEnding(error, ctx)) await tellError(loop, ctx, 'model_call', error)
         throw error
       }
-      if (waits(ctx.history)) return
+      if (ctx.pending.length > 0) return
       await endIteration(loop, ctx)
       await fireLoop(loop, ctx, 'afterLoopComplete', false)
     },
@@ -53,19 +53,4 @@ function fireLoop(loop: Loop, place: InTurn, hook: LoopHook, writes: boolean): P
       return writes ? draft : { ctx: draft.ctx }
     },
   })
-}
-
-/** Whether calls of the last answer wait for a human: then the loop has not ended. */
-function waits(history: readonly Readonly<Message>[]): boolean {
-  const answered = new Set<string>()
-  for (let at = history.length - 1; at >= 0; at--) {
-    const { role, content } = history[at] as Message
-    if (role === 'user' || typeof content === 'string') return false
-    for (const part of content) if (part.type === 'tool-result') answered.add(part.callId)
-    if (role === 'assistant')
-      return content.some(
-        (part) => part.type === 'tool-call' && part.providerExecuted !== true && !answered.has(part.callId),
-      )
-  }
-  return false
 }
