@@ -8,8 +8,7 @@ import {
   type TypedMiddleware,
   tenantOf,
 } from '@allium/core'
-import { Flights } from './flights.ts'
-import { memoryKeyValue } from './memory-key-value.ts'
+import { Flights, memoryKeyValue } from '@allium/resilience'
 
 export interface CacheOptions {
   /** Where answers are kept; a Keyv is one. @default in this process, the 1,000 used last */

@@ -1,5 +1,6 @@
 import { AlliumError, defineMiddleware, type ModelRef, type TypedMiddleware } from '@allium/core'
-import { isFinal, watchChunks } from './attempts.ts'
+import { isFinal } from '@allium/resilience'
+import { watchChunks } from './watch-chunks.ts'
 
 export interface FallbackOptions {
   /** Who is asked when the model fails, one after the other: models, or strings that the agent resolves. */

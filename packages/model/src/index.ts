@@ -1,6 +1,5 @@
+export { isTransient, memoryKeyValue } from '@allium/resilience'
 export { type CacheOptions, cache, type ModelCacheHit } from './cache.ts'
 export { type FallbackOptions, fallback, type ModelFallback } from './fallback.ts'
-export { memoryKeyValue } from './memory-key-value.ts'
 export { type DeepPartial, objectStream, type PartialAnswer } from './object-stream.ts'
 export { type ModelRetry, type RetryOptions, retry } from './retry.ts'
-export { isTransient } from './transient.ts'

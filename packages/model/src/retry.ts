@@ -1,7 +1,6 @@
 import { defineMiddleware, type TypedMiddleware, wait } from '@allium/core'
-import { isFinal, watchChunks } from './attempts.ts'
-import { retryAfter } from './retry-after.ts'
-import { isTransient, statusOf } from './transient.ts'
+import { backoff, isFinal, isTransient, retryAfter, statusOf } from '@allium/resilience'
+import { watchChunks } from './watch-chunks.ts'
 
 export interface RetryOptions {
   /** Calls in all, the first included. @default 3 */
@@ -42,6 +41,7 @@ export function retry({
   random = Math.random,
   as = 'model:retry',
 }: RetryOptions = {}): TypedMiddleware<{}> {
+  const waits = { delay, maxDelay, jitter, random }
   return defineMiddleware({
     name: as,
     order: { is: ['retries'] },
@@ -52,18 +52,13 @@ export function retry({
           return await next()
         } catch (error) {
           if (!(attempt < attempts) || shown() || ctx.signal.aborted || isFinal(error) || !when(error)) throw error
-          const ms = Math.min(retryAfter(error, ctx.clock.now()) ?? backoff(attempt), maxDelay)
+          const ms = Math.min(retryAfter(error, ctx.clock.now()) ?? backoff(attempt, waits), maxDelay)
           ctx.emit({ type: 'model:retry', attempt, delay: ms, status: statusOf(error) })
           await wait(ms, ctx.clock, ctx.signal)
         }
       }
     },
   })
-
-  function backoff(attempt: number): number {
-    const full = Math.min(delay * 2 ** (attempt - 1), maxDelay)
-    return full * (1 - jitter * random())
-  }
 }
 
 /** An attempt failed and another follows after `delay` milliseconds. */

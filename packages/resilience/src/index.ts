@@ -1,0 +1,6 @@
+export { type BackoffOptions, backoff } from './backoff.ts'
+export { isFinal } from './final.ts'
+export { type Flight, Flights } from './flights.ts'
+export { memoryKeyValue } from './memory-key-value.ts'
+export { retryAfter } from './retry-after.ts'
+export { isTransient, statusOf } from './transient.ts'

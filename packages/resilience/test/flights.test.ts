@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import { Flights } from '../src/index.ts'
+
+const { signal } = new AbortController()
+
+it('gives who asks for the same what the first came to', async () => {
+  const flights = new Flights<string>()
+  const first = await flights.joinOrBegin('a', signal)
+  const second = flights.joinOrBegin('a', signal)
+  if ('value' in first) throw new Error('The first had nothing to join.')
+  first.land('done')
+  first.end()
+  expect(await second).toEqual({ value: 'done' })
+})
+
+it('lets the next one begin where the first came to nothing', async () => {
+  const flights = new Flights<string>()
+  const first = await flights.joinOrBegin('a', signal)
+  const second = flights.joinOrBegin('a', signal)
+  if (!('value' in first)) first.end()
+  expect(await second).not.toHaveProperty('value')
+})
+
+it('lets one that waits leave when its signal aborts', async () => {
+  const flights = new Flights<string>()
+  await flights.joinOrBegin('a', signal)
+  const leaving = new AbortController()
+  const second = flights.joinOrBegin('a', leaving.signal)
+  leaving.abort(new Error('gone'))
+  await expect(second).rejects.toThrow('gone')
+})
