@@ -59,14 +59,15 @@ async function inTime<T>(
   { name, timeout }: Pick<Failing, 'name' | 'timeout'>,
   check: (signal: AbortSignal) => T | PromiseLike<T>,
 ): Promise<T> {
-  const own = new AbortController()
-  const given = check(own.signal)
-  if (!isThenable(given)) return given
+  // A controller costs more than most checks: only a check that takes the signal gets one.
+  const own = check.length === 0 ? undefined : new AbortController()
+  const given = check(own?.signal as AbortSignal)
+  if (!isThenable(given) || (await isDoneSoon(given))) return given
   let stop = () => {}
   let leave = () => {}
   const late = new Promise<never>((_, reject) => {
     const end = (reason: unknown) => {
-      own.abort(reason)
+      own?.abort(reason)
       reject(reason)
     }
     const message = `"${name}" took longer than ${timeout} ms.`
@@ -81,6 +82,17 @@ async function inTime<T>(
     stop()
     signal.removeEventListener('abort', leave)
   }
+}
+
+/** Whether it settles within these turns of the microtask queue, in which neither time passes nor anybody aborts. */
+async function isDoneSoon(given: PromiseLike<unknown>): Promise<boolean> {
+  let done = false
+  const settled = () => {
+    done = true
+  }
+  given.then(settled, settled)
+  for (let turns = 0; turns < 32 && !done; turns++) await undefined
+  return done
 }
 
 function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {

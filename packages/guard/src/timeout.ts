@@ -53,8 +53,9 @@ export function timeout({ turn, model, tool, as = 'guard:timeout' }: TimeoutOpti
     const late = new AbortController()
     const what = scope === 'turn' ? 'turn' : `${scope} call`
     const message = `The ${what} took longer than ${ms} ms ("${as}").`
-    const error = new AlliumError(`${scope}.timeout`, message, { details: { layer: as, ms } })
-    const stop = clock.after(ms, () => late.abort(error))
+    const stop = clock.after(ms, () =>
+      late.abort(new AlliumError(`${scope}.timeout`, message, { details: { layer: as, ms } })),
+    )
     try {
       return await next({ signal: late.signal })
     } finally {

@@ -12,7 +12,12 @@ const patterns: readonly RegExp[] = [
   /(:\/\/[^\s/@:"]{0,64}:)[^\s/@"]{1,256}(?=@)/g,
 ]
 
+/** What every one of them begins with: most texts hold none, and need one search alone. */
+const beginnings =
+  /-----BEGIN|eyJ|sk-|[rs]k_|AIza|gh[a-z]_|github_pat_|glpat-|x(?:ox|app)|A(?:KIA|SIA)|gsk_|xai-|hf_|npm_|[Bb]earer|BEARER|:\/\//
+
 export function withoutSecrets(text: string): string {
+  if (!beginnings.test(text)) return text
   return patterns.reduce(
     (rest, pattern) => rest.replace(pattern, (_, kept) => (typeof kept === 'string' ? `${kept}[hidden]` : '[hidden]')),
     text,
