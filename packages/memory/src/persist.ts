@@ -24,7 +24,8 @@ export interface PersistOptions {
 export function persist({ store = memoryStore(), lease = 30_000, as = 'memory:persist' }: PersistOptions = {}) {
   return defineMiddleware({
     name: as,
-    order: { is: ['persists'] },
+    // Not `persists`: it stores the history as it is once every layer has returned, wherever it stands.
+    order: { is: ['keepers'] },
     async session(ctx, next) {
       const key = { tenant: tenantOf(ctx.principal) ?? '', sessionId: ctx.sessionId }
       const conversation = new StoredConversation(store, key, lease, ctx)
