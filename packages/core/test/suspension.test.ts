@@ -88,7 +88,7 @@ describe('resume()', () => {
     expect(resumed).toMatchObject({ status: 'completed', text: 'Done.', resumes: result.turnId, pending: [] })
     expect(resumed.turnId).not.toBe(result.turnId)
     expect(ran).toEqual([{ name: 'work', n: 1 }])
-    expect(only(events, 'turn:start')).toMatchObject([{ input: [], resumes: result.turnId, turnIndex: 0 }])
+    expect(only(events, 'turn:start')).toMatchObject([{ resumes: result.turnId, turnIndex: 0 }])
     expect(resumed.messages.map(({ role }) => role)).toEqual(['tool', 'assistant'])
   })
 

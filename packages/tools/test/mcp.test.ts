@@ -221,6 +221,28 @@ describe('tools.mcp', () => {
     })
   })
 
+  it('finds out whether the server is there before it sends the call after a lost one', async () => {
+    const { url } = await httpServer()
+    let down = false
+    let answer = () => {}
+    const pinged = new Promise<void>((resolve) => (answer = resolve))
+    const cut: typeof fetch = async (to, init) => {
+      const ping = String(init?.body).includes('"ping"')
+      if (ping) await pinged
+      if (ping || down) throw new TypeError('fetch failed', { cause: { code: 'ECONNRESET' } })
+      return fetch(to, init)
+    }
+    const { call } = agentWith({ url, fetch: cut })
+    await call('add', { a: 1, b: 2 })
+    down = true
+    expect(await call('add', { a: 1, b: 2 })).toMatchObject({ error: { code: 'mcp.lost' } })
+    down = false
+    const next = call('add', { a: 2, b: 2 })
+    await new Promise(setImmediate)
+    answer()
+    expect(await next).toMatchObject({ content: 'The sum is 4.', status: 'ok' })
+  })
+
   it('is disposed at once while a server is away', async () => {
     const { url, stop, requests } = await httpServer()
     const { agent, call } = agentWith({ url }, { reconnect: { delay: 60_000 } })

@@ -1,4 +1,3 @@
-import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
 import type { ContentChunk, FinishChunk, FinishReason } from '../model/chunk.ts'
 import type { ToolStatus } from '../tool/tool-result.ts'
@@ -15,11 +14,10 @@ interface InStep extends InTurn {
   stepIndex: number
 }
 
+/** It comes before any layer, and so without the input, which one of them may still redact or block. */
 export interface TurnStart extends InTurn {
   type: 'turn:start'
   turnIndex: number
-  /** Empty where the turn resumes another run. */
-  input: readonly Message[]
   /** The run that this one resumes. */
   resumes?: string
 }

@@ -58,12 +58,12 @@ export async function runTurn(
 }
 
 function begin(turn: TurnScope): void {
-  const { session, turnId, turnIndex, input } = turn
+  const { session, turnId, turnIndex } = turn
   const resumes = turn.options.resume?.suspension
   session.turn = turn
   if (resumes === undefined) session.state.beginTurn()
   else session.state.restore(resumes.state)
-  const event: TurnStart = { type: 'turn:start', sessionId: session.id, turnId, turnIndex, input }
+  const event: TurnStart = { type: 'turn:start', sessionId: session.id, turnId, turnIndex }
   turn.send(resumes === undefined ? event : { ...event, resumes: resumes.turnId })
 }
 

@@ -17,8 +17,10 @@ import { checkArgs, tellIssues } from '../tool/check-args.ts'
  * @throws AlliumError `approval.unknown`, `approval.invalid`, `approval.used`, `approval.expired`, `approval.changed`, `approval.forged`
  */
 export async function checkDecisions(session: SessionScope, given: unknown): Promise<Resume> {
-  if (typeof given !== 'object' || given === null || Array.isArray(given) || Object.keys(given).length === 0)
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw fail('approval.invalid', `resume() takes decisions by call id, but ${describe(given)} was given. ${form}`)
+  if (Object.keys(given).length === 0)
+    throw fail('approval.invalid', `resume() got no decision. ${thoseThatWait(session)}`)
   const decisions = new Map<string, Decision>()
   for (const [callId, decision] of Object.entries(given as Record<string, unknown>)) {
     const call = waitingCall(session, callId)
@@ -44,6 +46,11 @@ function checkUnused(session: SessionScope, callId: string): void {
   throw fail('approval.used', `The call "${callId}" has been decided already. A decision is used once.`)
 }
 
+function thoseThatWait({ pending }: SessionScope): string {
+  if (pending.length === 0) return 'No call waits.'
+  return `Those that wait: ${pending.map((call) => `"${call.callId}"`).join(', ')}. ${form}`
+}
+
 const form = 'A decision is { approve: true }, { deny: "why" } or { args: { … } }.'
 
 function waitingCall(session: SessionScope, callId: string): PendingCall {
@@ -51,11 +58,7 @@ function waitingCall(session: SessionScope, callId: string): PendingCall {
   const call = pending.find((call) => call.callId === callId)
   if (call !== undefined) return call
   checkUnused(session, callId)
-  const waiting = pending.map((call) => `"${call.callId}"`).join(', ')
-  throw fail(
-    'approval.unknown',
-    `No call ${describe(callId)} waits for a decision. ${waiting === '' ? 'None does.' : `Those that wait: ${waiting}.`}`,
-  )
+  throw fail('approval.unknown', `No call ${describe(callId)} waits for a decision. ${thoseThatWait(session)}`)
 }
 
 function checkShape(callId: string, value: unknown): Decision {

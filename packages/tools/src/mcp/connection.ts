@@ -62,6 +62,7 @@ export class Connection {
   /** The link, for a call: what keeps it away is told to the model without its details. */
   async #reached(): Promise<Link> {
     try {
+      await this.#link?.checked()
       return await this.#reach()
     } catch (cause) {
       const { name } = this.#setup

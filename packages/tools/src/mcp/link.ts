@@ -28,7 +28,7 @@ export class Link {
   readonly #client: Client
   readonly #route: Route
   readonly #gone: Promise<void>
-  #checking = false
+  #check: Promise<void> | undefined
 
   /** @throws AlliumError `mcp.unreachable`, `mcp.not_installed` */
   static async to(setup: LinkSetup, signal: AbortSignal): Promise<Link> {
@@ -81,15 +81,22 @@ export class Link {
   }
 
   /** Whether the server still answers; a link that does not is closed. HTTP has no connection that could drop by itself. */
-  async check(): Promise<void> {
-    if (this.#checking || !this.open) return
-    this.#checking = true
+  check(): Promise<void> {
+    if (!this.open) return Promise.resolve()
+    this.#check ??= this.#ping().finally(() => (this.#check = undefined))
+    return this.#check
+  }
+
+  /** Settles once no check is under way, which might close the link below a call. */
+  async checked(): Promise<void> {
+    await this.#check
+  }
+
+  async #ping(): Promise<void> {
     try {
       await this.#client.ping({ timeout: 5_000 })
     } catch (error) {
       if (!this.answered(error)) await this.#client.close().catch(nothing)
-    } finally {
-      this.#checking = false
     }
   }
 
