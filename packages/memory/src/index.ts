@@ -1,2 +1,6 @@
+export { type Compacted, type CompactState, compact } from './compact.ts'
+export type { CompactOptions, CompactTrigger } from './compact-options.ts'
+export type { CompactView, ConversationSize } from './compact-view.ts'
 export { type PersistOptions, persist } from './persist.ts'
+export { type PlanItem, type Planned, type PlanOptions, type PlanState, plan } from './plan.ts'
 export { type TruncateOptions, truncate } from './truncate.ts'

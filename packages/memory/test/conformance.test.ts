@@ -1,5 +1,14 @@
 import { layerConformance } from '@allium/testing'
 import { describe, it } from 'vitest'
-import { persist } from '../src/index.ts'
+import { compact, persist, plan } from '../src/index.ts'
 
-layerConformance({ layer: () => persist(), describe, it, strict: true })
+const suite = { describe, it, strict: true }
+layerConformance({ layer: () => persist(), ...suite })
+layerConformance({ layer: () => compact()[0], ...suite })
+layerConformance({
+  name: 'memory:compact that clears all it may',
+  layer: () => compact({ strategy: 'clear', trigger: { tokens: 1 }, results: { keep: 0, marker: '' } })[0],
+  ...suite,
+})
+layerConformance({ layer: () => compact()[1], ...suite })
+layerConformance({ layer: () => plan(), ...suite })

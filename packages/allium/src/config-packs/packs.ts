@@ -1,6 +1,6 @@
 import type { Packs } from '@allium/config'
-import { contextPacks } from './context.ts'
 import { guardPacks } from './guard.ts'
+import { memoryPacks } from './memory.ts'
 import { modelPacks } from './model.ts'
 import { observePacks } from './observe.ts'
 import { toolPacks } from './tools.ts'
@@ -9,4 +9,4 @@ import { toolPacks } from './tools.ts'
  * What a config may name under `agent.use`, and the options that fit in a file; those that are functions are for code.
  * Give `createLoader({ packs: { ...packs, 'own.layer': { create, options } } })` for more.
  */
-export const packs: Packs = { ...guardPacks, ...modelPacks, ...observePacks, ...contextPacks, ...toolPacks }
+export const packs: Packs = { ...guardPacks, ...modelPacks, ...observePacks, ...memoryPacks, ...toolPacks }

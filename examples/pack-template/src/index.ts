@@ -1,0 +1,1 @@
+export { type AnswerCut, type MaxWordsOptions, type MaxWordsState, maxWords } from './max-words.ts'

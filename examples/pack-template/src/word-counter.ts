@@ -1,0 +1,13 @@
+/** Tells of each piece of a text how much of it still fits into a number of words. A word may come in several pieces. */
+export function wordCounter(max: number): (piece: string) => string {
+  let words = 0
+  let inWord = false
+  return (piece) => {
+    for (let at = 0; at < piece.length; at++) {
+      const isSpace = /\s/.test(piece.charAt(at))
+      if (!isSpace && !inWord && ++words > max) return piece.slice(0, at)
+      inWord = !isSpace
+    }
+    return piece
+  }
+}

@@ -1,0 +1,116 @@
+import { AlliumError, type Message, type ModelRef } from '@allium/core'
+import type { Clearing, ConversationSize } from './compact-view.ts'
+import { countTokens } from './count-tokens.ts'
+import { summaryPrompt } from './summary.ts'
+
+/** When a conversation is too long: the first of these that it is above. */
+export interface CompactTrigger {
+  tokens?: number
+  /** Without system messages. */
+  messages?: number
+  /** A part of the option `window`, above 0 and up to 1. */
+  fraction?: number
+}
+
+export interface CompactOptions<Name extends string = string> {
+  /** Clear old tool results, summarise older messages, or the first and then, where that is not enough, the second. @default 'hybrid' */
+  strategy?: 'clear' | 'summarise' | 'hybrid'
+  /** @default { tokens: 100_000 } */
+  trigger?: CompactTrigger
+  /** Tokens that the model can be sent; for a trigger with a fraction. */
+  window?: number
+  /** What stays as it is when the rest is summarised: the newest messages, up to a number or an amount of tokens. @default 20 messages, and at most half of the trigger */
+  keep?: { messages?: number; tokens?: number }
+  /** Which tool results are cleared. Those of the last answer never are. */
+  results?: {
+    /** The newest ones, which stay. @default 3 */
+    keep?: number
+    /** Tools whose results stay, by name. @default none */
+    exclude?: readonly string[]
+    /** Tokens that clearing must save at the least: it makes a provider's prompt cache begin anew. @default 0 */
+    atLeast?: number
+    /** What stands in the place of a result. @default says that it is cleared */
+    marker?: string
+  }
+  /** Who summarises: a model, or a name that the agent can resolve. A small one will do. @default the model of the call */
+  model?: ModelRef
+  /** What the summarising model is told. @default a prompt that keeps wishes, decisions, facts and open ends */
+  prompt?: string
+  /** The most tokens of a summary. @default 4_000 */
+  summaryTokens?: number
+  /** Milliseconds for the summarising call. @default 60_000 */
+  timeout?: number
+  /** @default a token for 4 characters, and 1,000 for an image or a file */
+  countTokens?(message: Readonly<Message>): number
+  /** The layers' name, and how the state key begins. @default 'memory:compact' */
+  as?: Name
+}
+
+/** The options with their defaults, checked. */
+export interface CompactPlan<Name extends string> {
+  strategy: 'clear' | 'summarise' | 'hybrid'
+  limit: ConversationSize
+  room: ConversationSize
+  clearing: Clearing & { atLeast: number }
+  model: ModelRef | undefined
+  prompt: string
+  summaryTokens: number
+  timeout: number
+  count(message: Readonly<Message>): number
+  as: Name
+}
+
+/** @throws AlliumError `layer.config` */
+export function planOf<Name extends string>({
+  strategy = 'hybrid',
+  trigger = { tokens: 100_000 },
+  window,
+  keep = {},
+  results = {},
+  model,
+  prompt = summaryPrompt,
+  summaryTokens = 4000,
+  timeout = 60_000,
+  countTokens: count = countTokens,
+  as = 'memory:compact' as Name,
+}: CompactOptions<Name>): CompactPlan<Name> {
+  const refuse = (what: string): never => {
+    throw new AlliumError('layer.config', `"${as}" ${what}`)
+  }
+  const least = (name: string, value: number, from: number) =>
+    value >= from || refuse(`needs ${name} of ${from} or more, but ${value} was given.`)
+
+  const { tokens, messages, fraction } = trigger
+  if (tokens === undefined && messages === undefined && fraction === undefined)
+    refuse('needs a trigger: { tokens }, { messages } or { fraction } of the window.')
+  if (fraction !== undefined && !(fraction > 0 && fraction <= 1))
+    refuse(`needs trigger.fraction above 0 and up to 1, but ${fraction} was given.`)
+  if (fraction !== undefined && window === undefined)
+    refuse('has trigger.fraction, but cannot know of what: give window, the tokens that the model can be sent.')
+  if (window !== undefined) least('window', window, 1)
+  if (tokens !== undefined) least('trigger.tokens', tokens, 1)
+  if (messages !== undefined) least('trigger.messages', messages, 2)
+  const none = Number.POSITIVE_INFINITY
+  const limit = {
+    messages: messages ?? none,
+    tokens: Math.min(tokens ?? none, fraction === undefined ? none : fraction * (window as number)),
+  }
+  const room = {
+    messages: keep.messages ?? (keep.tokens === undefined ? Math.min(20, Math.floor(limit.messages / 2)) : none),
+    tokens: keep.tokens ?? limit.tokens / 2,
+  }
+  for (const unit of ['messages', 'tokens'] as const) {
+    if (keep[unit] !== undefined) least(`keep.${unit}`, keep[unit], 1)
+    if (keep[unit] !== undefined && keep[unit] >= limit[unit])
+      refuse(`would keep ${keep[unit]} ${unit}, and begins at ${limit[unit]}: keep fewer.`)
+  }
+  const { keep: newest = 3, exclude = [], atLeast = 0, marker = clearedMarker } = results
+  least('results.keep', newest, 0)
+  least('results.atLeast', atLeast, 0)
+  least('summaryTokens', summaryTokens, 1)
+  least('timeout', timeout, 1)
+  const clearing = { keep: newest, exclude, atLeast, marker }
+  return { strategy, limit, room, clearing, model, prompt, summaryTokens, timeout, count, as }
+}
+
+const clearedMarker = '[This result was cleared to save room. Call the tool again if you need it.]'

@@ -1,0 +1,164 @@
+import {
+  AlliumError,
+  type AnyTool,
+  defineMiddleware,
+  type Message,
+  type ToolContext,
+  type TypedMiddleware,
+  toolResult,
+} from '@allium/core'
+
+const statuses = ['pending', 'in_progress', 'completed'] as const
+
+/** A thing to do, in the model's words. */
+export interface PlanItem {
+  text: string
+  status: (typeof statuses)[number]
+}
+
+export interface PlanOptions<Name extends string = string> {
+  /** The tool's name. @default 'plan' */
+  tool?: string
+  /** What the model reads: when to plan, and how. @default to plan work of three steps and more, and to keep the plan up to date */
+  description?: string
+  /** The most items. @default 50 */
+  maxItems?: number
+  /** The most characters of one item. @default 500 */
+  maxLength?: number
+  /** The layer's name, and the state key. @default 'memory:plan' */
+  as?: Name
+}
+
+/** The model has written its plan. */
+export interface Planned {
+  type: 'memory:plan'
+  layer: string
+  items: readonly Readonly<PlanItem>[]
+}
+
+declare module '@allium/core' {
+  interface AgentEvents {
+    'memory:plan': Planned
+  }
+}
+
+/** The session's plan. */
+export type PlanState<Name extends string> = Record<Name, PlanItem[]>
+
+/**
+ * Gives the model a to-do list: a tool that writes it whole, and a note of what is open at the end of each call.
+ *
+ * For work of many steps, where a model loses the thread, and for users who want to see how far it is. The list is kept in
+ * the session's state. The note is no part of the history, and stands last, so that prompt caches hold; it stays where
+ * the call that wrote the list was compacted away. Sub-agents have no part in it.
+ *
+ * @throws AlliumError `layer.config` for a limit below 1
+ * @example
+ * agent.use(memory.plan())
+ */
+export function plan<Name extends string = 'memory:plan'>({
+  tool = 'plan',
+  description = guidance,
+  maxItems = 50,
+  maxLength = 500,
+  as = 'memory:plan' as Name,
+}: PlanOptions<Name> = {}): TypedMiddleware<PlanState<Name>> {
+  for (const [option, value] of Object.entries({ maxItems, maxLength }))
+    if (!(value >= 1))
+      throw new AlliumError('layer.config', `"${as}" needs ${option} of 1 or more, but ${value} was given.`)
+
+  const writes: AnyTool = {
+    name: tool,
+    description,
+    jsonSchema: schemaOf(maxItems, maxLength),
+    execute({ items: given }: { items?: unknown }, ctx) {
+      const items = itemsOf(given, maxItems, maxLength)
+      if (typeof items === 'string') return toolResult({ content: items, isError: true })
+      ctx.state[as] = items
+      ctx.emit({ type: 'memory:plan', layer: as, items: copies(items) } satisfies Planned)
+      return `The plan is written: ${items.filter(isDone).length} of ${items.length} completed.`
+    },
+  }
+
+  const layer = defineMiddleware<Record<string, PlanItem[]>>({
+    name: as,
+    order: { is: ['shapes'], inside: ['memory:compact', 'memory:truncate'] },
+    tools: [writes],
+    state: { [as]: { default: [], reducer: (_, items) => copies(items) } },
+    model(ctx, next) {
+      const items = ctx.state[as] ?? []
+      const isOffered = ctx.request.tools.some(({ name }) => name === tool)
+      if (isOffered && !items.every(isDone)) ctx.addMessage(noteOf(items, tool))
+      return next()
+    },
+    tool(ctx, next) {
+      if (ctx.tool.name !== tool || isLast(ctx)) return next()
+      return ctx.skipCall({
+        content: 'You called this tool again in the same answer: the last call counts.',
+        isError: true,
+      })
+    },
+  })
+  return layer as TypedMiddleware<PlanState<Name>> // the key is computed from the name
+}
+
+const guidance = `Writes your plan: the whole list of what is to be done, which replaces the one before. Plan work that takes three steps or more; for less, just do it. Set an item to in_progress before you begin it and to completed as soon as it is done, add what you find out, and drop what is no longer needed. Call it once in an answer.`
+
+function schemaOf(maxItems: number, maxLength: number) {
+  const text = { type: 'string', minLength: 1, maxLength }
+  const item = {
+    type: 'object',
+    properties: { text, status: { type: 'string', enum: statuses } },
+    required: ['text', 'status'],
+    additionalProperties: false,
+  }
+  return {
+    type: 'object',
+    properties: { items: { type: 'array', maxItems, items: item } },
+    required: ['items'],
+    additionalProperties: false,
+  }
+}
+
+/** The items, or what is wrong with them: an agent may check no JSON Schema. */
+function itemsOf(given: unknown, maxItems: number, maxLength: number): PlanItem[] | string {
+  if (!Array.isArray(given)) return 'The plan was not written: give "items", a list.'
+  if (given.length > maxItems)
+    return `The plan was not written: it has ${given.length} items, and ${maxItems} is the most. Join some.`
+  for (const [i, item] of given.entries()) {
+    const { text, status } = (item ?? {}) as Partial<PlanItem>
+    if (typeof text !== 'string' || text.trim() === '') return `The plan was not written: item ${i + 1} has no text.`
+    if (text.length > maxLength)
+      return `The plan was not written: item ${i + 1} has ${text.length} characters, and ${maxLength} is the most.`
+    if (!statuses.includes(status as PlanItem['status']))
+      return `The plan was not written: the status of item ${i + 1} is not one of ${statuses.join(', ')}.`
+  }
+  return copies(given as PlanItem[])
+}
+
+/** A user's message and not an instruction: what a tool or a user said may have found its way into the list. */
+function noteOf(items: readonly PlanItem[], tool: string): Message {
+  const lines = items.map(({ text, status }) => `[${marks[status]}] ${text.replaceAll(/\s+/g, ' ')}`)
+  return {
+    role: 'user',
+    content: `(A note, not a message of the user: your plan as it stands. Keep it up to date with "${tool}".)\n${lines.join('\n')}`,
+  }
+}
+
+const marks = { pending: ' ', in_progress: '>', completed: 'x' } as const
+
+/** Whether the call is the last one of its tool in the answer. */
+function isLast({ history, tool, callId }: ToolContext): boolean {
+  const content = history.findLast(({ role }) => role === 'assistant')?.content
+  if (content === undefined || typeof content === 'string') return true
+  const last = content.findLast((part) => part.type === 'tool-call' && part.name === tool.name)
+  return last === undefined || (last.type === 'tool-call' && last.callId === callId)
+}
+
+function isDone({ status }: PlanItem): boolean {
+  return status === 'completed'
+}
+
+function copies(items: readonly PlanItem[]): PlanItem[] {
+  return items.map(({ text, status }) => ({ text, status }))
+}
