@@ -5,12 +5,46 @@ import { as, count, ms, names } from './values.ts'
 
 const midStream = z.enum(['reset', 'fail']).optional()
 
+const threshold = z.union([count, z.strictObject({ share: z.number().gt(0).lt(1), of: count })])
+
+const settings = z.strictObject({
+  temperature: z.number().min(0).optional(),
+  topP: z.number().min(0).max(1).optional(),
+  maxOutputTokens: count.optional(),
+  stop: z.array(z.string()).optional(),
+  seed: z.int().optional(),
+  reasoning: z.enum(['low', 'medium', 'high']).optional(),
+  providerOptions: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+})
+
 export const modelPacks: Packs = {
+  'model.breaker': {
+    create: model.breaker,
+    options: z.strictObject({
+      threshold: threshold.optional(),
+      halfOpenAfter: ms.optional(),
+      per: z.enum(['model', 'tenant']).optional(),
+      as,
+    }),
+  },
   'model.cache': {
     create: model.cache,
     options: z.strictObject({ ttl: ms.optional(), per: z.enum(['tenant', 'user', 'session']).optional(), as }),
   },
   'model.fallback': { create: model.fallback, options: z.strictObject({ models: names.min(1), midStream, as }) },
+  'model.promptCache': {
+    create: model.promptCache,
+    options: z.strictObject({
+      ttl: z.enum(['5m', '1h']).optional(),
+      apply: z
+        .array(z.enum(['system', 'messages']))
+        .min(1)
+        .optional(),
+      minTokens: z.int().min(0).optional(),
+      as,
+    }),
+  },
   'model.retry': {
     create: model.retry,
     options: z.strictObject({
@@ -21,5 +55,10 @@ export const modelPacks: Packs = {
       midStream,
       as,
     }),
+  },
+  'model.selectTools': { create: model.selectTools, options: z.strictObject({ tools: names, as }) },
+  'model.settings': {
+    create: model.settings,
+    options: z.strictObject({ defaults: settings.optional(), overrides: settings.optional(), as }),
   },
 }

@@ -1,0 +1,120 @@
+import { AlliumError, defineMiddleware, type ModelContext, type TypedMiddleware, tenantOf } from '@allium/core'
+import { isFinal, isTransient } from '@allium/resilience'
+import { LRUCache } from 'lru-cache'
+import { type BreakerState, Circuit, type Threshold } from './circuit.ts'
+
+export interface BreakerOptions {
+  /** Failures in a row that open the circuit, or `{ share: 0.5, of: 20 }`: more than that share of the last calls. @default 5 */
+  threshold?: Threshold
+  /** Milliseconds after which one call is let through as a trial. @default 30_000 */
+  halfOpenAfter?: number
+  /** Which errors are failures of the model. A block or an abort never is one. @default isTransient */
+  when?(error: unknown): boolean
+  /** Who shares a model's circuit: everybody in this process, the users of a tenant, or those for whom a function gives the same text. @default 'model' */
+  per?: 'model' | 'tenant' | ((ctx: ModelContext) => string)
+  /** The layer's name. @default 'model:breaker' */
+  as?: string
+}
+
+/**
+ * Stops calling a model that keeps failing: its calls fail at once with `model.open`, until a trial succeeds.
+ *
+ * A circuit belongs to a model, and to all sessions of the process that run this layer: an outage is nobody's data. Put
+ * it inside of `model.fallback` and `model.retry`: each attempt counts, an open circuit ends the attempts, and the next
+ * model is asked. Each change is told as a `model:breaker` event.
+ *
+ * @throws AlliumError `layer.config` for a threshold or a time that makes no sense
+ * @example
+ * agent.use(model.fallback({ models: ['openai/gpt-5-mini'] })).use(model.retry()).use(model.breaker())
+ */
+export function breaker({
+  threshold = 5,
+  halfOpenAfter = 30_000,
+  when = isTransient,
+  per = 'model',
+  as = 'model:breaker',
+}: BreakerOptions = {}): TypedMiddleware<{}> {
+  checkOptions(threshold, halfOpenAfter, as)
+  const circuits = new LRUCache<string, Circuit>({ max: 1000 })
+
+  return defineMiddleware({
+    name: as,
+    order: { is: ['breakers'], inside: ['retries', 'caches', 'routes'] },
+    async model(ctx, next) {
+      const { model, clock } = ctx
+      const circuit = circuitFor(ctx)
+      const wait = circuit.waits(clock.monotonic())
+      if (wait > 0) throw openError(model, wait)
+      const settle = telling(() => circuit.enter(clock.monotonic()))
+      try {
+        const response = await next()
+        telling(() => settle('success', clock.monotonic()))
+        return response
+      } catch (error) {
+        // A call that a layer outside left rejects with an AbortError; the signal tells why, a timeout perhaps.
+        const cause: unknown = ctx.signal.aborted ? ctx.signal.reason : error
+        const outcome = !isFinal(cause) && when(cause) ? 'failure' : 'neither'
+        telling(() => settle(outcome, clock.monotonic()))
+        throw error
+      }
+
+      function telling<T>(change: () => T): T {
+        const before = circuit.state
+        const given = change()
+        if (circuit.state !== before) ctx.emit({ type: 'model:breaker', model, state: circuit.state })
+        return given
+      }
+    },
+  })
+
+  function circuitFor(ctx: ModelContext): Circuit {
+    const owner = typeof per === 'function' ? per(ctx) : per === 'tenant' ? (tenantOf(ctx.principal) ?? null) : ''
+    const key = JSON.stringify([ctx.model, owner])
+    let circuit = circuits.get(key)
+    if (circuit === undefined) {
+      circuit = new Circuit(threshold, halfOpenAfter)
+      circuits.set(key, circuit)
+    }
+    return circuit
+  }
+}
+
+function checkOptions(threshold: Threshold, halfOpenAfter: number, as: string): void {
+  if (!(halfOpenAfter > 0))
+    throw new AlliumError('layer.config', `"${as}" needs halfOpenAfter above 0, but ${halfOpenAfter} was given.`)
+  if (typeof threshold === 'number') {
+    if (Number.isInteger(threshold) && threshold > 0) return
+    const what = `but ${threshold} was given. Give whole failures in a row, or { share, of }.`
+    throw new AlliumError('layer.config', `"${as}" needs a threshold of 1 or more, ${what}`)
+  }
+  const { share, of } = threshold
+  if (!(share > 0 && share < 1 && Number.isInteger(of) && of > 0))
+    throw new AlliumError(
+      'layer.config',
+      `"${as}" needs a share between 0 and 1 of 1 or more calls, but { share: ${share}, of: ${of} } was given.`,
+    )
+}
+
+/** Not worth a retry at once, and says so; one that is told to retry it waits as long as the header says. */
+function openError(model: string, ms: number): AlliumError {
+  const retryAfter = Math.ceil(ms)
+  const error = new AlliumError(
+    'model.open',
+    `The model "${model}" failed repeatedly and is not called for another ${retryAfter} ms. Fall back on another one (model.fallback does), or try again then.`,
+    { details: { model, retryAfter } },
+  )
+  return Object.assign(error, { isRetryable: false, retryAfter, headers: { 'retry-after-ms': String(retryAfter) } })
+}
+
+/** The circuit of a model opened, lets a trial through, or closed again. */
+export interface ModelBreaker {
+  type: 'model:breaker'
+  model: string
+  state: BreakerState
+}
+
+declare module '@allium/core' {
+  interface AgentEvents {
+    'model:breaker': ModelBreaker
+  }
+}

@@ -1,0 +1,130 @@
+import {
+  AlliumError,
+  defineMiddleware,
+  type Message,
+  type ModelContext,
+  type Part,
+  type RequestView,
+  type TypedMiddleware,
+} from '@allium/core'
+
+export interface PromptCacheOptions {
+  /** How long the provider keeps what it has read; each use begins it anew. An hour costs more to write. @default '5m' */
+  ttl?: '5m' | '1h'
+  /** What is marked: the system prompt, with the tools before it, and the conversation so far. @default ['system', 'messages'] */
+  apply?: readonly ('system' | 'messages')[]
+  /** Requests that are shorter, at four characters a token, are left as they are: the provider keeps none so short. @default 1024 */
+  minTokens?: number
+  /** Which calls are marked. @default those of Anthropic's models, by the model's id */
+  when?(ctx: ModelContext): boolean
+  /** The layer's name. @default 'model:promptCache' */
+  as?: string
+}
+
+/**
+ * Lets Anthropic keep what it has read of a prompt, which then costs a tenth.
+ *
+ * Marks the end of the system prompt, which covers the tools before it, and the last two messages of user or tools: where
+ * this call ends, and where the one before it did. Other models get the request as it is, for those that cache do so by
+ * themselves. Marks of your own stay, and count towards the four that Anthropic takes.
+ *
+ * @throws AlliumError `layer.config` for a time that Anthropic does not know, or nothing to mark
+ * @example
+ * agent.use(model.promptCache({ ttl: '1h' }))
+ */
+export function promptCache({
+  ttl = '5m',
+  apply = ['system', 'messages'],
+  minTokens = 1024,
+  when = isAnthropic,
+  as = 'model:promptCache',
+}: PromptCacheOptions = {}): TypedMiddleware<{}> {
+  if (ttl !== '5m' && ttl !== '1h')
+    throw new AlliumError('layer.config', `"${as}" needs a ttl of '5m' or '1h', but ${JSON.stringify(ttl)} was given.`)
+  if (!(minTokens >= 0))
+    throw new AlliumError('layer.config', `"${as}" needs minTokens of 0 or more, but ${minTokens} was given.`)
+  if (apply.length === 0)
+    throw new AlliumError('layer.config', `"${as}" marks nothing. Leave apply out, or name something.`)
+
+  return defineMiddleware({
+    name: as,
+    order: { is: ['marks'] },
+    innermost: true,
+    model(ctx, next) {
+      if (!when(ctx) || isShorter(ctx.request, minTokens)) return next()
+      const { messages } = ctx
+      const free = most - messages.reduce((sum, message) => sum + marksOf(message), 0)
+      const places = placesIn(messages, apply).filter((at) => marksOf(messages[at] as Message) === 0)
+      for (const at of places.slice(0, Math.max(0, free))) messages[at] = marked(messages[at] as Message, ttl)
+      return next()
+    },
+  })
+}
+
+/** The marks that Anthropic takes in a request. */
+const most = 4
+
+/** By the provider's name, or by the model's, where another provider serves it. */
+function isAnthropic({ model }: ModelContext): boolean {
+  return /^anthropic\b|claude/i.test(model)
+}
+
+/** Counts no further than it must. */
+function isShorter({ tools, messages }: RequestView, minTokens: number): boolean {
+  let left = minTokens * 4
+  for (const { content } of messages) {
+    if (left <= 0) return false
+    left -= typeof content === 'string' ? content.length : content.reduce((sum, part) => sum + lengthOf(part), 0)
+  }
+  for (const tool of tools) if (left > 0) left -= JSON.stringify(tool).length
+  return left > 0
+}
+
+function lengthOf(part: Part): number {
+  if (part.type === 'text' || part.type === 'reasoning') return part.text.length
+  if (part.type === 'tool-call') return JSON.stringify(part.args).length
+  if (part.type !== 'tool-result') return 0
+  return typeof part.content === 'string'
+    ? part.content.length
+    : part.content.reduce((sum, inner) => sum + lengthOf(inner), 0)
+}
+
+/** Where marks belong, the one that spares most first. */
+function placesIn(messages: readonly Message[], apply: NonNullable<PromptCacheOptions['apply']>): number[] {
+  const said = messages.flatMap(({ role }, at) => (role === 'user' || role === 'tool' ? [at] : []))
+  const first = messages.findIndex(({ role }) => role !== 'system')
+  const system = (first < 0 ? messages.length : first) - 1
+  const [before, last] = apply.includes('messages') ? ends(said) : []
+  return [last, apply.includes('system') ? system : undefined, before].filter(
+    (at) => at !== undefined && at >= 0,
+  ) as number[]
+}
+
+/** The last two places that do not follow each other at once: messages in a row are one to the provider. */
+function ends(places: readonly number[]): [number | undefined, number | undefined] {
+  const last = places.at(-1)
+  const before = places.findLast((at, i) => i < places.length - 1 && places[i + 1] !== at + 1)
+  return [before, last]
+}
+
+function marksOf({ content }: Message): number {
+  return typeof content === 'string' ? 0 : content.filter(isMarked).length
+}
+
+function isMarked({ providerMetadata }: Part): boolean {
+  const { cacheControl, cache_control } = providerMetadata?.anthropic ?? {}
+  return cacheControl !== undefined || cache_control !== undefined
+}
+
+/** The message with a mark on its last part that can carry one. */
+function marked(message: Message, ttl: '5m' | '1h'): Message {
+  const content: Part[] =
+    typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
+  const at = content.findLastIndex((part) => part.type !== 'reasoning' && !(part.type === 'text' && part.text === ''))
+  const part = content[at]
+  if (part === undefined) return message
+  const cacheControl = ttl === '5m' ? { type: 'ephemeral' } : { type: 'ephemeral', ttl }
+  const { anthropic, ...others } = part.providerMetadata ?? {}
+  const carrying: Part = { ...part, providerMetadata: { ...others, anthropic: { ...anthropic, cacheControl } } }
+  return { ...message, content: content.with(at, carrying) }
+}

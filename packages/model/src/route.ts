@@ -1,0 +1,65 @@
+import { AlliumError, defineMiddleware, type ModelContext, type ModelRef, type TypedMiddleware } from '@allium/core'
+
+/** A model for some calls. */
+export interface RouteRule {
+  /** Which calls it gets: by `ctx.principal`, `ctx.input`, `ctx.stepIndex`, `ctx.request` and the rest. */
+  when(ctx: ModelContext): boolean | Promise<boolean>
+  /** A model, or a string that the agent resolves. */
+  model: ModelRef
+}
+
+export interface RouteOptions {
+  /** The first one that says yes names the model. */
+  rules?: readonly RouteRule[]
+  /** Instead of rules: gives the model; nothing for the agent's own. */
+  to?(ctx: ModelContext): ModelRef | undefined | void | Promise<ModelRef | undefined | void>
+  /** The layer's name. @default 'model:route' */
+  as?: string
+}
+
+/**
+ * Chooses a model for each call: by the tenant's plan, the length of the input, the step.
+ *
+ * Where nothing fits, the agent's own model is called, or that of the run. Put it outside of `model.fallback`, which goes on
+ * from the model that is chosen here. A change is told as a `model:route` event.
+ *
+ * @throws AlliumError `layer.config` unless there are rules or a function
+ * @example
+ * agent.use(model.route({ rules: [{ when: ({ principal }) => planOf(principal) === 'free', model: 'openai/gpt-5-mini' }] }))
+ */
+export function route({ rules = [], to, as = 'model:route' }: RouteOptions): TypedMiddleware<{}> {
+  if (rules.length > 0 === (to !== undefined))
+    throw new AlliumError('layer.config', `"${as}" needs rules or a function to, and not both.`)
+  const choose = to ?? ((ctx: ModelContext) => byRule(rules, ctx))
+
+  return defineMiddleware({
+    name: as,
+    order: { is: ['routes'], outside: ['fallbacks', 'caches'] },
+    async model(ctx, next) {
+      const from = ctx.model
+      const chosen = await choose(ctx)
+      if (chosen !== undefined) ctx.setModel(chosen)
+      if (ctx.model !== from) ctx.emit({ type: 'model:route', from, to: ctx.model })
+      return next()
+    },
+  })
+}
+
+async function byRule(rules: readonly RouteRule[], ctx: ModelContext): Promise<ModelRef | undefined> {
+  for (const { when, model } of rules) if (await when(ctx)) return model
+  return undefined
+}
+
+/** A call goes to another model than the agent's own. */
+export interface ModelRoute {
+  type: 'model:route'
+  /** Ids of the models. */
+  from: string
+  to: string
+}
+
+declare module '@allium/core' {
+  interface AgentEvents {
+    'model:route': ModelRoute
+  }
+}

@@ -1,0 +1,143 @@
+import {
+  AlliumError,
+  type AnyMiddleware,
+  defineMiddleware,
+  type Model,
+  type ModelContext,
+  type ToolDef,
+  type TypedMiddleware,
+  type Usage,
+} from '@allium/core'
+import { toolPicker } from './tool-picker.ts'
+
+type Names = readonly string[]
+
+export interface SelectToolsOptions<Name extends string = string> {
+  /** Names of the tools that are shown; a function is asked at each call. Unknown names are passed over. */
+  tools?: Names | ((ctx: ModelContext) => Names | Promise<Names>)
+  /** Instead of names: a model, a small one will do, that picks by what the user wrote, once in a turn. */
+  model?: Model
+  /** The most tools that the model picks, those it names first. It is not asked where no more than that are there. @default no limit */
+  max?: number
+  /** Names of tools that are always shown; they count towards no limit. @default none */
+  always?: Names
+  /** What else the model that picks should know, in plain words. */
+  hint?: string
+  /** Layers around the calls of the model that picks: a `guard.budget` with the ledger of the agent's, a `guard.timeout`. @default none */
+  use?: readonly AnyMiddleware[]
+  /** The layer's name, and how its state keys begin. @default 'model:selectTools' */
+  as?: Name
+}
+
+/** The tools of the turn's last call, null for all; and the tokens that picking has used in the session. */
+export type SelectToolsState<Name extends string> = Record<`${Name}:shown`, string[] | null> &
+  Record<`${Name}:tokens`, number>
+
+/** A model has picked tools. */
+export interface ToolsSelected {
+  type: 'model:selectTools'
+  layer: string
+  /** What it picked, the most useful one first. */
+  tools: string[]
+  model: string
+  inputTokens: number
+  outputTokens: number
+}
+
+declare module '@allium/core' {
+  interface AgentEvents {
+    'model:selectTools': ToolsSelected
+  }
+}
+
+/**
+ * Shows the model only the tools that it needs: by name, by a function, or by the choice of a small model.
+ *
+ * A tool that was not shown is not run either, should the model call it. Where picking fails, all tools are shown: this saves
+ * tokens and mistakes, and is no authorization, which `guard.policy` is. The tokens of the model that picks are told in
+ * state and event.
+ *
+ * @throws AlliumError `layer.config` unless there is either `tools` or `model`, or for a limit below 1
+ * @example
+ * agent.use(model.selectTools({ model: small, max: 5, always: ['search'] }))
+ */
+export function selectTools<Name extends string = 'model:selectTools'>({
+  tools,
+  model,
+  max = Number.POSITIVE_INFINITY,
+  always = [],
+  hint,
+  use = [],
+  as = 'model:selectTools' as Name,
+}: SelectToolsOptions<Name>): TypedMiddleware<SelectToolsState<Name>> {
+  if ((tools === undefined) === (model === undefined))
+    throw new AlliumError('layer.config', `"${as}" needs either tools or a model that picks them.`)
+  if (!(max >= 1 && (Number.isInteger(max) || max === Number.POSITIVE_INFINITY)))
+    throw new AlliumError('layer.config', `"${as}" needs a whole max of 1 or more, but ${max} was given.`)
+  const pick = model && toolPicker(as, { model, max, hint, use })
+
+  const layer = defineMiddleware<Record<string, unknown>>({
+    name: as,
+    order: { is: ['shapes'] },
+    state: {
+      [`${as}:shown`]: { default: null, scope: 'turn' },
+      [`${as}:tokens`]: { default: 0, reducer: (tokens, more) => Number(tokens) + Number(more) },
+    },
+    async model(ctx, next) {
+      const chosen = new Set([...(await choose(ctx)), ...always, ...demanded(ctx)])
+      const shown = ctx.request.tools.filter(({ name }) => chosen.has(name))
+      ctx.toolDefs = shown
+      if (shown.length === 0 && ctx.toolChoice === 'required') ctx.toolChoice = 'auto'
+      ctx.state[`${as}:shown`] = shown.map(({ name }) => name)
+      return next()
+    },
+    tool(ctx, next) {
+      const shown = ctx.state[`${as}:shown`] as string[] | null
+      const { name } = ctx.tool
+      if (shown !== null && !shown.includes(name)) return ctx.deny(`The tool "${name}" is not available now.`)
+      return next()
+    },
+  })
+  return layer as TypedMiddleware<SelectToolsState<Name>> // the keys are computed from the name
+
+  async function choose(ctx: ModelContext<Record<string, unknown>>): Promise<Names> {
+    if (pick === undefined) return typeof tools === 'function' ? tools(ctx) : (tools ?? [])
+    const before = ctx.state[`${as}:shown`] as string[] | null
+    if (before !== null) return before
+    const { request, principal, signal } = ctx
+    const kept = new Set([...always, ...demanded(ctx)])
+    const open = request.tools.filter(({ name }) => !kept.has(name))
+    if (open.length === 0 || (Number.isFinite(max) && open.length <= max)) return namesOf(open)
+    try {
+      const { names, usage, problem } = await pick({ open, request, principal, signal })
+      ctx.state[`${as}:tokens`] = usage.inputTokens + usage.outputTokens
+      if (names === undefined) throw problem
+      tell(ctx, names, usage)
+      return names
+    } catch (error) {
+      if (signal.aborted) throw error
+      ctx.logger.warn(`"${as}" could not pick tools: all are shown.`, { error })
+      return namesOf(open)
+    }
+  }
+
+  function tell(
+    ctx: ModelContext<Record<string, unknown>>,
+    names: string[],
+    { inputTokens, outputTokens }: Usage,
+  ): void {
+    const { id = '' } = model ?? {}
+    const event = { type: 'model:selectTools', layer: as, tools: names, model: id, inputTokens, outputTokens } as const
+    ctx.emit(event satisfies ToolsSelected)
+  }
+}
+
+/** Tools that the call cannot do without: the one that it must call, and the one that it answers with. */
+function demanded({ toolChoice, plan }: ModelContext<Record<string, unknown>>): string[] {
+  const names = typeof toolChoice === 'object' ? [toolChoice.name] : []
+  return plan.answerTool === undefined ? names : [...names, plan.answerTool]
+}
+
+function namesOf(tools: readonly ToolDef[]): string[] {
+  return tools.map(({ name }) => name)
+}

@@ -1,0 +1,123 @@
+import {
+  AlliumError,
+  defineMiddleware,
+  type Message,
+  type ModelContext,
+  type ModelResponse,
+  type TypedMiddleware,
+} from '@allium/core'
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { type Envelope, isEnveloped, issuesOf } from './answer-issues.ts'
+
+export interface StructuredOptions {
+  /** What an answer must fit: any Standard Schema, such as the one of the run's `output`. */
+  schema: StandardSchemaV1
+  /** What the schema is given: the JSON of the answer, or its text as it is. @default 'json' */
+  format?: 'json' | 'text'
+  /** Answers in all, the first included. @default 3 */
+  tries?: number
+  /** When readers see an answer: as it comes, and a wrong one is taken back with `model:reset`; or once it fits. @default 'early' */
+  show?: 'early' | 'checked'
+  /** What the model is told of a wrong answer. @default names the issues and asks for the whole answer again */
+  ask?(issues: readonly string[], response: ModelResponse): string
+  /** The layer's name. @default 'model:structured' */
+  as?: string
+}
+
+/**
+ * Asks the model again where its answer does not fit a schema, with what is wrong.
+ *
+ * Only final answers are checked, those without tool calls. A wrong answer is taken back: stream, response and history know
+ * the last one alone, while usage counts all. Give it beside the run option `output`, which asks for the form and types
+ * the result; this layer mends what comes. Each repair is told as a `model:structured` event.
+ *
+ * @throws AlliumError `output.invalid` with the issues and the text after the last try; `layer.config` for a number of tries below 1
+ * @example
+ * const { output } = await agent.run('Plan a trip', { output: trip, use: [model.structured({ schema: trip })] })
+ */
+export function structured({
+  schema,
+  format = 'json',
+  tries = 3,
+  show = 'early',
+  ask = format === 'json' ? askForJson : askForText,
+  as = 'model:structured',
+}: StructuredOptions): TypedMiddleware<{}> {
+  if (!(Number.isInteger(tries) && tries >= 1))
+    throw new AlliumError('layer.config', `"${as}" needs 1 or more tries, but ${tries} was given.`)
+  if (typeof schema?.['~standard']?.validate !== 'function')
+    throw new AlliumError('layer.config', `"${as}" needs a Standard Schema, such as one of zod.`)
+  const enveloped = isEnveloped(schema)
+
+  return defineMiddleware({
+    name: as,
+    order: { is: ['repairs'], outside: ['meters'] },
+    reenters: true,
+    async model(ctx, next) {
+      if (show === 'checked') ctx.hold()
+      const { messages } = ctx.request
+      const envelope = enveloped ? envelopeOf(ctx) : 'never'
+      for (let attempt = 1; ; attempt++) {
+        const response = await next()
+        if (asksForTools(response)) return response
+        const issues = await issuesOf(response, schema, format === 'text' ? format : { envelope })
+        if (issues === undefined) return response
+        const told = issues.map(tell)
+        if (attempt >= tries) throw invalid(as, tries, response, issues, told)
+        ctx.emit({ type: 'model:structured', attempt, issues: told })
+        const said = response.text === '' ? [] : [response.message]
+        ctx.messages = [...messages, ...said, { role: 'user', content: ask(told, response) } satisfies Message]
+      }
+    },
+  })
+}
+
+/** The strategy `final` asks further in: what it asks for is not seen here. */
+function envelopeOf({ request, plan }: ModelContext): Envelope {
+  return request.responseFormat.type === 'json' || plan.answerTool !== undefined ? 'always' : 'perhaps'
+}
+
+/** Calls that the provider ran itself are part of an answer. */
+function asksForTools({ toolCalls }: ModelResponse): boolean {
+  return toolCalls.some(({ providerExecuted }) => providerExecuted !== true)
+}
+
+function askForJson(issues: readonly string[]): string {
+  return `Your answer does not fit what was asked for: ${issues.join('; ')}. Give the whole answer again, corrected, as JSON and nothing else.`
+}
+
+function askForText(issues: readonly string[]): string {
+  return `Your answer does not fit what was asked for: ${issues.join('; ')}. Give the whole answer again, corrected.`
+}
+
+/** An issue with its place, as the model and events are told. */
+function tell({ message, path = [] }: StandardSchemaV1.Issue): string {
+  const place = path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.')
+  return place === '' ? message : `${place}: ${message}`
+}
+
+function invalid(
+  as: string,
+  tries: number,
+  { text }: ModelResponse,
+  issues: readonly StandardSchemaV1.Issue[],
+  told: readonly string[],
+): AlliumError {
+  const what = tries === 1 ? 'The answer does not fit' : `None of ${tries} answers fits`
+  const message = `${what} the schema of "${as}": ${told.join('; ')}. Try a stronger model, or a simpler schema.`
+  return new AlliumError('output.invalid', message, { details: { issues, text, tries } })
+}
+
+/** An answer did not fit, and the model is asked again. */
+export interface ModelStructured {
+  type: 'model:structured'
+  /** The try that failed, from 1. */
+  attempt: number
+  issues: readonly string[]
+}
+
+declare module '@allium/core' {
+  interface AgentEvents {
+    'model:structured': ModelStructured
+  }
+}
