@@ -1,0 +1,37 @@
+import { Agent, defineTool, guard, type ModelRef, observe } from 'allium'
+import { z } from 'zod'
+
+const Principal = z.object({ tenantId: z.string(), userId: z.string() })
+
+const payInvoice = defineTool({
+  name: 'pay_invoice',
+  description: 'Pays an invoice.',
+  schema: z.object({ invoice: z.string(), amount: z.number().positive().describe('US dollars') }),
+  execute: ({ invoice, amount }) => `Paid $${amount} for ${invoice}.`,
+})
+
+export interface Trail {
+  /** Where the records go. */
+  file: string
+  /** Seals each record: who does not know it cannot write one. */
+  secret?: string
+}
+
+/** An agent whose every turn, model call and tool call is on record. */
+export function createPaymentsAgent(model: ModelRef, { file, secret }: Trail) {
+  const sink = observe.auditFile(file)
+  const audit = observe.audit({ sink, secret })
+  const onion = observe.onion()
+  const agent = new Agent({ name: 'payments', model, principal: Principal, tools: [payInvoice] })
+    .use(onion)
+    .use(audit)
+    .use(
+      guard.policy({ rules: [{ tool: 'pay_invoice', args: { amount: atMost(500) }, reason: 'Over $500, two sign.' }] }),
+    )
+
+  return { agent, audit, onion, close: () => agent.dispose().then(() => sink.close()) }
+}
+
+function atMost(limit: number) {
+  return (amount: unknown) => Number(amount) <= limit
+}

@@ -1,0 +1,36 @@
+import { fileURLToPath } from 'node:url'
+import { Agent, type Logger, type ModelRef, tools } from 'allium'
+
+export interface Desk {
+  model: ModelRef
+  /** Where the server of the tickets keeps them. */
+  ticketsFile: string
+  weather: { url: string; token: string }
+  logger: Logger
+}
+
+const program = fileURLToPath(new URL('./servers/tickets.ts', import.meta.url))
+
+/** An agent whose tools are those of two MCP servers: a program that it starts, and one that it finds at a URL. */
+export function createDeskAgent({ model, ticketsFile, weather, logger }: Desk) {
+  return new Agent({ name: 'desk', model, logger })
+    .use(
+      tools.mcp({
+        name: 'tickets',
+        command: process.execPath,
+        args: ['--import=tsx', program],
+        cwd: fileURLToPath(new URL('..', import.meta.url)),
+        env: { TICKETS_FILE: ticketsFile }, // of this process's other variables it gets PATH, HOME and the like
+        include: ['list', 'delete'], // and not export_all
+        requireApproval: ['delete'],
+      }),
+    )
+    .use(
+      tools.mcp({
+        name: 'weather',
+        url: weather.url,
+        headers: { authorization: `Bearer ${weather.token}` },
+        prefix: 'weather_',
+      }),
+    )
+}

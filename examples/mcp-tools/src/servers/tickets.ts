@@ -1,0 +1,45 @@
+/** An MCP server as a program: it speaks over stdin and stdout, and keeps its tickets in the file that TICKETS_FILE names. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
+import { z } from 'zod'
+
+const file = process.env.TICKETS_FILE ?? ''
+const Tickets = z.record(z.string(), z.string())
+const read = () => Tickets.parse(JSON.parse(readFileSync(file, 'utf8')))
+
+const server = new McpServer({ name: 'tickets', version: '1.0.0' })
+
+server.registerTool(
+  'list',
+  { description: 'Lists the open tickets.', inputSchema: {}, outputSchema: { tickets: Tickets, pid: z.number() } },
+  () => ({
+    ...text(
+      Object.entries(read())
+        .map((ticket) => ticket.join(': '))
+        .join('\n'),
+    ),
+    structuredContent: { tickets: read(), pid: process.pid },
+  }),
+)
+
+server.registerTool(
+  'delete',
+  { description: 'Deletes a ticket for good.', inputSchema: { id: z.string() } },
+  ({ id }) => {
+    const { [id]: gone, ...rest } = read()
+    if (gone === undefined) return { ...text(`There is no ticket ${id}.`), isError: true }
+    writeFileSync(file, JSON.stringify(rest))
+    return text(`Deleted ticket ${id}.`)
+  },
+)
+
+server.registerTool('export_all', { description: 'Exports all tickets of all customers.', inputSchema: {} }, () =>
+  text(JSON.stringify(read())),
+)
+
+await server.connect(new StdioServerTransport())
+
+function text(text: string) {
+  return { content: [{ type: 'text' as const, text }] }
+}

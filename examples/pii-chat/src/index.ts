@@ -1,0 +1,64 @@
+import { createResolver, textOf } from 'allium'
+import { createMailAgent, sendMail } from './mail-agent.ts'
+import { overhear } from './overhear.ts'
+import { playedModel } from './played-model.ts'
+import { openRecords } from './records.ts'
+
+const { ALLIUM_MODEL: ref } = process.env
+const { model, heard } = overhear(ref ? await createResolver()(ref, { principal: undefined }) : playedModel())
+const records = openRecords()
+const outbox: { to: string; text: string }[] = []
+const agent = createMailAgent(
+  model,
+  records,
+  sendMail((mail) => void outbox.push(mail)),
+)
+
+const wrote = 'Tell dana@example.com that her card 4111 1111 1111 1111 is renewed. My number is +47 22 33 44 55.'
+const session = agent.session({ id: 'chat-1' })
+const read: string[] = []
+const run = session.run(wrote)
+for await (const text of run.textStream) read.push(text)
+const { state, toolCalls } = await run
+
+show('the user wrote', wrote)
+show(
+  'the model was sent',
+  heard.sent
+    .filter(({ role }) => role === 'user')
+    .map(textOf)
+    .join(),
+)
+show('the model called', JSON.stringify(toolCalls[0]?.args))
+show('the tool got', JSON.stringify(outbox[0]))
+show('the model was told', toolCalls[0]?.result.content)
+show('the model said', heard.said.map((piece) => JSON.stringify(piece)).join(' '))
+show('the user read', read.map((piece) => JSON.stringify(piece)).join(' '))
+show('the history keeps', session.history.slice(-1).map(textOf).join())
+
+const raw = [
+  'dana@example.com',
+  '4111 1111 1111 1111',
+  '+47 22 33 44 55',
+  'archive@acme.example',
+  'ola.nordmann@acme.example',
+]
+const kept = {
+  ...records.kept(),
+  history: JSON.stringify(session.history),
+  snapshot: JSON.stringify(session.snapshot()),
+}
+console.log('\nkept, with all that was said:')
+for (const [record, text] of Object.entries(kept)) {
+  const found = raw.filter((value) => text.includes(value))
+  const placeholders = new Set(text.match(/\[(EMAIL|CARD|PHONE)_\d\]/g))
+  console.log(
+    `  ${record.padEnd(9)} raw values: ${found.join(', ') || 'none'}; placeholders: ${[...placeholders].sort().join(' ')}`,
+  )
+}
+console.log(`\n${state['guard:pii:found']} findings were replaced. The state knows how many, not what.`)
+await agent.dispose()
+
+function show(what: string, text: unknown = '–'): void {
+  console.log(`${what.padEnd(20)} ${text}`)
+}

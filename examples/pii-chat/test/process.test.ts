@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { scriptedModel } from 'allium/testing'
+import { describe, expect, it } from 'vitest'
+import { createMailAgent, sendMail } from '../src/mail-agent.ts'
+import { openRecords } from '../src/records.ts'
+
+const address = 'ola.nordmann@acme.example'
+
+describe('a chat without personal data', { timeout: 60_000 }, () => {
+  it('shows side by side what each one saw, and that no record has a raw value', async () => {
+    const { code, out, err } = await run()
+    expect([code, err]).toEqual([0, ''])
+    const shown = Object.fromEntries(out.split('\n').map((line) => [line.slice(0, 20).trim(), line.slice(21)]))
+    expect(shown['the user wrote']).toContain('dana@example.com')
+    expect(shown['the model was sent']).toBe(
+      'Tell [EMAIL_1] that her card [CARD_1] is renewed. My number is [PHONE_1].',
+    )
+    expect(shown['the tool got']).toContain('{"to":"dana@example.com","text":"Your card 4111 1111 1111 1111')
+    expect(shown['the model was told']).toBe('Sent to [EMAIL_1], with a copy for [EMAIL_2].')
+    expect(shown['the model said']).toContain('"a.nordmann@acme" ".exam" "ple or me."')
+    expect(shown['the user read']).toContain('"[EMAIL_3]"')
+    const kept = out.match(/^ {2}(log|audit|trace|history|snapshot) +raw values: none; placeholders: .*\[EMAIL_3\]/gm)
+    expect(kept).toHaveLength(5)
+  })
+
+  it('keeps an address out of stream and records, wherever its chunks are cut', async () => {
+    for (let cut = 1; cut < address.length; cut++) {
+      const model = scriptedModel([{ chunks: [`Ask ${address.slice(0, cut)}`, `${address.slice(cut)} first.`] }])
+      const records = openRecords()
+      const agent = createMailAgent(
+        model,
+        records,
+        sendMail(() => {}),
+      )
+      const run = agent.run('Whom do I ask?')
+      const read: string[] = []
+      for await (const text of run.textStream) read.push(text)
+      expect(read.join('')).toBe('Ask [EMAIL_1] first.')
+      expect(JSON.stringify([read, records.kept()])).not.toContain('nordmann')
+    }
+  })
+
+  it('gives the values to the tool that it names alone', async () => {
+    const model = scriptedModel([{ toolCalls: [{ name: 'post', args: { text: 'Mail [EMAIL_1]' } }] }, 'Done.'])
+    const posted: string[] = []
+    const agent = createMailAgent(
+      model,
+      openRecords(),
+      sendMail(() => {}),
+    ).use({
+      name: 'post',
+      tools: [{ name: 'post', description: 'Posts', jsonSchema: {}, execute: ({ text }) => posted.push(String(text)) }],
+    })
+    await agent.run(`My address is ${address}.`)
+    expect(posted).toEqual(['Mail [EMAIL_1]'])
+  })
+})
+
+/** The program, as `pnpm start` runs it. */
+function run() {
+  const args = ['--conditions=@allium/source', '--import=tsx', 'src/index.ts']
+  const options = { cwd: fileURLToPath(new URL('..', import.meta.url)), env: { PATH: process.env.PATH } }
+  return new Promise<{ code: number; out: string; err: string }>((resolve) => {
+    const child = execFile(process.execPath, args, options, (_, out, err) => {
+      resolve({ code: child.exitCode ?? 1, out, err })
+    })
+  })
+}

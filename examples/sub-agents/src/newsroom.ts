@@ -1,0 +1,43 @@
+import { Agent, guard, type ModelRef, observe, tools } from 'allium'
+import { z } from 'zod'
+import { publishNote } from './tools/publish-note.ts'
+import { searchArchive } from './tools/search-archive.ts'
+
+/** The model of each agent: a lead is worth a large one, the others may do with less. */
+export type Cast = Record<'lead' | 'researcher' | 'writer', ModelRef>
+
+/** What the played models of this example cost, in USD for a million tokens. */
+const prices = { 'played/*': { input: 3, output: 15 } }
+
+/** A lead that hands work on to two others. What it may spend and do, they may spend and do together. */
+export function createNewsroom({ lead, researcher, writer }: Cast, dailyBudget = 0.05) {
+  const researching = new Agent({
+    name: 'researcher',
+    model: researcher,
+    instructions: 'Find facts in the archive, and name the page of each.',
+    tools: [searchArchive],
+  })
+  const writing = new Agent({
+    name: 'writer',
+    model: writer,
+    instructions: 'Write a note of two sentences and publish it.',
+    tools: [publishNote],
+  })
+
+  return (
+    new Agent({
+      name: 'lead',
+      model: lead,
+      instructions: 'Let the researcher find the facts first, then the writer publish them. Then say what was done.',
+      principal: z.object({ tenantId: z.string(), userId: z.string() }),
+    })
+      // Inherited: these three stand around every model and tool call of the others too.
+      .use(guard.budget({ limit: dailyBudget, per: 'tenant', window: 'day', prices }))
+      .use(guard.policy({ rules: [{ tool: 'search_archive', args: { shelf: ['public'] } }] }))
+      .use(observe.usage({ prices }))
+      .use(tools.agent({ agent: researching, description: 'Finds facts. Give it the whole question.' }))
+      .use(tools.agent({ agent: writing, description: 'Writes and publishes a note. Give it all the facts.' }))
+  )
+}
+
+export type Newsroom = ReturnType<typeof createNewsroom>
