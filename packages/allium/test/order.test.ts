@@ -1,63 +1,116 @@
-import type { AnyMiddleware } from '@allium/core'
+import { trace } from '@allium/observe/otel'
 import { describe, expect, it } from 'vitest'
-import { Agent, guard, model, observe, tools } from '../src/index.ts'
+import { Agent, type AnyMiddleware, guard, memory, model, observe, tools } from '../src/index.ts'
 import { scriptedModel } from '../src/testing.ts'
 
-/** Every layer of the packs, in the recommended order. */
-const layers = (): AnyMiddleware[] => [
-  observe.onion(),
-  observe.console({ write: () => {} }),
-  model.retry(),
-  guard.budget({ limit: 1 }),
-  observe.usage(),
-  tools.function({ name: 'add', description: 'Adds', jsonSchema: { type: 'object' }, execute: () => 'added' }),
-]
+type Layers = AnyMiddleware | readonly AnyMiddleware[]
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+const small = scriptedModel([])
+const redacting = () => guard.content({ keywords: ['gunpowder'], action: 'redact' })
 
 describe('the order of the packs’ layers', () => {
-  it('is declared by every layer that has hooks', () => {
-    for (const { name, order, tools } of layers()) if (tools === undefined) expect(order?.is, name).toHaveLength(1)
+  it.each<[why: string, outer: Layers, inner: Layers, severity: 'error' | 'warn', reason: string]>([
+    ['a cache keeps raw text', redacting(), model.cache(), 'error', 'or the cache keeps raw text'],
+    ['raw text is logged', guard.pii(), observe.log({ logger: silent }), 'error', 'or raw text is logged'],
+    ['raw text is shown', guard.pii(), observe.console(), 'error', 'or raw text is logged'],
+    ['raw answers are traced', trace(), guard.pii(), 'error', '"guard:pii:calls" asks to be inside "observe:trace"'],
+    ['raw text is audited', guard.pii(), observe.audit({ sink() {} }), 'error', 'or raw text is stored'],
+    ['the key is not what is sent', memory.truncate({ messages: 9 }), model.cache(), 'error', 'or the key is not'],
+    ['the key is of what was compacted', memory.compact(), model.cache(), 'error', 'or the key is not what is sent'],
+    ['the key has not the settings', settings(), model.cache(), 'error', 'or the key is not what is sent'],
+    ['invalid answers are kept', model.cache(), structured(), 'error', 'or invalid answers are kept'],
+    [
+      'other arguments are checked',
+      guard.pii(),
+      guard.policy({ deny: ['drop'] }),
+      'error',
+      'or other arguments run than were',
+    ],
+    [
+      'other arguments are approved',
+      guard.pii(),
+      guard.approve({ tools: ['pay'] }),
+      'error',
+      'or other arguments run than were',
+    ],
+    [
+      'a result gets round a policy',
+      guard.policy({ deny: ['drop'] }),
+      toolCache(),
+      'error',
+      'or a cached result gets round the policy',
+    ],
+    ['hits do not count', rateOfCalls(), model.cache(), 'warn', 'or hits do not count against the limit'],
+    ['each attempt is judged', judge(), model.retry(), 'warn', 'or each attempt is checked again'],
+    ['each attempt is searched', guard.output({ check: () => true }), model.retry(), 'warn', 'or each attempt is'],
+    ['a fallback goes on from another model', route(), model.fallback({ models: [small] }), 'error', 'asks to be'],
+    ['attempts end late', model.retry(), model.breaker(), 'error', 'asks to be inside "model:retry"'],
+    ['a hit opens no circuit', model.cache(), model.breaker(), 'error', 'asks to be inside "model:cache"'],
+    ['a note passes for the newest input', memory.compact(), memory.plan(), 'error', 'asks to be inside'],
+  ])('is found to be wrong where %s', (_, outer, inner, severity, reason) => {
+    expect(check(outer, inner)).toEqual([])
+    const [finding] = check(inner, outer)
+    expect(finding).toMatchObject({ severity, layers: [nameIn(outer), nameIn(inner)].map(() => expect.any(String)) })
+    expect(finding?.message).toMatch(/stands outside .* (Register|declare|let) /)
+    expect(finding?.message).toContain(reason)
   })
 
-  it('is right as recommended', () => {
-    expect(check(layers())).toEqual([])
-  })
-
-  it('is right in any other order too: the meters stand right around the provider, and the rest do not mind', () => {
-    for (const [i] of layers().entries()) {
-      const turned = [...layers().slice(i), ...layers().slice(0, i)]
-      expect(check(turned)).toEqual([])
-      expect(check(turned.reverse())).toEqual([])
+  it.each<[string, Layers]>([
+    ['guard.budget', guard.budget({ limit: 1 })],
+    ['observe.usage', observe.usage()],
+    ['memory.persist', memory.persist()],
+    ['observe.onion', observe.onion()],
+    ['observe.duration', observe.duration()],
+    ['guard.maxModelCalls', guard.maxModelCalls({ limit: 9 })],
+    ['model.promptCache', model.promptCache()],
+  ])('is right for %s, wherever it is registered', (_, layer) => {
+    for (const other of [
+      model.retry(),
+      model.cache(),
+      guard.pii(),
+      redacting(),
+      guard.policy({ deny: ['drop'] }),
+      memory.compact(),
+    ]) {
+      expect(check(layer, other)).toEqual([])
+      expect(check(other, layer)).toEqual([])
     }
   })
 
-  it.each<[string, AnyMiddleware, AnyMiddleware, 'error' | 'warn']>([
-    ['a meter outside model.retry', model.retry(), own('my-meter', 'meters'), 'error'],
-    ['observe.console outside what redacts', own('my-pii', 'redacts'), observe.console(), 'error'],
-    ['what blocks inside model.retry', own('my-judge', 'blocks'), model.retry(), 'warn'],
-  ])('is wrong for %s, and the finding names both', (_, outer, inner, severity) => {
-    expect(check([outer, inner])).toEqual([])
-    expect(check([inner, outer])).toMatchObject([{ severity, layers: [outer.name, inner.name] }])
-  })
-
-  it.each([guard.budget({ limit: 1 }), observe.usage()])(
-    'leaves $name inside a cache, wherever it is registered',
-    (meter) => {
-      const cache = own('my-cache', 'caches')
-      expect(check([meter, cache])).toEqual([])
-      expect(check([cache, meter])).toEqual([])
-    },
-  )
-
-  it('lets observe.onion stand outside what redacts: it keeps no prompts and no answers', () => {
-    expect(check([observe.onion(), own('my-pii', 'redacts')])).toEqual([])
+  it('is a question for layers of an application, too', () => {
+    const meter: AnyMiddleware = { name: 'my-meter', order: { is: ['meters'] }, model: (_, next) => next() }
+    const cache: AnyMiddleware = { name: 'my-cache', order: { is: ['caches'] }, turn: (_, next) => next() }
+    const filter: AnyMiddleware = { name: 'my-filter', order: { is: ['redacts'] }, model: (_, next) => next() }
+    expect(check(meter, model.retry())).toMatchObject([{ severity: 'error', layers: ['model:retry', 'my-meter'] }])
+    expect(check(meter, model.cache())).toMatchObject([{ severity: 'error', layers: ['model:cache', 'my-meter'] }])
+    expect(check(cache, filter)).toMatchObject([{ severity: 'error', layers: ['my-filter', 'my-cache'] }])
   })
 })
 
-function check(layers: AnyMiddleware[]) {
-  return new Agent({ model: scriptedModel([]), orderCheck: 'off' }).use(layers).check()
+function check(...layers: Layers[]) {
+  return new Agent({ model: small, orderCheck: 'off' }).use(layers.flat() as AnyMiddleware[]).check()
 }
 
-/** A layer of an application. */
-function own(name: string, is: string): AnyMiddleware {
-  return { name, order: { is: [is] }, model: (_, next) => next() }
+function nameIn(layers: Layers): string | undefined {
+  return [layers].flat().at(0)?.name
+}
+
+function settings() {
+  return model.settings({ defaults: { temperature: 0 } })
+}
+function structured() {
+  return model.structured({ schema: { '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) } } })
+}
+function toolCache() {
+  return tools.cache({ tools: ['search'] })
+}
+function rateOfCalls() {
+  return guard.rateLimit({ limit: 9, window: 'minute', scope: 'model', per: 'session' })
+}
+function judge() {
+  return guard.judge({ model: small, rubric: 'Be kind.' })
+}
+function route() {
+  return model.route({ to: () => undefined })
 }

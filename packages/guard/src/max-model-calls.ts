@@ -32,7 +32,7 @@ export function maxModelCalls<Name extends string = 'guard:maxModelCalls'>({
   const key = `${as}:calls`
   const layer = defineMiddleware<Record<string, number>>({
     name: as,
-    order: { is: ['limits'] },
+    order: { is: ['meters'] },
     innermost: true,
     inherit: true,
     state: { [key]: { default: 0, reducer: (calls, more) => calls + more, scope: per } },

@@ -90,7 +90,8 @@ export function pii<Name extends string = 'guard:pii'>({
   })
   const ofCalls = defineMiddleware<Record<string, number>>({
     name: `${as}:calls`,
-    order: { is: ['mutates'] },
+    // What observes must see redacted answers and placeholders, also where it is innermost itself.
+    order: { is: ['mutates'], inside: ['observes'] },
     innermost: true,
     inherit: true,
     async model(ctx, next) {

@@ -38,7 +38,7 @@ export function timeout({ turn, model, tool, as = 'guard:timeout' }: TimeoutOpti
           return await within(tool, 'tool', ctx.clock, next)
         } catch (error) {
           if (!(error instanceof AlliumError) || error.details.layer !== as) throw error
-          return { content: `The tool "${ctx.tool.name}" took longer than ${tool} ms.`, isError: true }
+          return { content: `The tool "${ctx.tool.name}" took longer than ${tool} ms.`, isError: true, error }
         }
       },
     }),

@@ -1,6 +1,6 @@
 import { layerConformance, scriptedModel } from '@allium/testing'
 import { describe, it } from 'vitest'
-import { budget, concurrency, content, injection, input, judge, output, pii, rateLimit } from '../src/index.ts'
+import { budget, concurrency, content, files, injection, input, judge, output, pii, rateLimit } from '../src/index.ts'
 
 layerConformance({ layer: () => budget({ limit: 1e6, unit: 'tokens' }), describe, it, strict: true })
 layerConformance({
@@ -26,6 +26,12 @@ layerConformance({
 })
 layerConformance({
   layer: () => content({ keywords: ['nightingale'], action: 'redact', apply: ['input', 'output', 'toolResults'] }),
+  ...suite,
+})
+layerConformance({ layer: () => files(), ...suite })
+layerConformance({
+  name: 'guard:files of paths',
+  layer: () => files({ root: '.', args: { work: ['path'] } }),
   ...suite,
 })
 layerConformance({ layer: () => input({ check: () => true, toolResults: true }), ...suite })

@@ -1,4 +1,4 @@
-import { isAlliumError, isBlockError } from '@allium/core'
+import { type ErrorCode, isAlliumError, isBlockError } from '@allium/core'
 
 /** Statuses of failures that pass by themselves; 529 is Anthropic's overload, 520 to 524 a proxy's lost origin. */
 const statuses = new Set([408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529])
@@ -20,8 +20,11 @@ const networkCodes = new Set([
   'UND_ERR_SOCKET',
 ])
 
+/** Failures that Allium itself tells of. A call that was lost with its connection may have run: who repeats knows that. */
+const passing = new Set<ErrorCode>(['mcp.lost', 'mcp.unreachable', 'model.timeout', 'model.truncated', 'tool.timeout'])
+
 /**
- * Whether a failed model call may succeed when repeated: what the error says of itself (`isRetryable`), a status such
+ * Whether a failed call of a model or a tool may succeed when repeated: what the error says of itself (`isRetryable`), a status such
  * as 429 or 503, a network failure, a timeout, a stream that was cut. Causes are asked too. A plain error is not.
  */
 export function isTransient(error: unknown): boolean {
@@ -57,7 +60,7 @@ function verdictOn(error: Record<string, unknown>): boolean | undefined {
   if (typeof retryable === 'boolean') return retryable
   if (isFailing(status) || isFailing(statusCode))
     return statuses.has((isFailing(status) ? status : statusCode) as number)
-  if (isAlliumError(error, 'model.truncated') || isAlliumError(error, 'model.timeout')) return true
+  if (isAlliumError(error) && passing.has(error.code)) return true
   if (name === 'TimeoutError') return true
   return typeof code === 'string' && networkCodes.has(code) ? true : undefined
 }

@@ -1,3 +1,4 @@
+import { AlliumError } from '@allium/core'
 import { expect, it } from 'vitest'
 import { isTransient, statusOf } from '../src/index.ts'
 
@@ -6,6 +7,8 @@ it.each([
   ['an overload, as the cause', new Error('call', { cause: { statusCode: 529 } })],
   ['a reset socket', { code: 'ECONNRESET' }],
   ['what says so of itself', { status: 400, isRetryable: true }],
+  ['a tool that took too long', new AlliumError('tool.timeout', 'late')],
+  ['an MCP server that is not there', new AlliumError('mcp.unreachable', 'gone')],
 ])('%s is transient', (_, error) => {
   expect(isTransient(error)).toBe(true)
 })

@@ -44,6 +44,23 @@ export const guardPacks: Packs = {
       as,
     }),
   },
+  'guard.files': {
+    create: guard.files,
+    options: z.strictObject({
+      types: names.min(1).optional(),
+      extensions: names.min(1).optional(),
+      maxBytes: count.optional(),
+      maxFiles: count.optional(),
+      urls: z.enum(['block', 'allow']).optional(),
+      root: z.string().min(1).optional(),
+      args: z.record(z.string().min(1), names.min(1)).optional(),
+      resolve: z.boolean().optional(),
+      onError: z.enum(['block', 'allow']).optional(),
+      timeout: ms.optional(),
+      reply: z.string().optional(),
+      as,
+    }),
+  },
   'guard.maxModelCalls': {
     create: guard.maxModelCalls,
     options: z.strictObject({

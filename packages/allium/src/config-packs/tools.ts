@@ -1,5 +1,5 @@
 import type { Packs } from '@allium/config'
-import { type McpOptions, mcp, truncate } from '@allium/tools'
+import { cache, http, type McpOptions, mcp, retry, truncate } from '@allium/tools'
 import { z } from 'zod'
 import { as, count, ms, names } from './values.ts'
 
@@ -23,9 +23,33 @@ const stdio = z.strictObject({
   cwd: z.string().min(1).optional(),
   ...layer,
 })
-const http = z.strictObject({ url: z.string().min(1), headers: z.record(z.string(), z.string()).optional(), ...layer })
+const streamable = z.strictObject({
+  url: z.string().min(1),
+  headers: z.record(z.string(), z.string()).optional(),
+  ...layer,
+})
 
 export const toolPacks: Packs = {
+  'tools.cache': {
+    create: cache,
+    options: z.strictObject({
+      tools: names.min(1),
+      ttl: ms.optional(),
+      per: z.enum(['tenant', 'user', 'session']).optional(),
+      as,
+    }),
+  },
+  'tools.retry': {
+    create: retry,
+    options: z.strictObject({
+      tools: names.min(1),
+      attempts: count.optional(),
+      delay: z.number().min(0).optional(),
+      maxDelay: z.number().min(0).optional(),
+      jitter: z.number().min(0).max(1).optional(),
+      as,
+    }),
+  },
   'tools.truncate': {
     create: truncate,
     options: z.strictObject({
@@ -38,9 +62,31 @@ export const toolPacks: Packs = {
 }
 
 /**
- * The pack behind `agent.mcp`. It starts programs and opens connections: `loadConfig` knows it for trusted configs alone.
- * Give it to a loader of your own, `createLoader({ packs: { ...packs, ...serverPacks } })`, only for configs that you trust.
+ * The pack behind `agent.mcp`, and requests. They start programs and open connections, also inside your network: `loadConfig`
+ * knows them for trusted configs alone. Give them to a loader of your own, `createLoader({ packs: { ...packs, ...serverPacks } })`,
+ * only for configs that you trust.
  */
 export const serverPacks: Packs = {
-  'tools.mcp': { create: (options: McpOptions) => mcp(options), options: z.union([stdio, http]) },
+  'tools.http': {
+    create: http,
+    options: z.strictObject({
+      hosts: names,
+      allowPrivate: names.optional(),
+      methods: z
+        .array(z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']))
+        .min(1)
+        .optional(),
+      headers: z.record(z.string(), z.record(z.string(), z.string())).optional(),
+      requestHeaders: names.optional(),
+      files: names.optional(),
+      maxBytes: count.optional(),
+      maxRedirects: z.int().min(0).optional(),
+      timeout: ms.optional(),
+      name: z.string().min(1).optional(),
+      description: z.string().min(1).optional(),
+      requireApproval: z.boolean().optional(),
+      as,
+    }),
+  },
+  'tools.mcp': { create: (options: McpOptions) => mcp(options), options: z.union([stdio, streamable]) },
 }

@@ -1,0 +1,117 @@
+import { AlliumError, defineMiddleware, type ToolContext, type TypedMiddleware } from '@allium/core'
+import { decide, type FailureOptions, failing, withReply } from './decide.ts'
+import { problemOf } from './file-parts.ts'
+import { judgePath } from './file-paths.ts'
+import { tellFound } from './found.ts'
+import { namesTool } from './tool-names.ts'
+
+export interface FilesOptions extends FailureOptions {
+  /** Media types that may come in with a message: `application/pdf`, `image/*`. @default PNG, JPEG, WebP, GIF, PDF and plain text */
+  types?: readonly string[]
+  /** The only extensions of files and of paths: `pdf`. @default any */
+  extensions?: readonly string[]
+  /** Bytes of one file. @default 10_000_000 */
+  maxBytes?: number
+  /** Files of one input. @default 10 */
+  maxFiles?: number
+  /** Files behind an https URL, whose content cannot be checked here. @default 'block' */
+  urls?: 'block' | 'allow'
+  /** The folder that paths in arguments are relative to, and stay in. */
+  root?: string
+  /** The arguments that are paths, or lists of them, by tool; `*` stands for any text, `edits.path` is one within another, or within each of a list. @default none */
+  args?: Readonly<Record<string, readonly string[]>>
+  /** Gives the tool the path that was checked: absolute, its links resolved. Without it the tool must begin at `root` itself. @default true */
+  resolve?: boolean
+  /** The layer's name. @default 'guard:files' */
+  as?: string
+}
+
+/**
+ * Checks files: those that users send, by type, size and real content, and paths in the arguments of tools, which stay in
+ * one folder.
+ *
+ * A turn with a file that breaks a rule is blocked before anything else happens; a call with such a path is denied. It
+ * fails closed: what cannot be checked does not pass.
+ *
+ * @throws AlliumError `layer.config` for limits that are not above 0, and for args without a root
+ * @example
+ * agent.use(guard.files({ types: ['image/*'], root: './uploads', args: { read_file: ['path'] } }))
+ */
+export function files({
+  types = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'application/pdf', 'text/plain'],
+  extensions,
+  maxBytes = 10_000_000,
+  maxFiles = 10,
+  urls = 'block',
+  root,
+  args = {},
+  resolve = true,
+  as = 'guard:files',
+  ...failure
+}: FilesOptions = {}): TypedMiddleware<{}> {
+  if (!(maxBytes > 0 && maxFiles > 0))
+    throw new AlliumError('layer.config', `"${as}" needs maxBytes and maxFiles above 0.`)
+  const rules = Object.entries(args)
+  if (rules.length > 0 !== (typeof root === 'string' && root !== ''))
+    throw new AlliumError('layer.config', `"${as}" needs both or none of root, a folder, and args, the paths by tool.`)
+  const guard = failing(as, failure)
+  const partRules = { types, extensions, maxBytes, maxFiles, urls }
+  const pathRules = { root: root ?? '', extensions, maxBytes }
+
+  return defineMiddleware({
+    name: as,
+    order: { is: rules.length === 0 ? ['blocks'] : resolve ? ['authorizes', 'mutates'] : ['authorizes'] },
+    innermost: true,
+    inherit: true,
+    async turn(ctx, next) {
+      const problem = await decide(ctx, guard, () => problemOf(ctx.input, partRules))
+      if (problem !== undefined) {
+        const [found, reason] = problem
+        tellFound(ctx, { layer: as, where: 'input', found, action: 'block' })
+        ctx.block(reason, withReply(guard.reply))
+      }
+      return next()
+    },
+    ...(rules.length > 0 && {
+      async tool(ctx, next) {
+        for (const path of rules.flatMap(([tool, paths]) => (namesTool([tool], ctx.tool.name) ? paths : []))) {
+          const problem = await check(ctx, path)
+          if (problem !== undefined) return ctx.deny(`The argument "${path}" of "${ctx.tool.name}" ${problem}.`)
+        }
+        return next()
+      },
+    }),
+  })
+
+  /** What is wrong about an argument; where nothing is, it becomes the path that was checked. */
+  async function check(ctx: ToolContext, place: string): Promise<string | undefined> {
+    const problems: string[] = []
+    const judge = async (given: unknown) => {
+      const judged = await judgePath(given, pathRules)
+      if ('path' in judged) return judged.path
+      problems.push(judged.problem)
+      return given
+    }
+    try {
+      const checked = await mapAt(ctx.args, place.split('.'), judge)
+      if (problems.length === 0 && resolve) ctx.modifyArgs(() => checked as Record<string, unknown>)
+    } catch (error) {
+      ctx.logger.error(`"${as}" could not check a path, so the call is denied.`, { error })
+      return 'could not be checked'
+    }
+    return problems[0]
+  }
+}
+
+/** A JSON-like value with what stands at a place mapped; in a list, what stands there in each of its values. */
+async function mapAt(
+  value: unknown,
+  keys: readonly string[],
+  map: (value: unknown) => Promise<unknown>,
+): Promise<unknown> {
+  if (Array.isArray(value)) return Promise.all(value.map((one) => mapAt(one, keys, map)))
+  const [key, ...rest] = keys
+  if (key === undefined) return map(value)
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return value
+  return { ...value, [key]: await mapAt((value as Record<string, unknown>)[key], rest, map) }
+}

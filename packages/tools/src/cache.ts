@@ -1,0 +1,140 @@
+import {
+  AlliumError,
+  defineMiddleware,
+  digestOf,
+  type KeyValue,
+  type Part,
+  type ToolContext,
+  type TypedMiddleware,
+  tenantOf,
+} from '@allium/core'
+import { Flights, memoryKeyValue } from '@allium/resilience'
+
+export interface CacheOptions {
+  /** The tools whose results are kept, by name: those that read, and change nothing. */
+  tools: readonly string[]
+  /** Where results are kept; a Keyv is one. @default in this process, the 1,000 used last */
+  store?: KeyValue
+  /** Milliseconds. @default 300_000 */
+  ttl?: number
+  /** Who shares results. Users are known by the principal's `tenantId` and `userId`; who is not known shares with nobody. @default 'user' */
+  per?: 'tenant' | 'user' | 'session'
+  /** Which calls of these tools are cached. @default all */
+  when?(ctx: ToolContext): boolean
+  /** What else a result depends on, such as what the tool reads from `ctx.context`: a JSON-like value. @default nothing */
+  key?(ctx: ToolContext): unknown
+  /** The layer's name, and how its keys begin. @default 'tools:cache' */
+  as?: string
+}
+
+/** A call was answered from the cache, or from one that was under way. */
+export interface ToolsCacheHit {
+  type: 'tools:cache'
+  tool: string
+  callId: string
+}
+
+interface Kept {
+  readonly content: string | Part[]
+  readonly value?: unknown
+}
+
+/**
+ * Answers a tool call that was made before with the result that it got then.
+ *
+ * The key covers whose it is, the tool as the model sees it, and the arguments. Equal calls at the same time are one. Errors
+ * are never kept, nor what was denied, skipped or waits. It stands right around the tool, inside layers that authorise, and
+ * lets calls that need an approval through. Where the store fails, the tool runs.
+ *
+ * @throws AlliumError `layer.config` where no tools are named, or for a time that is not above 0
+ * @example
+ * agent.use(tools.cache({ tools: ['search'], ttl: 60_000 }))
+ */
+export function cache({
+  tools,
+  store = memoryKeyValue(),
+  ttl = 300_000,
+  per = 'user',
+  when = () => true,
+  key: more = () => null,
+  as = 'tools:cache',
+}: CacheOptions): TypedMiddleware<{}> {
+  if (!Array.isArray(tools) || tools.length === 0)
+    throw new AlliumError('layer.config', `"${as}" needs tools: the names of those whose results it keeps.`)
+  if (!(ttl > 0)) throw new AlliumError('layer.config', `"${as}" needs a ttl above 0, but ${ttl} was given.`)
+  const flights = new Flights<Kept>()
+
+  return defineMiddleware({
+    name: as,
+    order: { is: ['caches'] },
+    innermost: true,
+    async tool(ctx, next) {
+      if (!tools.includes(ctx.tool.name) || needsApproval(ctx) || ctx.invalid !== undefined || !when(ctx)) return next()
+      const { name, description, jsonSchema } = ctx.tool
+      const key = `${as}:${await digestOf([ownerOf(ctx, per), name, description, jsonSchema, ctx.args, more(ctx)])}`
+      const known = await kept(ctx, key)
+      const flight = known === undefined ? await flights.joinOrBegin(key, ctx.signal) : { value: known }
+      if ('value' in flight) {
+        ctx.emit({ type: 'tools:cache', tool: name, callId: ctx.callId })
+        return ctx.skipCall(structuredClone(flight.value))
+      }
+      try {
+        const result = await next()
+        const copy = result.status === 'ok' ? copyOf(ctx, result) : undefined
+        if (copy !== undefined) {
+          flight.land(copy)
+          await keep(ctx, key, copy)
+        }
+        return result
+      } finally {
+        flight.end()
+      }
+    },
+  })
+
+  async function kept(ctx: ToolContext, key: string): Promise<Kept | undefined> {
+    try {
+      return (await store.get(key)) as Kept | undefined
+    } catch (error) {
+      ctx.logger.warn(`"${as}" could not read its store: the tool runs.`, { error })
+      return undefined
+    }
+  }
+
+  async function keep(ctx: ToolContext, key: string, copy: Kept) {
+    try {
+      await store.set(key, copy, ttl)
+    } catch (error) {
+      ctx.logger.warn(`"${as}" could not write its store.`, { error })
+    }
+  }
+
+  /** Undefined for what cannot be copied, such as a function: its caller alone gets it. */
+  function copyOf(ctx: ToolContext, { content, value }: Kept): Kept | undefined {
+    try {
+      return structuredClone({ content, value })
+    } catch (error) {
+      ctx.logger.warn(`"${as}" cannot keep what "${ctx.tool.name}" returned.`, { error })
+      return undefined
+    }
+  }
+}
+
+/** What a person approved is that one call. */
+function needsApproval({ tool, approval }: ToolContext): boolean {
+  return tool.requireApproval || approval !== undefined
+}
+
+function ownerOf({ principal, sessionId }: ToolContext, per: NonNullable<CacheOptions['per']>): unknown[] {
+  const { userId } = (principal ?? {}) as { userId?: unknown }
+  const tenant = tenantOf(principal)
+  if (per === 'tenant') return tenant === undefined ? ['session', sessionId] : ['tenant', tenant]
+  const isKnown = per === 'user' && (typeof userId === 'string' || typeof userId === 'number')
+  return isKnown ? ['user', tenant ?? null, String(userId)] : ['session', tenant ?? null, sessionId]
+}
+
+declare module '@allium/core' {
+  interface AgentEvents {
+    'tools:cache': ToolsCacheHit
+  }
+}

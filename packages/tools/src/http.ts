@@ -1,0 +1,131 @@
+import {
+  AlliumError,
+  type AnyTool,
+  defineMiddleware,
+  type ToolExecution,
+  type TypedMiddleware,
+  toolResult,
+} from '@allium/core'
+import { contentOf } from './http/content.ts'
+import { HeadersByOrigin } from './http/headers.ts'
+import { HostList } from './http/host-list.ts'
+import { refused } from './http/refused.ts'
+import { type Allowed, request } from './http/request.ts'
+
+const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+export type HttpMethod = (typeof everyMethod)[number]
+
+/** Gives the addresses that a host name stands for. */
+export type HttpLookup = (hostname: string) => Promise<readonly string[]>
+
+export interface HttpOptions {
+  /**
+   * What may be asked: `api.example.com`, `*.example.com` (what is below it, not itself), `*` (any). A port that is not
+   * the usual one of http or https is named: `api.example.com:8443`.
+   */
+  hosts: readonly string[]
+  /** Hosts that may also be at a private address, each by its exact name, with its port: `127.0.0.1:3000`. They need not stand in `hosts`. @default none */
+  allowPrivate?: readonly string[]
+  /** @default ['GET'] */
+  methods?: readonly HttpMethod[]
+  /**
+   * Headers that are added, by origin (`https://api.example.com`; a host alone stands for https): keys and tokens. They go
+   * to that origin alone, also after a redirect, and no text that the model gets has their values.
+   */
+  headers?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** Headers that the model may set, by name. @default none */
+  requestHeaders?: readonly string[]
+  /** Media types besides text that the model gets as images and files: `image/png`, `image/*`. @default none */
+  files?: readonly string[]
+  /** The longest body of an answer in bytes, unpacked; a longer one is refused. @default 1_000_000 */
+  maxBytes?: number
+  /** @default 5 */
+  maxRedirects?: number
+  /** Milliseconds for one call, redirects included. @default the agent's toolTimeout */
+  timeout?: number
+  /** Resolves names. What it gives is checked like any address. @default the system's */
+  lookup?: HttpLookup
+  /** What the tool is called. @default 'http_request' */
+  name?: string
+  /** What the model reads. @default says what it may ask */
+  description?: string
+  requireApproval?: AnyTool['requireApproval']
+  /** The layer's name. @default 'tools:http:' and the tool's name */
+  as?: string
+}
+
+/**
+ * Gives the agent a tool that makes HTTP requests, to named hosts and to public addresses alone.
+ *
+ * The address that a name resolves to is checked where it is connected to, for each redirect again. It needs Node. What
+ * comes back is the word of another party: put `guard.injection` around it.
+ *
+ * @throws AlliumError `layer.config` for options that make no sense
+ * @example
+ * agent.use(tools.http({ hosts: ['api.example.com'], headers: { 'api.example.com': { authorization: `Bearer ${token}` } } }))
+ */
+export function http(options: HttpOptions): TypedMiddleware<{}> {
+  const { name = 'http_request', as = `tools:http:${name}`, timeout, requireApproval } = options
+  const { maxBytes = 1_000_000, maxRedirects = 5, methods = ['GET'], requestHeaders = [], files = [] } = options
+  if (!(maxBytes > 0 && maxRedirects >= 0)) throw wrong(as, 'maxBytes above 0 and maxRedirects of 0 or more')
+  const unknown = methods.find((method) => !everyMethod.includes(method))
+  if (unknown !== undefined || methods.length === 0) throw wrong(as, `methods out of ${everyMethod.join(', ')}`)
+  const framing = requestHeaders.find((header) => reserved.test(header))
+  if (framing !== undefined) throw wrong(as, `other requestHeaders than "${framing}", which is set for the request`)
+  const hosts = new HostList(as, options.hosts, options.allowPrivate)
+  const headers = new HeadersByOrigin(as, options.headers)
+  const allowed: Allowed = { hosts, headers, methods, maxBytes, maxRedirects, lookup: options.lookup }
+
+  const tool: AnyTool = {
+    name,
+    description: options.description ?? `Makes an HTTP request and gives the answer. Hosts: ${hosts.names.join(', ')}.`,
+    jsonSchema: schemaFor(methods, requestHeaders),
+    ...(timeout !== undefined && { timeout }),
+    ...(requireApproval !== undefined && { requireApproval }),
+    async execute(given: Record<string, unknown>, { signal }: ToolExecution) {
+      const asked = readArgs(given, methods, requestHeaders)
+      const answer = await request(asked, allowed, signal)
+      return toolResult({ content: contentOf(answer, { files, hide: (text) => headers.hide(text) }) })
+    },
+  }
+  return defineMiddleware({ name: as, tools: [tool] })
+}
+
+/** What the request itself sets, or what would let one request stand for two. */
+const reserved =
+  /^(host|content-length|transfer-encoding|connection|upgrade|te|trailer|expect|keep-alive|proxy-.*|accept-encoding)$/i
+
+function schemaFor(methods: readonly string[], requestHeaders: readonly string[]) {
+  const withBody = methods.some((method) => method !== 'GET' && method !== 'HEAD')
+  const headers = Object.fromEntries(requestHeaders.map((header) => [header.toLowerCase(), { type: 'string' }]))
+  return {
+    type: 'object',
+    properties: {
+      url: { type: 'string', description: 'The whole URL, with http: or https:' },
+      ...(methods.length > 1 && { method: { type: 'string', enum: [...methods] } }),
+      ...(requestHeaders.length > 0 && {
+        headers: { type: 'object', properties: headers, additionalProperties: false },
+      }),
+      ...(withBody && { body: { type: 'string', description: 'JSON, or plain text' } }),
+    },
+    required: methods.length > 1 ? ['url', 'method'] : ['url'],
+    additionalProperties: false,
+  }
+}
+
+/** The schema is not asked where an agent has no validator: what is not as it says is refused here. */
+function readArgs(given: Record<string, unknown>, methods: readonly HttpMethod[], requestHeaders: readonly string[]) {
+  const { url, method = methods[0], headers = {}, body } = given
+  if (typeof url !== 'string' || typeof headers !== 'object' || headers === null) throw refused('Give a url as a text.')
+  if (!methods.includes(method as HttpMethod)) throw refused(`The method is one of ${methods.join(', ')}.`)
+  if (body !== undefined && (typeof body !== 'string' || method === 'GET' || method === 'HEAD'))
+    throw refused('A body is a text, and GET and HEAD have none.')
+  const own = Object.entries(headers).map(([header, value]) => [header.toLowerCase(), String(value)] as const)
+  const odd = own.find(([header]) => !requestHeaders.some((known) => known.toLowerCase() === header))
+  if (odd !== undefined) throw refused(`The header "${odd[0].slice(0, 100)}" may not be set.`)
+  return { url, method: method as HttpMethod, headers: Object.fromEntries(own), body }
+}
+
+function wrong(as: string, what: string): AlliumError {
+  return new AlliumError('layer.config', `"${as}" needs ${what}.`)
+}

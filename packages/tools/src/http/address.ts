@@ -1,0 +1,63 @@
+import type { LookupAddress } from 'node:dns'
+import type { LookupFunction } from 'node:net'
+import type { AlliumError } from '@allium/core'
+import type { Node } from './node.ts'
+import { refused } from './refused.ts'
+
+export type Resolve = (hostname: string) => Promise<readonly string[]>
+
+/** Keeps requests from addresses that no host of a list stands for: the rest of what is private is the agent's work. */
+export class AddressCheck {
+  readonly #node: Node
+  readonly #never: InstanceType<Node['net']['BlockList']>
+
+  constructor(node: Node) {
+    this.#node = node
+    this.#never = new node.net.BlockList()
+    // Metadata of clouds: link-local, Azure, Alibaba, AWS by IPv6. A host of allowPrivate is not there either.
+    this.#never.addSubnet('169.254.0.0', 16, 'ipv4')
+    this.#never.addSubnet('fe80::', 10, 'ipv6')
+    this.#never.addAddress('168.63.129.16', 'ipv4')
+    this.#never.addAddress('100.100.100.200', 'ipv4')
+    this.#never.addAddress('fd00:ec2::254', 'ipv6')
+    // IPv4-compatible addresses, which the library takes for public ones.
+    this.#never.addSubnet('::', 96, 'ipv6')
+  }
+
+  /** Undefined for what may be connected to, as far as it is told here. */
+  refusal(address: string): AlliumError | undefined {
+    const { isIPv4, isIPv6 } = this.#node.net
+    if (isIPv4(address)) return this.#never.check(address, 'ipv4') ? notPublic() : undefined
+    // With a zone it is an address of a link.
+    if (!isIPv6(address) || address.includes('%')) return notPublic()
+    return address !== '::1' && this.#never.check(address, 'ipv6') ? notPublic() : undefined
+  }
+
+  /** Resolves for a socket, which connects to what was checked: a name is asked for once. */
+  lookup(resolve: Resolve | undefined): LookupFunction {
+    return (hostname, options, callback) => {
+      const system: Resolve = async (name) => {
+        const found = await this.#node.dns.promises.lookup(name, { ...options, all: true })
+        return found.map(({ address }) => address)
+      }
+      const find = async () => this.#checked(await (resolve ?? system)(hostname))
+      const tell = (found: readonly [LookupAddress, ...LookupAddress[]]) =>
+        options.all === true ? callback(null, [...found]) : callback(null, found[0].address, found[0].family)
+      find().then(tell, (error) => callback(error, '', 4))
+    }
+  }
+
+  #checked(addresses: readonly string[]): readonly [LookupAddress, ...LookupAddress[]] {
+    for (const address of addresses) {
+      const refusal = this.refusal(address)
+      if (refusal !== undefined) throw refusal
+    }
+    const [first, ...rest] = addresses.map((address) => ({ address, family: this.#node.net.isIP(address) }))
+    if (first === undefined) throw Object.assign(new Error('The name has no address.'), { code: 'ENOTFOUND' })
+    return [first, ...rest]
+  }
+}
+
+export function notPublic(cause?: unknown): AlliumError {
+  return refused('The host leads to an address that is not public.', cause)
+}

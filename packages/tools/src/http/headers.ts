@@ -1,0 +1,37 @@
+import { AlliumError } from '@allium/core'
+
+/** Headers with keys and tokens: each goes to its own origin, and no text that leaves has them. */
+export class HeadersByOrigin {
+  readonly #byOrigin = new Map<string, Readonly<Record<string, string>>>()
+  readonly #secrets: readonly string[]
+
+  /** @throws AlliumError `layer.config` for what is no origin, without the values */
+  constructor(as: string, given: Readonly<Record<string, Readonly<Record<string, string>>>> = {}) {
+    const secrets = new Set<string>()
+    for (const [key, headers] of Object.entries(given)) {
+      const text = key.includes('://') ? key : `https://${key}`
+      const url = URL.canParse(text) ? new URL(text) : undefined
+      if (url === undefined || url.href !== `${url.origin}/` || key.includes('*'))
+        throw new AlliumError(
+          'layer.config',
+          `"${as}" has headers for "${key}", which is no origin. Give "https://host".`,
+        )
+      this.#byOrigin.set(url.origin, lowerCased(headers))
+      for (const value of Object.values(headers)) for (const word of [value, ...value.split(/\s+/)]) secrets.add(word)
+    }
+    // "Basic" alone, or a version, is no secret; a text without it could not be read.
+    this.#secrets = [...secrets].filter(({ length }) => length >= 8).sort((a, b) => b.length - a.length)
+  }
+
+  for({ origin }: URL): Readonly<Record<string, string>> {
+    return this.#byOrigin.get(origin) ?? {}
+  }
+
+  hide(text: string): string {
+    return this.#secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), text)
+  }
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+}

@@ -1,0 +1,73 @@
+import { AlliumError } from '@allium/core'
+import { refused } from './refused.ts'
+
+interface Pattern {
+  /** Without the star: `.example.com`. */
+  readonly host: string
+  readonly kind: 'exact' | 'below' | 'any'
+  /** Undefined: the usual one of the scheme. */
+  readonly port: string | undefined
+}
+
+/** Which URLs may be asked, before anything is known of their addresses. */
+export class HostList {
+  readonly names: readonly string[]
+  readonly #public: readonly Pattern[]
+  readonly #private: readonly Pattern[]
+
+  /** @throws AlliumError `layer.config` for none, and for what is no host */
+  constructor(as: string, hosts: readonly string[] = [], allowPrivate: readonly string[] = []) {
+    this.names = [...hosts, ...allowPrivate]
+    if (this.names.length === 0)
+      throw new AlliumError('layer.config', `"${as}" needs hosts: names such as "api.example.com", or "*" for any.`)
+    this.#public = hosts.map((host) => patternOf(as, host))
+    this.#private = allowPrivate.map((host) => patternOf(as, host))
+    const loose = this.#private.findIndex(({ kind }) => kind !== 'exact')
+    if (loose >= 0) throw notOne(as, String(allowPrivate[loose]), 'Hosts of allowPrivate are named exactly.')
+  }
+
+  /**
+   * The URL that may be asked.
+   * @throws AlliumError `http.refused`, with a message for the model
+   */
+  check(text: string): URL {
+    if (!URL.canParse(text)) throw refused('That is no whole URL.')
+    const url = new URL(text)
+    if (url.protocol !== 'http:' && url.protocol !== 'https:')
+      throw refused(`The URL begins with "${url.protocol.slice(0, 20)}"; only http: and https: may be asked.`)
+    if (url.username !== '' || url.password !== '') throw refused('A URL with a user name or password is not asked.')
+    if (!this.#public.some((one) => fits(one, url)) && !this.allowsPrivate(url))
+      throw refused(`The host "${url.host.slice(0, 200)}" may not be asked. Hosts: ${this.names.join(', ')}.`)
+    return url
+  }
+
+  allowsPrivate(url: URL): boolean {
+    return this.#private.some((one) => fits(one, url))
+  }
+}
+
+function fits({ host, kind, port }: Pattern, { hostname, protocol, port: asked }: URL): boolean {
+  const usual = protocol === 'https:' ? '443' : '80'
+  if ((port ?? usual) !== (asked || usual)) return false
+  if (kind === 'any') return true
+  return kind === 'exact' ? hostname === host : hostname.endsWith(host) && hostname.length > host.length
+}
+
+function patternOf(as: string, text: string): Pattern {
+  const { star, rest, port } = /^(?<star>\*\.)?(?<rest>[^*]+?)(?::(?<port>\d+))?$/.exec(text)?.groups ?? {}
+  const any = /^\*(?::(?<port>\d+))?$/.exec(text)
+  if (any !== null) return { host: '', kind: 'any', port: any.groups?.port }
+  // The URL of a scheme without special rules would keep what a host name may not have.
+  const url = rest === undefined || !URL.canParse(`http://${rest}`) ? undefined : new URL(`http://${rest}`)
+  if (url === undefined || url.href !== `http://${url.host}/` || url.port !== '')
+    throw notOne(as, text, 'A host is "api.example.com", "*.example.com", "*", or one with its port.')
+  return {
+    host: star === undefined ? url.hostname : `.${url.hostname}`,
+    kind: star === undefined ? 'exact' : 'below',
+    port,
+  }
+}
+
+function notOne(as: string, host: string, mend: string): AlliumError {
+  return new AlliumError('layer.config', `"${as}" has the host "${host}", which is none it can take. ${mend}`)
+}

@@ -1,0 +1,129 @@
+import type { IncomingMessage } from 'node:http'
+import { AlliumError, isAlliumError } from '@allium/core'
+import { AddressCheck, notPublic, type Resolve } from './address.ts'
+import { readBody } from './body.ts'
+import type { HeadersByOrigin } from './headers.ts'
+import type { HostList } from './host-list.ts'
+import { loadNode, type Node } from './node.ts'
+import { refused } from './refused.ts'
+
+export interface Asked {
+  readonly url: string
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | undefined
+}
+
+/** What a request keeps to. */
+export interface Allowed {
+  readonly hosts: HostList
+  readonly headers: HeadersByOrigin
+  readonly methods: readonly string[]
+  readonly maxBytes: number
+  readonly maxRedirects: number
+  readonly lookup: Resolve | undefined
+}
+
+export interface Answer {
+  /** Where it came from, redirects followed. */
+  readonly url: URL
+  readonly status: number
+  readonly headers: IncomingMessage['headers']
+  readonly body: Uint8Array
+}
+
+/**
+ * Sends a request and follows redirects, each one checked like the first.
+ * @throws AlliumError `http.refused`, `http.failed`, with messages for the model
+ */
+export async function request(asked: Asked, allowed: Allowed, signal: AbortSignal): Promise<Answer> {
+  const node = await loadNode()
+  let step = { ...asked, url: allowed.hosts.check(asked.url) }
+  for (let redirects = 0; ; redirects++) {
+    const { url } = step
+    try {
+      const response = await send(node, step, allowed, signal)
+      const { statusCode: status = 0, headers } = response
+      const location = redirecting.has(status) ? headers.location : undefined
+      if (location === undefined) {
+        const body = await readBody(node, response, { method: step.method, maxBytes: allowed.maxBytes, signal })
+        return { url, status, headers, body }
+      }
+      response.destroy()
+      if (redirects >= allowed.maxRedirects) throw refused(`${url.origin} redirects more than ${redirects} times.`)
+      step = redirected(step, status, location, allowed)
+    } catch (error) {
+      throw signal.aborted ? signal.reason : told(error, url)
+    }
+  }
+}
+
+const redirecting = new Set([301, 302, 303, 307, 308])
+
+export type Step = Omit<Asked, 'url'> & { readonly url: URL }
+
+function send(node: Node, step: Step, allowed: Allowed, signal: AbortSignal): Promise<IncomingMessage> {
+  const { url, method, body } = step
+  const { hosts, headers, lookup } = allowed
+  const check = new AddressCheck(node)
+  const literal = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  const refusal = node.net.isIP(literal) === 0 ? undefined : check.refusal(literal)
+  if (refusal !== undefined) return Promise.reject(refusal)
+  const options = { allowPrivateIPAddress: hosts.allowsPrivate(url) }
+  const { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } = node.filtering
+  const isPlain = url.protocol === 'http:'
+  // An agent of its own: no socket is left open, and none is shared with a request that may go elsewhere.
+  const agent = isPlain ? new RequestFilteringHttpAgent(options) : new RequestFilteringHttpsAgent(options)
+  const sent = { 'user-agent': 'allium', accept: '*/*', ...typeOf(body), ...step.headers, ...headers.for(url) }
+  const all = { ...sent, 'accept-encoding': 'gzip, deflate, br' }
+  return new Promise((resolve, reject) => {
+    const { request } = isPlain ? node.http : node.https
+    request(url, { agent, method, headers: all, signal, lookup: check.lookup(lookup) })
+      .on('response', resolve)
+      .on('error', reject)
+      .end(body)
+  })
+}
+
+/** The request that a redirect asks for. Headers of the model stay behind where another origin begins. */
+export function redirected(step: Step, status: number, location: string, { hosts, methods }: Allowed): Step {
+  const { url: from, method } = step
+  const url = URL.canParse(location, from.href) ? new URL(location, from) : undefined
+  if (url === undefined || (from.protocol === 'https:' && url.protocol === 'http:')) throw leadsAway(from)
+  try {
+    hosts.check(url.href)
+  } catch (cause) {
+    throw leadsAway(from, cause)
+  }
+  const headers = url.origin === from.origin ? step.headers : {}
+  const isGet = status === 303 ? method !== 'HEAD' : status < 303 && method === 'POST'
+  if (!isGet) return { ...step, url, headers }
+  if (!methods.includes('GET')) throw leadsAway(from)
+  const { 'content-type': _, ...rest } = headers
+  return { url, method: 'GET', headers: rest, body: undefined }
+}
+
+/** A program's JSON, or a text. */
+function typeOf(body: string | undefined): Record<string, string> {
+  if (body === undefined) return {}
+  try {
+    JSON.parse(body)
+    return { 'content-type': 'application/json' }
+  } catch {
+    return { 'content-type': 'text/plain; charset=utf-8' }
+  }
+}
+
+/** In words for the model, without an address; what was thrown is the cause. */
+function told(error: unknown, { origin }: URL): AlliumError {
+  if (isAlliumError(error)) return error
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  if (code === undefined && /^DNS lookup .* is not allowed/.test(String(message))) return notPublic(error)
+  const why = typeof code === 'string' ? ` (${code})` : ''
+  return new AlliumError('http.failed', `${origin} could not be asked${why}.`, { cause: error, expose: true })
+}
+
+/** Where it leads to may be an address inside: it is not told. */
+function leadsAway({ origin }: URL, cause?: unknown): AlliumError {
+  return refused(`${origin} redirects to what may not be asked.`, cause)
+}
