@@ -33,7 +33,7 @@ export function metrics({ meter, as = 'observe:metrics' }: MetricsOptions = {}):
 
   return defineMiddleware({
     name: as,
-    order: { is: ['meters'] },
+    order: { is: ['traces'] },
     innermost: true,
     inherit: true,
     async turn(ctx, next) {
