@@ -58,6 +58,7 @@ describe('one agent with every layer of every pack', { timeout: 180_000 }, () =>
     for (const tenant of tenants)
       expect(await all.balance(tenant)).toEqual({ spent: all.server.tokens.get(tenant), reserved: 0 })
     expect([...all.server.seen.leaks, ...all.told.leaks]).toEqual([])
+    expect(await all.measured(), 'measured calls').toBe(all.server.seen.calls)
     // The log has a record of the same moments.
     expect(await all.verified()).toMatchObject({ ok: true, records: all.told.logs })
   })

@@ -27,7 +27,7 @@ export const inputGuess = 100
 export async function provider() {
   const scripts = new Map<string, { tenant: string; wire: Wire[] }>()
   const tokens = new Map<string, number>()
-  const seen = { requests: 0, answers: 0, leaks: [] as string[] }
+  const seen = { requests: 0, calls: 0, leaks: [] as string[] }
   const secrets = new Set<string>()
 
   const server = createServer(async (request, response) => {
@@ -42,7 +42,7 @@ export async function provider() {
     const script = scripts.get(id)
     if (script === undefined) return void response.writeHead(400).end(`no script for "${asked.slice(0, 200)}"`)
     const helper = answerOfHelper(model, asked, id)
-    if (helper === undefined) seen.answers++
+    if (model !== 'judge') seen.calls++
     const wire = helper ?? script.wire.shift() ?? { refuse: 400 }
     tokens.set(script.tenant, (tokens.get(script.tenant) ?? 0) + serve(response, wire, seen.requests))
   })
@@ -54,7 +54,7 @@ export async function provider() {
     scripts,
     /** What each tenant has to pay. */
     tokens,
-    /** Requests in all; those to the agents' own models; those with a secret in them. */
+    /** Requests in all; those that are calls of the agent, its sub-agents and its layers; those with a secret in them. */
     seen,
     /** What no request may hold. */
     secrets,

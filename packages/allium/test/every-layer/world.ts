@@ -2,7 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { memoryLedger, memoryStore } from '@allium/core'
-import { metrics } from '@opentelemetry/api'
+import {
+  AggregationTemporality,
+  type Histogram,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { observe } from '../../src/index.ts'
 import { everyLayer, password } from './agent.ts'
@@ -21,6 +27,8 @@ export async function world() {
   const audit = observe.audit({ sink: trail })
   const exporter = new InMemorySpanExporter()
   const tracer = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).getTracer('test')
+  const measured = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
+  const meters = new MeterProvider({ readers: [new PeriodicExportingMetricReader({ exporter: measured })] })
   /** The tools that ran, by session. */
   const ran = new Map<string, string[]>()
   const told = { logs: 0, leaks: [] as string[] }
@@ -40,7 +48,7 @@ export async function world() {
     store,
     audit,
     tracer,
-    meter: metrics.getMeter('test'),
+    meter: meters.getMeter('test'),
     log(record) {
       told.logs++
       hear('log', JSON.stringify(record))
@@ -68,6 +76,14 @@ export async function world() {
       for (const { attributes, events } of spans) hear('trace', JSON.stringify([attributes, events]))
       return spans.length
     },
+    /** How many calls of models were measured. */
+    async measured(): Promise<number> {
+      measured.reset()
+      await meters.forceFlush()
+      const all = measured.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics))
+      const durations = all.find(({ descriptor }) => descriptor.name === 'gen_ai.client.operation.duration')
+      return (durations?.dataPoints ?? []).reduce((sum, { value }) => sum + (value as Histogram).count, 0)
+    },
     async verified() {
       await audit.flush()
       const head = audit.head()
@@ -77,6 +93,7 @@ export async function world() {
     async close() {
       await agent.dispose()
       await trail.close()
+      await meters.shutdown()
       server.close()
       rmSync(folder, { recursive: true })
     },

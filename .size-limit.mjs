@@ -1,0 +1,40 @@
+// What `npm run check` holds sizes to, gzipped. The packs without their dependencies: their own code.
+const packs = {
+  config: 15,
+  guard: 21,
+  hooks: 6,
+  memory: 7,
+  model: 8,
+  observe: 14,
+  prices: 2,
+  providers: 8,
+  resilience: 2,
+  testing: 29,
+  tools: 13,
+}
+
+export default [
+  {
+    name: "import { Agent } from '@allium/core'",
+    path: 'packages/core/dist/index.js',
+    import: '{ Agent }',
+    limit: '36 KB',
+    gzip: true,
+  },
+  ...Object.entries(packs).map(([name, limit]) => ({
+    name: `@allium/${name}`,
+    path: `packages/${name}/dist/index.js`,
+    limit: `${limit} KB`,
+    gzip: true,
+    modifyEsbuildConfig: withoutDependencies,
+  })),
+]
+
+function withoutDependencies(config) {
+  const external = { name: 'external', setup: (build) => build.onResolve({ filter: /^[^./]/ }, outside) }
+  return { ...config, platform: 'node', format: 'esm', plugins: [external, ...(config.plugins ?? [])] }
+}
+
+function outside({ kind, path }) {
+  return kind === 'entry-point' ? undefined : { path, external: true }
+}
