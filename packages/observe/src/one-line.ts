@@ -1,10 +1,13 @@
 /** Controls and line breaks, invisible marks and those that turn the writing direction, halves of a character. */
 export const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 
+/** Most texts are such, and need no search by the properties of Unicode. */
+const plainText = /^[\x20-\x7e]*$/
+
 /** Any text as one line for a terminal or a log: nothing in it can break the line, colour the screen or hide. */
 export function oneLine(text: string, max = 200): string {
   const cut = text.length > max ? `${text.slice(0, max - 1)}…` : text
-  return cut.replace(unsafe, escaped)
+  return plainText.test(cut) ? cut : cut.replace(unsafe, escaped)
 }
 
 function escaped(char: string): string {

@@ -61,14 +61,21 @@ function membersOf(value: object, options: PlainOptions, path: readonly object[]
     const items = Array.from(value as Iterable<unknown>).slice(0, options.maxItems)
     return items.map((item) => copyOf(item, options, path))
   }
-  const entries = Object.keys(value)
-    .slice(0, options.maxItems)
-    .flatMap((key): [string, unknown][] => {
-      if (options.hides?.(key) === true) return [[textOf(key, options), '[hidden]']]
+  const copy: Record<string, unknown> = {}
+  for (const key of Object.keys(value).slice(0, options.maxItems)) {
+    if (options.hides?.(key) === true) put(copy, textOf(key, options), '[hidden]')
+    else {
       const inner = (value as Record<string, unknown>)[key]
-      return inner === undefined ? [] : [[textOf(key, options), copyOf(inner, options, path)]]
-    })
-  return Object.fromEntries(entries)
+      if (inner !== undefined) put(copy, textOf(key, options), copyOf(inner, options, path))
+    }
+  }
+  return copy
+}
+
+/** Also a key that would reach the prototype. */
+function put(copy: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== '__proto__') copy[key] = value
+  else Object.defineProperty(copy, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
 function textOf(text: string, { text: keep }: PlainOptions): string {
