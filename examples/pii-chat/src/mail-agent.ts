@@ -1,5 +1,5 @@
-import { trace } from '@allium/observe/otel'
 import { Agent, defineTool, guard, type ModelRef, observe } from 'allium'
+import { trace } from 'allium/otel'
 import { z } from 'zod'
 import type { Records } from './records.ts'
 

@@ -1,4 +1,4 @@
-import { Agent, guard, type Ledger, type ModelRef, model, when } from 'allium'
+import { Agent, guard, type Ledger, type ModelRef, model } from 'allium'
 import { accountOf } from './books.ts'
 import { dailyBudgets, Principal } from './principal.ts'
 
@@ -13,26 +13,23 @@ export function createChatAgent(answering: ModelRef, ledger: Ledger) {
   })
     .use(guard.rateLimit({ limit: 3, window: 'minute', per: 'user' }))
     .use(model.retry({ delay: 10 }))
-    .use(budgetOf('starter', ledger))
-    .use(budgetOf('team', ledger))
-    .use(budgetOf('business', ledger))
+    .use(planBudget(ledger))
 }
 
 export type ChatAgent = ReturnType<typeof createChatAgent>
 
-/** The budget of the tenants that have a plan. */
-function budgetOf<Plan extends Principal['plan']>(plan: Plan, ledger: Ledger) {
-  const isPlan = ({ principal }: { principal?: unknown }) => Principal.parse(principal).plan === plan
-  const budget = guard.budget({
-    as: `budget:${plan}`,
-    limit: dailyBudgets[plan],
+/** The budget of a tenant is that of its plan. */
+function planBudget(ledger: Ledger) {
+  return guard.budget({
+    limit: ({ principal }) => dailyBudgets[Principal.parse(principal).plan],
     account: ({ principal, clock }) => accountOf(Principal.parse(principal).tenantId, clock.now()),
     ledger,
     prices: { 'played/*': { input: 1, output: 4 } }, // USD for a million tokens; real models have a public list
-    onLimit: (ctx, { limit, spent }) =>
+    onLimit(ctx, { limit, spent }) {
+      const { plan } = Principal.parse(ctx.principal)
       ctx.block(`${plan}: $${spent.toFixed(5)} of $${limit} spent`, {
         reply: `Your team has used up today's ${plan} budget. It begins again at 00:00 UTC, or with a larger plan.`,
-      }),
+      })
+    },
   })
-  return when(isPlan, budget)
 }

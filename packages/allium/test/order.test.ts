@@ -1,6 +1,6 @@
-import { trace } from '@allium/observe/otel'
 import { describe, expect, it } from 'vitest'
 import { Agent, type AnyMiddleware, guard, memory, model, observe, tools } from '../src/index.ts'
+import { trace } from '../src/otel.ts'
 import { scriptedModel } from '../src/testing.ts'
 
 type Layers = AnyMiddleware | readonly AnyMiddleware[]

@@ -14,8 +14,8 @@ import { accountOf, type Per, type Window } from './account.ts'
 import { type Amounts, cutShort, expected, told } from './estimate.ts'
 
 export interface BudgetOptions<Name extends string = string> {
-  /** The room of an account, in USD or tokens. */
-  limit: number
+  /** The room of an account, in USD or tokens; a function is asked at each call, for tenants with plans of their own. */
+  limit: number | ((ctx: ModelContext) => number | Promise<number>)
   /** @default 'usd' */
   unit?: 'usd' | 'tokens'
   /** Whose account is charged. `user` and `tenant` are read from the principal's `userId` and `tenantId`. @default 'session' */
@@ -66,7 +66,7 @@ export type BudgetState<Name extends string> = Record<`${Name}:spent`, number>
  * the real usage, or by what was streamed where it failed; so turns that race for the same room pass it by one
  * estimate at the most. Where the ledger fails, the turn does.
  *
- * @throws AlliumError `layer.config` for a limit that is no number
+ * @throws AlliumError `layer.config` for a limit that is no number, at the call where a function gives it
  * @example
  * agent.use(guard.budget({ limit: 1.0, per: 'tenant', window: 'day' }))
  */
@@ -83,8 +83,7 @@ export function budget<Name extends string = 'guard:budget'>({
   account,
   as = 'guard:budget' as Name,
 }: BudgetOptions<Name>): TypedMiddleware<BudgetState<Name>> {
-  if (!(limit >= 0))
-    throw new AlliumError('layer.config', `"${as}" needs a limit of 0 or more, but ${limit} was given.`)
+  if (typeof limit !== 'function') roomOf(limit)
   const spentKey = `${as}:spent`
   const costOf = unit === 'usd' ? createPricing(prices) : undefined
 
@@ -101,7 +100,7 @@ export function budget<Name extends string = 'guard:budget'>({
         id: `${ctx.turnId}:${ctx.callIndex}:${ctx.attempt}`,
         account: account?.(ctx) ?? accountOf(as, per, ctx, window, ctx.clock.now()),
         amount: await amountOf(model, { ...held, calls: 1 }),
-        limit,
+        limit: roomOf(typeof limit === 'function' ? await limit(ctx) : limit),
       }
       const reservation = await ledger.reserve(request)
       if (reservation === undefined) return refuse(ctx, request)
@@ -120,13 +119,21 @@ export function budget<Name extends string = 'guard:budget'>({
   })
   return layer as TypedMiddleware<BudgetState<Name>> // the key is computed from the name
 
+  function roomOf(room: number): number {
+    if (room >= 0) return room
+    throw new AlliumError('layer.config', `"${as}" needs a limit of 0 or more, but ${room} was given.`)
+  }
+
   async function amountOf(model: string, usage: Usage): Promise<number> {
     if (usage.calls === 0) return 0
     if (costOf === undefined) return usage.inputTokens + usage.outputTokens
     return (await costOf(model, usage)) ?? costAt(fallbackPrice, usage)
   }
 
-  async function refuse(ctx: ModelContext, { account, amount }: { account: string; amount: number }) {
+  async function refuse(
+    ctx: ModelContext,
+    { account, amount, limit }: { account: string; amount: number; limit: number },
+  ) {
     const { spent, reserved } = await ledger.balance(account)
     const exceeded: BudgetExceeded = { account, unit, limit, spent, reserved, needed: amount }
     const answer = typeof onLimit === 'function' ? await onLimit(ctx, exceeded) : undefined

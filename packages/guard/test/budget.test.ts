@@ -20,6 +20,21 @@ describe('guard.budget', () => {
     expect(result.state['guard:budget:spent']).toBe(100)
   })
 
+  it('gives each tenant the room of its plan', async () => {
+    const limitOf = ({ principal }: ModelContext) => ((principal as { plan: string }).plan === 'team' ? 100 : 5)
+    const { agent } = scene(['hi', 'hi'], { limit: async (ctx) => limitOf(ctx), estimate: cheap })
+    const free = await agent.run('hello', { session: { principal: { plan: 'free' } } })
+    const team = await agent.run('hello', { session: { principal: { plan: 'team' } } })
+    expect([free.status, team.status]).toEqual(['blocked', 'completed'])
+    expect(free.reason).toContain('The budget "guard:budget" of 5 tokens')
+  })
+
+  it('fails a call whose plan has no number, and asks no model', async () => {
+    const { agent, model } = scene(['never'], { limit: () => Number.NaN })
+    await expect(agent.run('hello')).rejects.toMatchObject({ code: 'layer.config' })
+    expect(model.calls).toBe(0)
+  })
+
   it('lets an ordinary first call of a known model through with nothing but a limit', async () => {
     const model = scriptedModel(['hi'], { id: 'anthropic/claude-sonnet-4-6' })
     const result = await new Agent({ model }).use(budget({ limit: 1.0 })).run('hello')

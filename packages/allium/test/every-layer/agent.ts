@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { createOpenAI } from '@ai-sdk/openai'
 import type { Ledger, SessionStore } from '@allium/core'
-import { metrics, trace } from '@allium/observe/otel'
 import type { Meter, Tracer } from '@opentelemetry/api'
 import { z } from 'zod'
 import { Agent, fromAiSdk, guard, memory, model, observe, tools } from '../../src/index.ts'
+import { metrics, trace } from '../../src/otel.ts'
 import { inputGuess } from './provider.ts'
 
 const mcpServer = fileURLToPath(new URL('../mcp.child.mjs', import.meta.url))
