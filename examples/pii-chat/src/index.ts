@@ -5,7 +5,7 @@ import { playedModel } from './played-model.ts'
 import { openRecords } from './records.ts'
 
 const { ALLIUM_MODEL: ref } = process.env
-const { model, heard } = overhear(ref ? await createResolver()(ref, { principal: undefined }) : playedModel())
+const { model, heard } = overhear(ref ? await createResolver()(ref) : playedModel())
 const records = openRecords()
 const outbox: { to: string; text: string }[] = []
 const agent = createMailAgent(

@@ -108,7 +108,7 @@ describe('errors of layers', () => {
   it('carry the partial answer', async () => {
     const { error, session } = await turn([{ chunks: ['Half'], error: new StatusError('cut') }])
     expect(error).toBeInstanceOf(StatusError)
-    expect(error?.partial).toMatchObject({ text: 'Half', usage: { calls: 1 } })
+    expect(error?.partial).toMatchObject({ text: 'Half', usage: { calls: 1 }, turnId: `${session.id}:0` })
     expect(session.history.at(-1)).toEqual({ role: 'assistant', content: 'Half', interrupted: true })
   })
 

@@ -40,10 +40,10 @@ export function createResolver({
   providers = {},
   env = processEnv(),
   import: load = importInstalled,
-}: ResolverOptions = {}): ResolveModel {
+}: ResolverOptions = {}): (ref: string, context?: Parameters<ResolveModel>[1]) => Promise<Model> {
   const kept = new Map<string, Promise<Model>>()
 
-  return async (ref, context) => {
+  return async (ref, context = { principal: undefined }) => {
     const parts = parseModelRef(ref)
     const entry = Object.hasOwn(providers, parts.provider) ? providers[parts.provider] : undefined
     if (isFactory(entry)) return toModel(await entry(parts.modelId, context), ref)

@@ -9,6 +9,6 @@ import type { ChosenModel, Env } from './chosen-model.ts'
 export async function namedModel(env: Env): Promise<ChosenModel | undefined> {
   const ref = env.ALLIUM_MODEL?.trim()
   if (!ref) return undefined
-  const model = await createResolver({ env })(ref, { principal: undefined })
+  const model = await createResolver({ env })(ref)
   return { model, why: 'ALLIUM_MODEL names it.', close: async () => {} }
 }

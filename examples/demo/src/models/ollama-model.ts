@@ -13,7 +13,7 @@ export async function ollamaModel(env: Env): Promise<ChosenModel | undefined> {
   const url = ollamaUrl(env.OLLAMA_HOST)
   const name = (await listModels(url)).find((one) => !one.includes('embed'))
   if (name === undefined) return undefined
-  const model = await createResolver({ env })(`ollama/${name}`, { principal: undefined })
+  const model = await createResolver({ env })(`ollama/${name}`)
   return { model, why: `Ollama answers at ${new URL(url).host} and has it.`, close: async () => {} }
 }
 

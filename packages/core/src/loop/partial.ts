@@ -2,11 +2,16 @@ import type { TurnScope } from '../scopes/turn-scope.ts'
 import type { RunResult } from './run-result.ts'
 
 /** What there was when a run ended before its time; on its error as `partial`. */
-export type Partial = Pick<RunResult, 'text' | 'usage' | 'messages'>
+export interface Partial extends Pick<RunResult, 'text' | 'usage' | 'messages'> {
+  /** Which run it was; absent before its turn began. */
+  turnId?: string
+  sessionId?: string
+}
 
-export function partialOf({ answer, session, usage }: TurnScope): Partial {
+export function partialOf({ answer, session, turnId, usage }: TurnScope): Partial {
   const text = answer.unfinished || (answer.output ?? answer.outlet.shown)
-  return { text, usage: { ...usage }, messages: session.history.since(session.history.changedFrom) }
+  const messages = session.history.since(session.history.changedFrom)
+  return { text, usage: { ...usage }, messages, turnId, sessionId: session.id }
 }
 
 /** Puts what there was on the error that the run rejects with. */
