@@ -46,14 +46,11 @@ export class Frame {
 
 /** The place of the core itself, for what it needs a context for. */
 export function coreFrame(passage: Passage, name: string, cancel: Cancel = passage.cancel): Frame {
-  return new Frame(
-    passage,
-    { name, run: () => undefined, config: undefined, reenters: false },
-    passage.hooks.length,
-    undefined,
-    cancel,
-  )
+  const hook: Hook = { name, run: nothing, config: undefined, reenters: false }
+  return new Frame(passage, hook, passage.hooks.length, undefined, cancel)
 }
+
+function nothing(): void {}
 
 /** Runs a passage from its outermost layer. Gives the result, or a promise of it; throws or rejects as the layers do. */
 export function pass(passage: Passage): unknown {

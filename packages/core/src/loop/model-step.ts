@@ -1,6 +1,6 @@
 import type { Message, Part } from '../messages/message.ts'
 import { modelId } from '../model/model.ts'
-import { type ModelResponse, responseMessage } from '../model/response.ts'
+import { type ModelResponse, responseMessage, type ToolCall } from '../model/response.ts'
 import { ModelCall } from '../scopes/model-call.ts'
 import type { TurnScope } from '../scopes/turn-scope.ts'
 import { callProvider } from './provider-call.ts'
@@ -61,13 +61,17 @@ function commit(turn: TurnScope, response: ModelResponse): void {
 /** A call that the provider ran, but whose result it never sent, gets one: every call in the history has one. */
 function withProviderResults(message: Message, { toolCalls }: ModelResponse): Message {
   const { content } = message
-  const ran = toolCalls.filter(({ providerExecuted }) => providerExecuted === true)
-  if (ran.length === 0 || typeof content === 'string') return message
+  if (typeof content === 'string' || !toolCalls.some(ranByProvider)) return message
+  const ran = toolCalls.filter(ranByProvider)
   const answered = new Set(content.map((part) => (part.type === 'tool-result' ? part.callId : undefined)))
   const missing = ran
     .filter(({ callId }) => !answered.has(callId))
     .map(({ callId, name }): Part => ({ type: 'tool-result', callId, name, content: noResult, isError: true }))
   return missing.length === 0 ? message : { ...message, content: [...content, ...missing] }
+}
+
+function ranByProvider({ providerExecuted }: ToolCall): boolean {
+  return providerExecuted === true
 }
 
 const noResult = 'The provider sent no result.'
