@@ -1,6 +1,5 @@
 import type { JsonSchema, Validate } from '@allium/core'
-import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { ErrorObject, Options, ValidateFunction } from 'ajv'
 
 type Issue = Awaited<ReturnType<Validate>>[number]
 
@@ -8,25 +7,30 @@ type Issue = Awaited<ReturnType<Validate>>[number]
  * Checks values against raw JSON Schemas with ajv, each compiled once. Draft 07 unless `$schema` says 2019-09 or
  * 2020-12. Formats are not checked, unknown keywords are passed over, and it tells the first issue.
  *
- * It compiles to code, which some edge runtimes forbid: give `new Agent({ validate })` one of your own there.
+ * It is loaded with the first schema, and compiles to code, which some edge runtimes forbid: give `new Agent({ validate })` one of your own there.
  */
 export function ajvValidate(): Validate {
   const compiled = new WeakMap<JsonSchema, ValidateFunction>()
   return (schema, value) => {
-    let check = compiled.get(schema)
-    if (check === undefined) {
-      check = compile(schema)
+    const known = compiled.get(schema)
+    if (known !== undefined) return issuesOf(known, value)
+    return compile(schema).then((check) => {
       compiled.set(schema, check)
-    }
-    return check(value) ? [] : (check.errors ?? []).map(toIssue)
+      return issuesOf(check, value)
+    })
   }
 }
 
+function issuesOf(check: ValidateFunction, value: unknown): Issue[] {
+  return check(value) ? [] : (check.errors ?? []).map(toIssue)
+}
+
 /** Each schema in an ajv of its own (4 ms, 5 KB): tools come from many hands, and two may share an `$id`. */
-function compile(schema: JsonSchema): ValidateFunction {
+async function compile(schema: JsonSchema): Promise<ValidateFunction> {
   // Such a check answers with a promise, which would pass for a yes.
   if (schema.$async !== undefined) throw new TypeError('An asynchronous schema ($async) cannot check arguments.')
-  const Draft = /2019-09|2020-12/.test(String(schema.$schema)) ? Ajv2020 : Ajv
+  const isNew = /2019-09|2020-12/.test(String(schema.$schema))
+  const Draft = isNew ? (await import('ajv/dist/2020.js')).Ajv2020 : (await import('ajv')).Ajv
   return new Draft(options).compile(schema)
 }
 

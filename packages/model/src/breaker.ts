@@ -1,7 +1,7 @@
 import { AlliumError, defineMiddleware, type ModelContext, type TypedMiddleware, tenantOf } from '@allium/core'
 import { isFinal, isTransient } from '@allium/resilience'
 import { LRUCache } from 'lru-cache'
-import { type BreakerState, Circuit, type Threshold } from './circuit.ts'
+import type { BreakerState, Circuit, Threshold } from './circuit.ts'
 
 export interface BreakerOptions {
   /** Failures in a row that open the circuit, or `{ share: 0.5, of: 20 }`: more than that share of the last calls. @default 5 */
@@ -42,7 +42,7 @@ export function breaker({
     order: { is: ['breakers'], inside: ['retries', 'caches', 'routes'] },
     async model(ctx, next) {
       const { model, clock } = ctx
-      const circuit = circuitFor(ctx)
+      const circuit = await circuitFor(ctx)
       const wait = circuit.waits(clock.monotonic())
       if (wait > 0) throw openError(model, wait)
       const settle = telling(() => circuit.enter(clock.monotonic()))
@@ -67,7 +67,9 @@ export function breaker({
     },
   })
 
-  function circuitFor(ctx: ModelContext): Circuit {
+  async function circuitFor(ctx: ModelContext): Promise<Circuit> {
+    // With the first call and not before: cockatiel takes 40 ms to load.
+    const { Circuit } = await import('./circuit.ts')
     const owner = typeof per === 'function' ? per(ctx) : per === 'tenant' ? (tenantOf(ctx.principal) ?? null) : ''
     const key = JSON.stringify([ctx.model, owner])
     let circuit = circuits.get(key)
