@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { observe } from 'allium'
 import { afterAll, describe, it } from 'vitest'
+import { runExample } from '../../run-example.ts'
 import { threeTurns } from '../src/three-turns.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'allium-audit-test-'))
@@ -12,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 describe.concurrent('an audit trail', { timeout: 60_000 }, () => {
   it('shows three turns, what is on record of them, and each way to tamper with it found', async ({ expect }) => {
-    const { code, out, err } = await run()
+    const { code, out, err } = await runExample(import.meta.url)
     expect([code, err]).toEqual([0, ''])
     expect(out).toContain('completed  Pay INV-8, $9,000.\naborted    Tell me about all payments')
     expect(out).toMatch(/^13 {2}dana {2}tool:end · pay_invoice · denied · Over \$500, two sign\.$/m)
@@ -60,14 +59,3 @@ describe.concurrent('an audit trail', { timeout: 60_000 }, () => {
     expect(await observe.verify(observe.auditFile(file), { head })).toMatchObject({ ok: true, records: 40 })
   })
 })
-
-/** The program, as `pnpm start` runs it. */
-function run() {
-  const args = ['--conditions=@allium/source', '--import=tsx', 'src/index.ts']
-  const options = { cwd: fileURLToPath(new URL('..', import.meta.url)), env: { PATH: process.env.PATH } }
-  return new Promise<{ code: number; out: string; err: string }>((resolve) => {
-    const child = execFile(process.execPath, args, options, (_, out, err) => {
-      resolve({ code: child.exitCode ?? 1, out, err })
-    })
-  })
-}

@@ -1,16 +1,15 @@
-import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { scriptedModel } from 'allium/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { runExample } from '../../run-example.ts'
 import { createDeskAgent } from '../src/desk-agent.ts'
 import { weatherServer } from '../src/servers/weather.ts'
 
 describe('the tools of two MCP servers', { timeout: 60_000 }, () => {
   it('shows them called, approved, killed, gone and back', async () => {
-    const { code, out, err } = await run()
+    const { code, out, err } = await runExample(import.meta.url)
     expect([code, err]).toEqual([0, ''])
     const [, both, approval, killed, away, back] = out.split('── ') as [string, string, string, string, string, string]
     expect(both).toMatch(/^ok +weather_today .*\n +Rain in Oslo, 4 °C\.$/m)
@@ -58,15 +57,4 @@ async function desk(token: string) {
     rmSync(folder, { recursive: true })
   })
   return { agent, ticketsFile }
-}
-
-/** The program, as `pnpm start` runs it. */
-function run() {
-  const args = ['--conditions=@allium/source', '--import=tsx', 'src/index.ts']
-  const options = { cwd: fileURLToPath(new URL('..', import.meta.url)), env: { PATH: process.env.PATH } }
-  return new Promise<{ code: number; out: string; err: string }>((resolve) => {
-    const child = execFile(process.execPath, args, options, (_, out, err) => {
-      resolve({ code: child.exitCode ?? 1, out, err })
-    })
-  })
 }

@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { scriptedModel } from 'allium/testing'
 import { describe, expect, it } from 'vitest'
+import { runExample } from '../../run-example.ts'
 import { createMailAgent, sendMail } from '../src/mail-agent.ts'
 import { openRecords } from '../src/records.ts'
 
@@ -9,7 +8,7 @@ const address = 'ola.nordmann@acme.example'
 
 describe('a chat without personal data', { timeout: 60_000 }, () => {
   it('shows side by side what each one saw, and that no record has a raw value', async () => {
-    const { code, out, err } = await run()
+    const { code, out, err } = await runExample(import.meta.url)
     expect([code, err]).toEqual([0, ''])
     const shown = Object.fromEntries(out.split('\n').map((line) => [line.slice(0, 20).trim(), line.slice(21)]))
     expect(shown['the user wrote']).toContain('dana@example.com')
@@ -56,14 +55,3 @@ describe('a chat without personal data', { timeout: 60_000 }, () => {
     expect(posted).toEqual(['Mail [EMAIL_1]'])
   })
 })
-
-/** The program, as `pnpm start` runs it. */
-function run() {
-  const args = ['--conditions=@allium/source', '--import=tsx', 'src/index.ts']
-  const options = { cwd: fileURLToPath(new URL('..', import.meta.url)), env: { PATH: process.env.PATH } }
-  return new Promise<{ code: number; out: string; err: string }>((resolve) => {
-    const child = execFile(process.execPath, args, options, (_, out, err) => {
-      resolve({ code: child.exitCode ?? 1, out, err })
-    })
-  })
-}

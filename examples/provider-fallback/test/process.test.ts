@@ -1,6 +1,5 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { runExample } from '../../run-example.ts'
 import { anthropicServer } from '../src/servers/anthropic-server.ts'
 import { refuse, type Served, serve } from '../src/servers/serve.ts'
 import { createSupportAgent } from '../src/support-agent.ts'
@@ -9,7 +8,7 @@ const key = 'sk-planted-secret-4711'
 
 describe('a fallback across providers', { timeout: 60_000 }, () => {
   it('shows two retries, a cut stream that is taken back, the other provider, and the exact usage', async () => {
-    const { code, out, err } = await run()
+    const { code, out, err } = await runExample(import.meta.url)
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(
       inOrder(
@@ -68,15 +67,4 @@ function agentFor(openAi: Served, anthropic: Served) {
 function inOrder(...texts: string[]): RegExp {
   const escaped = texts.map((text) => text.replace(/[.()[\]/]/g, '\\$&'))
   return new RegExp(escaped.join('[\\s\\S]*'))
-}
-
-/** The program, as `pnpm start` runs it. */
-function run() {
-  const args = ['--conditions=@allium/source', '--import=tsx', 'src/index.ts']
-  const options = { cwd: fileURLToPath(new URL('..', import.meta.url)), env: { PATH: process.env.PATH } }
-  return new Promise<{ code: number; out: string; err: string }>((resolve) => {
-    const child = execFile(process.execPath, args, options, (_, out, err) => {
-      resolve({ code: child.exitCode ?? 1, out, err })
-    })
-  })
 }

@@ -1,6 +1,5 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { runExample } from '../../run-example.ts'
 import { createNewsroom } from '../src/newsroom.ts'
 import { playedCast } from '../src/played-cast.ts'
 import { published } from '../src/tools/publish-note.ts'
@@ -12,7 +11,7 @@ beforeEach(() => void published.splice(0))
 
 describe('sub-agents', { timeout: 60_000 }, () => {
   it('shows who does what, what waits, the bill, and a budget that ends', async () => {
-    const { code, out, err } = await run()
+    const { code, out, err } = await runExample(import.meta.url)
     expect([code, err]).toEqual([0, ''])
     const [, work, waits, bill, poor] = out.split('── ') as [string, string, string, string, string]
     expect(work).toMatch(/^ {2}lead › researcher +search_archive: denied, The argument "shelf"/m)
@@ -51,15 +50,4 @@ function sum(text: string, begins: RegExp): number[] {
   const lines = text.split('\n').filter((line) => begins.test(line))
   const numbers = lines.map((line) => /(\d+) calls, (\d+) tokens in, (\d+) out/.exec(line)!.slice(1).map(Number))
   return numbers.reduce((total, line) => total.map((value, i) => value + line[i]!), [0, 0, 0])
-}
-
-/** The program, as `pnpm start` runs it. */
-function run() {
-  const args = ['--conditions=@allium/source', '--import=tsx', 'src/index.ts']
-  const options = { cwd: fileURLToPath(new URL('..', import.meta.url)), env: { PATH: process.env.PATH } }
-  return new Promise<{ code: number; out: string; err: string }>((resolve) => {
-    const child = execFile(process.execPath, args, options, (_, out, err) => {
-      resolve({ code: child.exitCode ?? 1, out, err })
-    })
-  })
 }

@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import type { Model } from 'allium'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { runExample } from '../../run-example.ts'
 import { openBooks } from '../src/books.ts'
 import { createChatAgent } from '../src/chat-agent.ts'
 import { ask, fetchBill } from '../src/client.ts'
@@ -10,7 +9,7 @@ import type { Principal } from '../src/principal.ts'
 
 describe('a budget for each tenant', { timeout: 60_000 }, () => {
   it('shows one tenant run out, the bills, a rate limit, and a race', async () => {
-    const { code, out, err } = await run()
+    const { code, out, err } = await runExample(import.meta.url)
     expect([code, err]).toEqual([0, ''])
     const lines = out.split('\n')
     expect(lines.filter((line) => line === 'acme     completed: Let me see: yes.')).toHaveLength(3)
@@ -101,15 +100,4 @@ function gated() {
     },
   }
   return { model, open, started: () => started }
-}
-
-/** The program, as `pnpm start` runs it. */
-function run() {
-  const args = ['--conditions=@allium/source', '--import=tsx', 'src/index.ts']
-  const options = { cwd: fileURLToPath(new URL('..', import.meta.url)), env: { PATH: process.env.PATH } }
-  return new Promise<{ code: number; out: string; err: string }>((resolve) => {
-    const child = execFile(process.execPath, args, options, (_, out, err) => {
-      resolve({ code: child.exitCode ?? 1, out, err })
-    })
-  })
 }
