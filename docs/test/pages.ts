@@ -38,7 +38,9 @@ function under(dir: string): string[] {
 }
 
 function readmes(dir: string): string[] {
-  return readdirSync(join(root, dir)).flatMap((name) =>
-    readdirSync(join(root, dir, name)).includes('README.md') ? [`${dir}/${name}/README.md`] : [],
-  )
+  return readdirSync(join(root, dir), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .flatMap(({ name }) =>
+      readdirSync(join(root, dir, name)).includes('README.md') ? [`${dir}/${name}/README.md`] : [],
+    )
 }
