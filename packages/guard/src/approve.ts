@@ -1,4 +1,11 @@
-import { type Approval, defineMiddleware, digestOf, type ToolContext, type TypedMiddleware } from '@allium/core'
+import {
+  AlliumError,
+  type Approval,
+  defineMiddleware,
+  digestOf,
+  type ToolContext,
+  type TypedMiddleware,
+} from '@allium/core'
 import { namesTool } from './tool-names.ts'
 
 /** A call for which a handler decides. */
@@ -33,6 +40,7 @@ export interface ApproveOptions<Name extends string = string> {
  * Register it anywhere: it stands right around the tool, so what is approved is what runs, whatever other layers made
  * of the arguments; sub-agents ask too. It fails closed: a handler that throws denies.
  *
+ * @throws AlliumError `layer.config` where `tools` names none: nothing would be asked for
  * @example
  * agent.use(guard.approve({ tools: ['refund', 'send_*'] }))
  * const { status, pending } = await session.run('Refund my order')
@@ -47,6 +55,11 @@ export function approve<Name extends string = 'guard:approve'>({
   expiresIn,
   as = 'guard:approve' as Name,
 }: ApproveOptions<Name> = {}): TypedMiddleware<Record<`${Name}:remembered`, string[]>> {
+  if (tools.length === 0)
+    throw new AlliumError(
+      'layer.config',
+      `"${as}" was given no tools. Name those that need an approval, or leave it out.`,
+    )
   const key = `${as}:remembered`
   const layer = defineMiddleware<Record<string, string[]>>({
     name: as,
@@ -81,8 +94,7 @@ export function approve<Name extends string = 'guard:approve'>({
       reason: why(ctx),
     }
     try {
-      const said = await handler(request, ctx)
-      return typeof said === 'boolean' ? (said ? { approve: true } : { deny: `A human denied "${tool.name}".` }) : said
+      return decisionOf(await handler(request, ctx), tool.name)
     } catch (error) {
       if (ctx.signal.aborted) throw error
       ctx.logger.error(`The approval of "${tool.name}" failed: it is denied.`, { error })
@@ -93,6 +105,22 @@ export function approve<Name extends string = 'guard:approve'>({
   function why(ctx: ToolContext): string {
     return typeof reason === 'function' ? reason(ctx) : reason
   }
+}
+
+/**
+ * What a handler said. Undefined says nothing, as if there were no handler.
+ * @throws TypeError for what is no decision: `{ approve: false }` is none to approve
+ */
+function decisionOf(said: unknown, tool: string): Approval | undefined {
+  if (said === undefined) return undefined
+  if (typeof said === 'boolean') return said ? { approve: true } : { deny: `A human denied "${tool}".` }
+  const { approve, deny, args } = (said ?? {}) as { approve?: unknown; deny?: unknown; args?: unknown }
+  if (deny !== undefined || approve === false)
+    return { deny: typeof deny === 'string' ? deny : `A human denied "${tool}".` }
+  if (typeof args === 'object' && args !== null && !Array.isArray(args))
+    return { args: args as Record<string, unknown> }
+  if (approve === true && args === undefined) return { approve: true }
+  throw new TypeError('The handler gave no decision: true, false, { approve: true }, { deny } or { args }.')
 }
 
 function pass<R>(ctx: ToolContext, next: () => Promise<R>): Promise<R> {

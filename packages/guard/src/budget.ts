@@ -11,7 +11,7 @@ import {
 } from '@allium/core'
 import { costAt, createPricing, type Price, type Prices } from '@allium/prices'
 import { accountOf, type Per, type Window } from './account.ts'
-import { type Amounts, cutShort, expected, told } from './estimate.ts'
+import { type Amounts, countChars, cutShort, expected, told } from './estimate.ts'
 
 export interface BudgetOptions<Name extends string = string> {
   /** The room of an account, in USD or tokens; a function is asked at each call, for tenants with plans of their own. */
@@ -24,6 +24,8 @@ export interface BudgetOptions<Name extends string = string> {
   window?: Window
   /** What a call gets that has no room: the turn is blocked, stopped or aborted, or a function answers in its place; the turn is blocked where it gives nothing. @default 'block' */
   onLimit?: 'block' | 'stop' | 'abort' | OnLimit
+  /** The part of the limit, 0 to 1, from which on `guard:budget` tells that it comes near. @default never */
+  warnAt?: number
   /** Where the money is counted; several processes share one of their own. @default memoryLedger() */
   ledger?: Ledger
   /** Prices of one's own before those of the public list. Models of Ollama are free, unless they are named here. */
@@ -50,6 +52,24 @@ export interface BudgetExceeded {
   needed: number
 }
 
+/** A call was refused, or what is spent has reached `warnAt`; amounts in the budget's unit. */
+export interface BudgetTold {
+  type: 'guard:budget'
+  layer: string
+  account: string
+  unit: 'usd' | 'tokens'
+  limit: number
+  spent: number
+  /** Whether a call was refused. */
+  refused: boolean
+}
+
+declare module '@allium/core' {
+  interface AgentEvents {
+    'guard:budget': BudgetTold
+  }
+}
+
 export type OnLimit = (
   ctx: ModelContext,
   exceeded: BudgetExceeded,
@@ -66,7 +86,7 @@ export type BudgetState<Name extends string> = Record<`${Name}:spent`, number>
  * the real usage, or by what was streamed where it failed; so turns that race for the same room pass it by one
  * estimate at the most. Where the ledger fails, the turn does.
  *
- * @throws AlliumError `layer.config` for a limit that is no number, at the call where a function gives it
+ * @throws AlliumError `layer.config` for a limit that is no number, at the call where a function gives it, or a `warnAt` that is no part
  * @example
  * agent.use(guard.budget({ limit: 1.0, per: 'tenant', window: 'day' }))
  */
@@ -76,6 +96,7 @@ export function budget<Name extends string = 'guard:budget'>({
   per = 'session',
   window,
   onLimit = 'block',
+  warnAt,
   ledger = memoryLedger(),
   prices,
   fallbackPrice = { input: 3, output: 15 },
@@ -84,6 +105,8 @@ export function budget<Name extends string = 'guard:budget'>({
   as = 'guard:budget' as Name,
 }: BudgetOptions<Name>): TypedMiddleware<BudgetState<Name>> {
   if (typeof limit !== 'function') roomOf(limit)
+  if (warnAt !== undefined && !(warnAt >= 0 && warnAt <= 1))
+    throw new AlliumError('layer.config', `"${as}" needs a warnAt from 0 to 1, but ${warnAt} was given.`)
   const spentKey = `${as}:spent`
   const costOf = unit === 'usd' ? createPricing(prices) : undefined
 
@@ -114,13 +137,14 @@ export function budget<Name extends string = 'guard:budget'>({
         const spent = await amountOf(response?.model ?? model, usage)
         await ledger.settle(reservation, spent)
         ctx.state[spentKey] = spent
+        if (warnAt !== undefined) await warn(ctx, request, warnAt, spent)
       }
     },
   })
   return layer as TypedMiddleware<BudgetState<Name>> // the key is computed from the name
 
   function roomOf(room: number): number {
-    if (room >= 0) return room
+    if (typeof room === 'number' && room >= 0) return room
     throw new AlliumError('layer.config', `"${as}" needs a limit of 0 or more, but ${room} was given.`)
   }
 
@@ -130,11 +154,23 @@ export function budget<Name extends string = 'guard:budget'>({
     return (await costOf(model, usage)) ?? costAt(fallbackPrice, usage)
   }
 
-  async function refuse(
-    ctx: ModelContext,
-    { account, amount, limit }: { account: string; amount: number; limit: number },
-  ) {
+  /** Told by the call that reaches it; by each one, where several reach it at once. It is no reason to fail. */
+  async function warn(ctx: ModelContext, { account, limit }: Place, part: number, more: number): Promise<void> {
+    try {
+      const { spent } = await ledger.balance(account)
+      if (spent >= part * limit && spent - more < part * limit) tell(ctx, { account, limit, spent, refused: false })
+    } catch (error) {
+      ctx.logger.warn(`"${as}" could not tell how near its limit is.`, { error })
+    }
+  }
+
+  function tell(ctx: ModelContext, told: Place & Pick<BudgetTold, 'spent' | 'refused'>): void {
+    ctx.emit({ type: 'guard:budget', layer: as, unit, ...told } satisfies BudgetTold)
+  }
+
+  async function refuse(ctx: ModelContext, { account, amount, limit }: Place & { amount: number }) {
     const { spent, reserved } = await ledger.balance(account)
+    tell(ctx, { account, limit, spent, refused: true })
     const exceeded: BudgetExceeded = { account, unit, limit, spent, reserved, needed: amount }
     const answer = typeof onLimit === 'function' ? await onLimit(ctx, exceeded) : undefined
     if (answer !== undefined) return ctx.skipCall(answer)
@@ -146,13 +182,9 @@ export function budget<Name extends string = 'guard:budget'>({
   }
 }
 
-/** Counts the characters that the provider has streamed. */
-function countChars(ctx: Pick<ModelContext, 'onChunk'>): () => number {
-  let chars = 0
-  ctx.onChunk((chunk) => {
-    chars += 'delta' in chunk ? chunk.delta.length : 0
-  })
-  return () => chars
+interface Place {
+  account: string
+  limit: number
 }
 
 function reasonOf(name: string, per: Per, { unit, limit, spent, reserved, needed }: BudgetExceeded): string {

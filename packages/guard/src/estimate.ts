@@ -23,3 +23,12 @@ export function cutShort(held: Amounts, chars: number): Usage {
   if (chars === 0) return { inputTokens: 0, outputTokens: 0, calls: 0 }
   return { inputTokens: held.inputTokens, outputTokens: tokensOf(chars), calls: 1 }
 }
+
+/** Counts the characters that the provider has streamed; to be called before `next()`. */
+export function countChars(ctx: Pick<ModelContext, 'onChunk'>): () => number {
+  let chars = 0
+  ctx.onChunk((chunk) => {
+    chars += 'delta' in chunk ? chunk.delta.length : 0
+  })
+  return () => chars
+}

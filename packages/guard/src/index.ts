@@ -1,7 +1,14 @@
 export type { Price, Prices } from '@allium/prices'
 export type { Per, Window } from './account.ts'
 export { type ApprovalRequest, type ApproveOptions, approve } from './approve.ts'
-export { type BudgetExceeded, type BudgetOptions, type BudgetState, budget, type OnLimit } from './budget.ts'
+export {
+  type BudgetExceeded,
+  type BudgetOptions,
+  type BudgetState,
+  type BudgetTold,
+  budget,
+  type OnLimit,
+} from './budget.ts'
 export { type ConcurrencyOptions, type ConcurrencyRefused, type ConcurrencyState, concurrency } from './concurrency.ts'
 export { type ContentOptions, content, type FoundState } from './content.ts'
 export type { FailureOptions } from './decide.ts'

@@ -20,7 +20,7 @@ export interface MaxToolCallsOptions<Name extends string = string> {
  * For tools that cost or that do harm when a model repeats them. Each layer counts for itself: give two limits as two
  * layers. Register it anywhere: a call that another layer answers or denies does not count.
  *
- * @throws AlliumError `layer.config` for a limit below 0
+ * @throws AlliumError `layer.config` for a limit below 0, or where `tools` names none
  * @example
  * agent.use(guard.maxToolCalls({ limit: 3, tools: ['search'] }))
  */
@@ -33,6 +33,8 @@ export function maxToolCalls<Name extends string = 'guard:maxToolCalls'>({
 }: MaxToolCallsOptions<Name>): TypedMiddleware<Record<`${Name}:calls`, number>> {
   if (!(limit >= 0))
     throw new AlliumError('layer.config', `"${as}" needs a limit of 0 or more, but ${limit} was given.`)
+  if (tools.length === 0)
+    throw new AlliumError('layer.config', `"${as}" was given no tools. Name those that count, or leave it out.`)
   const key = `${as}:calls`
   const layer = defineMiddleware<Record<string, number>>({
     name: as,

@@ -12,6 +12,7 @@ import type { FoundState } from './content.ts'
 import { decide, type FailureOptions, failed, failing, withReply } from './decide.ts'
 import { type Detector, type DetectorOptions, detectorOf, type Finding } from './detector.ts'
 import { tellFound, type Where, wordFor } from './found.ts'
+import { mapError } from './map-error.ts'
 import { type PiiType, piiDetectors } from './pii-detectors.ts'
 import { hashOf, maskOf } from './pii-forms.ts'
 import { dropMetadata, filterStream, type TextFilter } from './stream-filter.ts'
@@ -204,13 +205,11 @@ async function cleanMessages(ctx: ModelContext, whole: TextFilter['whole'], unch
   if (messages.some((message, i) => message !== before[i])) ctx.messages = messages
 }
 
-/** What was thrown goes to logs: its message is cleaned as well. */
+/** What was thrown goes to logs: it is cleaned as well. */
 async function cleanResult(result: ToolResult, whole: TextFilter['whole']): Promise<ToolResult> {
   const cleaned = await mapResult(result, whole)
   const { error } = result
   if (!(error instanceof Error)) return cleaned
-  const message = await whole(error.message)
-  if (message === error.message) return cleaned
-  const { cause: _, ...fields } = error as Error & Record<string, unknown>
-  return { ...cleaned, error: Object.assign(new Error(message), fields, { name: error.name }) }
+  const mapped = await mapError(error, async (text) => whole(text))
+  return mapped === error ? cleaned : { ...cleaned, error: mapped }
 }

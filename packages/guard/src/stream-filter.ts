@@ -70,6 +70,8 @@ interface Item {
   /** Where its text stands in that of the lane. */
   readonly start: number
   sent: number
+  /** Something in its text was replaced: its metadata may name what. */
+  changed?: boolean
 }
 
 function asItem(chunk: ContentChunk): Item {
@@ -138,9 +140,13 @@ class Filtering {
         const end = item.start + delta.delta.length
         const to = Math.min(end, lane.decided)
         const text = lane.text(delta.delta, item.start, item.sent, to)
+        if (text !== delta.delta.slice(item.sent - item.start, to - item.start)) item.changed = true
         item.sent = to
-        if (text !== '') yield { ...delta, delta: text }
-        else if (to === end && delta.providerMetadata !== undefined) yield { ...delta, delta: '' }
+        // Metadata goes with the last piece, when all of the text is decided.
+        const { providerMetadata: _, ...plain } = delta
+        const left: Delta = to < end || item.changed === true ? plain : delta
+        if (text !== '') yield { ...left, delta: text }
+        else if (left.providerMetadata !== undefined) yield { ...left, delta: '' }
         if (to < end) return
       }
       this.#items.shift()

@@ -1,37 +1,70 @@
-import { AlliumError, type Clock, defineMiddleware, type NextOptions, type TypedMiddleware } from '@allium/core'
+import {
+  AlliumError,
+  type Clock,
+  defineMiddleware,
+  type ModelContext,
+  type NextOptions,
+  type TypedMiddleware,
+} from '@allium/core'
 
 export interface TimeoutOptions {
   /** Milliseconds for a whole turn. */
   turn?: number
   /** Milliseconds for a model call, with the attempts of the layers inside this one. */
   model?: number
+  /** Milliseconds that a model may be silent between two chunks. The time that a slow reader takes does not count. */
+  chunk?: number
+  /** The same before the first one, while it reads and thinks. @default `chunk` */
+  firstChunk?: number
   /** Milliseconds for a tool call, with what the layers inside this one wait for. `execute` alone has the agent's `toolTimeout`. */
   tool?: number
   /** The layer's name. @default 'guard:timeout' */
   as?: string
 }
 
+type Scope = 'turn' | 'model' | 'tool'
+
+/** What waits between calls, or keeps an answer back to its end: from outside, it is silent. */
+const silent = ['retries', 'repairs', 'guard:output', 'guard:judge']
+
 /**
  * Gives turns, model calls and tool calls a time, and cancels what takes longer: the provider's connection is closed,
  * the tool's signal aborts. A turn or a model call that is late fails with `turn.timeout` or `model.timeout`, which a layer
  * outside may catch (a fallback goes on to the next model); a tool call that is late is an error result for the model.
  *
- * Outside of a retry it bounds all attempts together, inside of it each one.
+ * Outside of a retry it bounds all attempts together, inside of it each one. `chunk` belongs inside, and inside of what
+ * keeps answers back (`guard.output`): to it, such waits are silence.
  *
  * @throws AlliumError `layer.config` where no time is given, or one is not above 0
  * @example
- * agent.use(guard.timeout({ turn: 60_000, model: 20_000 }))
+ * agent.use(guard.timeout({ turn: 300_000, chunk: 30_000 }))
  */
-export function timeout({ turn, model, tool, as = 'guard:timeout' }: TimeoutOptions): TypedMiddleware<{}> {
-  const times = Object.entries({ turn, model, tool }).filter(([, ms]) => ms !== undefined)
+export function timeout({
+  turn,
+  model,
+  chunk,
+  firstChunk = chunk,
+  tool,
+  as = 'guard:timeout',
+}: TimeoutOptions): TypedMiddleware<{}> {
+  const times = Object.entries({ turn, model, chunk, firstChunk, tool }).filter(([, ms]) => ms !== undefined)
   if (times.length === 0 || times.some(([, ms]) => !(Number(ms) > 0)))
-    throw new AlliumError('layer.config', `"${as}" needs milliseconds above 0 for turn, model or tool.`)
+    throw new AlliumError(
+      'layer.config',
+      `"${as}" needs milliseconds above 0 for turn, model, chunk, firstChunk or tool.`,
+    )
 
   return defineMiddleware({
     name: as,
-    order: { is: ['timeouts'] },
+    order: { is: ['timeouts'], ...(firstChunk !== undefined && { inside: silent }) },
     ...(turn !== undefined && { turn: (ctx, next) => within(turn, 'turn', ctx.clock, next) }),
-    ...(model !== undefined && { model: (ctx, next) => within(model, 'model', ctx.clock, next) }),
+    ...((model !== undefined || firstChunk !== undefined) && {
+      model(ctx, next) {
+        const late = new AbortController()
+        if (firstChunk !== undefined) watch(ctx, late)
+        return within(model, 'model', ctx.clock, next, late)
+      },
+    }),
     ...(tool !== undefined && {
       async tool(ctx, next) {
         try {
@@ -45,21 +78,43 @@ export function timeout({ turn, model, tool, as = 'guard:timeout' }: TimeoutOpti
   })
 
   async function within<R>(
-    ms: number,
-    scope: 'turn' | 'model' | 'tool',
+    ms: number | undefined,
+    scope: Scope,
     clock: Clock,
     next: (options: NextOptions) => Promise<R>,
+    late = new AbortController(),
   ): Promise<R> {
-    const late = new AbortController()
     const what = scope === 'turn' ? 'turn' : `${scope} call`
-    const message = `The ${what} took longer than ${ms} ms ("${as}").`
-    const stop = clock.after(ms, () =>
-      late.abort(new AlliumError(`${scope}.timeout`, message, { details: { layer: as, ms } })),
-    )
+    const stop = expire(ms, scope, `The ${what} took longer than`, clock, late)
     try {
       return await next({ signal: late.signal })
     } finally {
       stop()
     }
+  }
+
+  /** Lets no silence last. A pipe is resumed once what it gave was taken, so its reader's time is not the model's. */
+  function watch(ctx: Pick<ModelContext, 'clock' | 'pipe'>, late: AbortController): void {
+    const begin = (ms: number | undefined) => expire(ms, 'model', 'The model sent nothing for', ctx.clock, late)
+    ctx.pipe(async function* (chunks) {
+      let stop = begin(firstChunk)
+      try {
+        for await (const sent of chunks) {
+          stop()
+          yield sent
+          stop = begin(chunk)
+        }
+      } finally {
+        stop()
+      }
+    })
+  }
+
+  function expire(ms: number | undefined, scope: Scope, what: string, clock: Clock, late: AbortController): () => void {
+    if (ms === undefined) return () => {}
+    const message = `${what} ${ms} ms ("${as}").`
+    return clock.after(ms, () =>
+      late.abort(new AlliumError(`${scope}.timeout`, message, { details: { layer: as, ms } })),
+    )
   }
 }

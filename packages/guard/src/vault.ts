@@ -31,7 +31,7 @@ export class OpenVaults {
   of(ctx: Place, { isNewTurn = false } = {}): Promise<Placeholders> {
     const key = JSON.stringify([this.#layer, tenantOf(ctx.principal) ?? '', ctx.sessionId])
     const known = isNewTurn && this.#vault !== undefined ? undefined : this.#open.get(key)
-    if (known !== undefined) return known
+    if (known !== undefined) return isNewTurn ? known.then((names) => names.after(ctx.history)) : known
     const opened = Placeholders.open(key, this.#vault, ctx)
     this.#open.set(key, opened)
     opened.catch(() => this.#open.delete(key))
@@ -47,20 +47,28 @@ export class Placeholders {
   readonly #names = new Map<string, string>()
   readonly #last = new Map<string, number>()
   #saved = 0
+  /** Messages of the history whose placeholders are known. */
+  #read = 0
 
-  /** Numbers go on behind those of the history, so that none comes to mean another value. */
   static async open(key: string, vault: PiiVault | undefined, { history }: Place): Promise<Placeholders> {
     const placeholders = new Placeholders(key, vault)
     const values = await vault?.load(key)
     for (const [name, value] of Object.entries(values ?? {})) placeholders.#keep(name, value)
-    if (history.length > 0) for (const [name] of JSON.stringify(history).matchAll(pattern)) placeholders.#count(name)
     placeholders.#saved = placeholders.#values.size
-    return placeholders
+    return placeholders.after(history)
   }
 
   private constructor(key: string, vault: PiiVault | undefined) {
     this.#key = key
     this.#vault = vault
+  }
+
+  /** Numbers go on behind those of the history, so that none comes to mean another value: an answer from a cache brings its own. */
+  after(history: Place['history']): this {
+    if (history.length < this.#read) this.#read = 0
+    for (; this.#read < history.length; this.#read++)
+      for (const [name] of JSON.stringify(history[this.#read]).matchAll(pattern)) this.#count(name)
+    return this
   }
 
   /** The same for the same value: `[EMAIL_1]`. */

@@ -15,11 +15,13 @@ export function heed(
   { layer, where, reply }: { layer: string; where: Where; reply: string | undefined },
 ): string | undefined {
   if (verdict === undefined || verdict === true) return undefined
-  const isReplaced = typeof verdict === 'object' && 'replace' in verdict
+  // What is none of the verdicts blocks: a replacement that is not there is no word for the text itself.
+  const { replace, block, reply: own } = (verdict || {}) as { replace?: unknown; block?: unknown; reply?: string }
+  const isReplaced = typeof replace === 'string'
   tellFound(ctx, { layer, where, found: 'check', action: isReplaced ? 'replace' : 'block' })
-  if (isReplaced) return verdict.replace
-  if (verdict === false) return ctx.block(`"${layer}" refused the ${wordFor[where]}.`, withReply(reply))
-  return ctx.block(verdict.block, withReply(verdict.reply ?? reply))
+  if (isReplaced) return replace
+  const reason = typeof block === 'string' ? block : `"${layer}" refused the ${wordFor[where]}.`
+  return ctx.block(reason, withReply(own ?? reply))
 }
 
 /** All text of some messages, those of tool results included. */

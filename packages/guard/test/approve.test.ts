@@ -68,7 +68,22 @@ describe('guard.approve by suspending', () => {
   })
 })
 
+it('guard.approve refuses a list of tools that is empty: it would ask for nothing', () => {
+  expect(() => approve({ tools: [] })).toThrow(expect.objectContaining({ code: 'layer.config' }))
+})
+
 describe('guard.approve with a handler', () => {
+  it.each([{ approve: false }, {}, { approved: true }, [], null, 'no', 1, { args: 'x' }, { args: undefined }])(
+    'denies where its handler says %j, which approves nothing',
+    async (said) => {
+      const { agent, ran } = scene([refund(), 'Done.'], [approve({ handler: () => said as never })], {
+        tools: ['refund'],
+      })
+      const { status, toolCalls } = await agent.run('go')
+      expect([status, toolCalls[0]?.result.status, ran]).toEqual(['completed', 'denied', []])
+    },
+  )
+
   const decided = async (handler: ApproveOptions['handler'], options: ApproveOptions = {}) => {
     const made = scene([refund(), 'Done.'], [approve({ handler: handler as never, ...options })], { tools: ['refund'] })
     return { ...made, result: await made.agent.run('go') }

@@ -30,9 +30,11 @@ describe('guard.budget', () => {
   })
 
   it('fails a call whose plan has no number, and asks no model', async () => {
-    const { agent, model } = scene(['never'], { limit: () => Number.NaN })
-    await expect(agent.run('hello')).rejects.toMatchObject({ code: 'layer.config' })
-    expect(model.calls).toBe(0)
+    for (const limit of [Number.NaN, null as never, '5' as never]) {
+      const { agent, model } = scene(['never'], { limit: () => limit })
+      await expect(agent.run('hello')).rejects.toMatchObject({ code: 'layer.config' })
+      expect(model.calls).toBe(0)
+    }
   })
 
   it('lets an ordinary first call of a known model through with nothing but a limit', async () => {
@@ -382,6 +384,39 @@ describe('guard.budget', () => {
     const second = await session.run('hello')
     expect(second).toMatchObject({ status: 'blocked', reason: expect.stringContaining('"tenant"') })
     expect([second.state['guard:budget:spent'], second.state['tenant:spent']]).toEqual([15, 15])
+  })
+
+  it('tells once that the limit comes near, and each time that a call is refused', async () => {
+    const { agent } = scene(['a', 'b', 'c'], { limit: 50, warnAt: 0.6, estimate: cheap, per: 'tenant' })
+    const told: unknown[] = []
+    agent.on('guard:budget', ({ account, limit, spent, refused }) => told.push([account, limit, spent, refused]))
+    const session = agent.session({ principal: { tenantId: 'acme' } })
+    for (const input of ['1', '2', '3', '4', '5']) await session.run(input)
+    const [account] = told[0] as [string]
+    expect(account).toContain('acme')
+    expect(told).toEqual([
+      [account, 50, 30, false],
+      [account, 50, 45, true],
+      [account, 50, 45, true],
+    ])
+  })
+
+  it('tells nothing of a limit that is far, nor of that of another tenant', async () => {
+    const { agent } = scene(['a', 'b'], { limit: 50, warnAt: 0.6, estimate: cheap, per: 'tenant' })
+    const told: unknown[] = []
+    agent.on('guard:budget', (event) => told.push(event))
+    for (const tenantId of ['acme', 'globex']) await agent.run('go', { session: { principal: { tenantId } } })
+    expect(told).toEqual([])
+  })
+
+  it('lets the answer through where the ledger cannot tell how near the limit is', async () => {
+    const ledger: Ledger = { ...memoryLedger(), balance: () => Promise.reject(new Error('down')) }
+    const { agent } = scene(['hi'], { limit: 50, warnAt: 0, estimate: cheap, ledger })
+    expect((await agent.run('go')).text).toBe('hi')
+  })
+
+  it.each([-0.1, 80, Number.NaN])('refuses a warnAt of %d', (warnAt) => {
+    expect(() => budget({ limit: 1, warnAt })).toThrow(expect.objectContaining({ code: 'layer.config' }))
   })
 
   it('streams as if it were not there', async () => {

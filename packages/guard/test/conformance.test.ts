@@ -1,6 +1,22 @@
 import { layerConformance, scriptedModel } from '@allium/testing'
 import { describe, it } from 'vitest'
-import { budget, concurrency, content, files, injection, input, judge, output, pii, rateLimit } from '../src/index.ts'
+import {
+  approve,
+  budget,
+  concurrency,
+  content,
+  files,
+  injection,
+  input,
+  judge,
+  maxModelCalls,
+  maxToolCalls,
+  output,
+  pii,
+  policy,
+  rateLimit,
+  timeout,
+} from '../src/index.ts'
 
 layerConformance({ layer: () => budget({ limit: 1e6, unit: 'tokens' }), describe, it, strict: true })
 layerConformance({
@@ -49,3 +65,27 @@ layerConformance({
     judge({ model: scriptedModel(Array.from({ length: 99 }, () => '{"score": 1}')), rubric: 'All is fine.' }),
   ...suite,
 })
+layerConformance({ layer: () => approve({ tools: ['none'] }), ...suite })
+layerConformance({
+  name: 'guard:approve by a handler',
+  layer: () => approve({ handler: () => true, remember: true }),
+  ...suite,
+})
+layerConformance({
+  layer: () => policy({ deny: ['*_delete'], rules: [{ tool: 'work', roles: ['staff'] }] }),
+  ...suite,
+  principal: { roles: ['staff'] },
+})
+layerConformance({ layer: () => maxModelCalls({ limit: 1e6 }), ...suite })
+layerConformance({
+  name: 'guard:maxModelCalls of a session',
+  layer: () => maxModelCalls({ limit: 1e6, per: 'session' }),
+  ...suite,
+})
+layerConformance({ layer: () => maxToolCalls({ limit: 1e6 }), ...suite })
+layerConformance({
+  name: 'guard:maxToolCalls of a session',
+  layer: () => maxToolCalls({ limit: 1e6, per: 'session' }),
+  ...suite,
+})
+layerConformance({ layer: () => timeout({ turn: 1e9, model: 1e9, chunk: 1e9, tool: 1e9 }), ...suite })

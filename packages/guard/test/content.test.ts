@@ -92,10 +92,13 @@ describe('guard.content', () => {
     const kept = async (delta: string) => {
       const { agent } = scene([{ chunks: [{ type: 'text-delta', delta, providerMetadata }] }], [content(redacts)])
       const session = agent.session()
-      await session.run('hi')
-      return JSON.stringify(session.history).includes('m1')
+      const { events } = await watch(session.run('hi'))
+      return [events, session.history].map((told) => JSON.stringify(told).includes('m1'))
     }
-    expect([await kept('A nightingale.'), await kept('A bird.')]).toEqual([false, true])
+    expect([await kept('A nightingale.'), await kept('A bird.')]).toEqual([
+      [false, false],
+      [true, true],
+    ])
   })
 
   it('looks at results of tools where it is told to', async () => {

@@ -106,4 +106,8 @@ describe('guard.maxToolCalls', () => {
       for await (const event of agent.session({ id }).run('go')) if (event.type === 'tool:end') texts.push(event.status)
     expect(texts).toEqual(['ok', 'ok'])
   })
+
+  it.each([{ limit: -1 }, { limit: Number.NaN }, { limit: 1, tools: [] }])('refuses %j', (options) => {
+    expect(() => maxToolCalls(options)).toThrow(expect.objectContaining({ code: 'layer.config' }))
+  })
 })

@@ -4,6 +4,15 @@ import { output } from '../src/index.ts'
 import { calling, scene, watch } from './scene.ts'
 
 describe('guard.output', () => {
+  it.each([null, 0, '', 'block', {}, { block: undefined }, { replace: undefined }, { replace: 5 }])(
+    'blocks where its check says %j, which is no verdict',
+    async (verdict) => {
+      const { agent } = scene(['The secret.'], [output(() => verdict as never)])
+      const { events, result } = await watch(agent.run('hi'))
+      expect([result.status, JSON.stringify([events, result]).includes('secret')]).toEqual(['blocked', false])
+    },
+  )
+
   it('lets an answer through as it came, once it has been checked', async () => {
     let shown = 0
     const counts: Middleware = {

@@ -236,6 +236,31 @@ describe('guard.pii', () => {
     expect([...store.keys()]).toEqual(['["guard:pii","","chat"]'])
   })
 
+  it('takes values out of the fields and causes of what a tool threw, and keeps what a retry asks for', async () => {
+    const request: Record<string, unknown> = { body: JSON.stringify({ to: mail }) }
+    request.self = request
+    const thrown = Object.assign(new Error('Mail failed.', { cause: new Error(`no ${mail}`) }), {
+      status: 503,
+      request,
+    })
+    const fails = tool('mail', () => Promise.reject(thrown))
+    const model = scriptedModel([calling(['mail', { to: mail }]), 'Sorry.'])
+    const agent = new Agent({ model, tools: [fails], logger: { warn() {}, error() {} } }).use(pii())
+    const error = (await agent.run('go')).toolCalls[0]?.result.error as typeof thrown
+    expect(error).toMatchObject({ message: 'Mail failed.', status: 503, cause: { message: 'no [EMAIL_1]' } })
+    expect(JSON.stringify([error, String(error.cause), error.request])).not.toContain('dana')
+  })
+
+  it('never gives a number that an answer of another session brought', async () => {
+    const { agent, model, ran } = scene([calling(['mail', { to: '[EMAIL_1]' }]), 'Sent.'], pii(), { tools: ['mail'] })
+    const fromCache: Middleware = { name: 'cached', model: (ctx) => ctx.skipCall('Write to [EMAIL_1].') }
+    const session = agent.session()
+    await session.run('Whom do I ask?', { use: [fromCache] })
+    const result = await session.run(`I am ${mail}. Write to them.`)
+    expect(JSON.stringify(model.requests[0]?.messages)).toContain('I am [EMAIL_2]')
+    expect([ran, told(result)]).toEqual([[], [expect.stringContaining('Nobody knows what [EMAIL_1] stands for')]])
+  })
+
   it('gives parallel calls different numbers', async () => {
     const brings: Middleware = {
       name: 'brings',

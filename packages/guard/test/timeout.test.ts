@@ -1,7 +1,7 @@
-import { Agent, type Middleware } from '@allium/core'
-import { manualClock, scriptedModel } from '@allium/testing'
+import { Agent, type Middleware, type Model } from '@allium/core'
+import { type ManualClock, manualClock, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
-import { timeout } from '../src/index.ts'
+import { output, type TimeoutOptions, timeout } from '../src/index.ts'
 import { calling, tool } from './scene.ts'
 
 const silent = { warn() {}, error() {} }
@@ -63,6 +63,92 @@ describe('guard.timeout', () => {
     expect(toolCalls[0]?.result).toMatchObject({ content, isError: true, error: { code: 'tool.timeout' } })
   })
 
+  /** Sends its chunks with waits between them. */
+  function pausing(clock: ManualClock, ...waits: number[]): Model {
+    return {
+      id: 'pausing',
+      async *stream() {
+        for (const [i, ms] of waits.entries()) {
+          await new Promise<void>((resolve) => clock.after(ms, resolve))
+          yield { type: 'text-delta', delta: String(i) }
+        }
+        yield { type: 'finish', reason: 'stop', usage: { inputTokens: 1, outputTokens: 1, calls: 1 } }
+      },
+    }
+  }
+
+  it('lets a model take its time as long as it goes on sending', async () => {
+    const clock = manualClock()
+    const run = new Agent({ model: pausing(clock, 90, 90, 90), clock }).use(timeout({ chunk: 100 })).run('go')
+    await clock.advance(270)
+    expect([(await run).text, clock.pending]).toEqual(['012', 0])
+  })
+
+  it.each([
+    ['before its first chunk', [101], ''],
+    ['between two', [10, 101], '0'],
+  ])('fails a model that is silent %s, and keeps what it said', async (_, waits, text) => {
+    const clock = manualClock()
+    const run = new Agent({ model: pausing(clock, ...waits), clock })
+      .use(timeout({ chunk: 100, model: 5000 }))
+      .run('go')
+    await clock.advance(110)
+    const message = 'The model sent nothing for 100 ms ("guard:timeout").'
+    await expect(run).rejects.toMatchObject({ code: 'model.timeout', message, partial: { text } })
+    await clock.advance(1000)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('gives a model another time for its first chunk', async () => {
+    const ends = async (waits: number[], options: TimeoutOptions) => {
+      const clock = manualClock()
+      const run = new Agent({ model: pausing(clock, ...waits), clock }).use(timeout(options)).run('go')
+      const ended = run.then(({ text }) => text).catch(({ message }) => message)
+      for (let i = 0; i < 20; i++) await clock.advance(50)
+      return ended
+    }
+    expect(await ends([500, 90], { firstChunk: 600, chunk: 100 })).toBe('01')
+    expect(await ends([90, 500], { firstChunk: 600, chunk: 100 })).toContain('nothing for 100 ms')
+    expect(await ends([90, 500], { firstChunk: 100 })).toBe('01')
+    expect(await ends([500], { firstChunk: 100 })).toContain('nothing for 100 ms')
+  })
+
+  it('does not take a slow reader for a silent model', async () => {
+    const clock = manualClock()
+    const model = scriptedModel([{ chunks: ['a', 'b', 'c', 'd'] }])
+    let text = ''
+    for await (const piece of new Agent({ model, clock }).use(timeout({ chunk: 100 })).run('go').textStream) {
+      text += piece
+      await clock.advance(1000)
+    }
+    expect([text, clock.pending]).toEqual(['abcd', 0])
+  })
+
+  it('gives each attempt of a retry outside of it its own silence', async () => {
+    const clock = manualClock()
+    const retry: Middleware = { name: 'retry', model: (_, next) => next().catch(() => next()) }
+    const model = scriptedModel([{ chunks: ['Half'], stall: true }, 'Whole.'])
+    const run = new Agent({ model, clock })
+      .use(retry)
+      .use(timeout({ chunk: 100 }))
+      .run('go')
+    await clock.advance(100)
+    expect([(await run).text, clock.pending]).toEqual(['Whole.', 0])
+  })
+
+  it('asks to stand inside of what waits or keeps answers back, where it listens to chunks', () => {
+    const retry: Middleware = { name: 'retry', order: { is: ['retries'] }, model: (_, next) => next() }
+    const found = (options: TimeoutOptions) => {
+      const agent = new Agent({ model: scriptedModel([]) }).use(timeout(options)).use(output(() => true))
+      return agent.use(retry).check()
+    }
+    expect(found({ turn: 1000, chunk: 100 }).map(({ layers }) => layers)).toEqual([
+      ['guard:output', 'guard:timeout'],
+      ['retry', 'guard:timeout'],
+    ])
+    expect(found({ turn: 1000, model: 100 })).toEqual([])
+  })
+
   it('leaves no timer where all is in time, and passes errors on as they are', async () => {
     const clock = manualClock()
     const down = new Error('down')
@@ -72,7 +158,7 @@ describe('guard.timeout', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it.each([[{}], [{ turn: 0 }], [{ model: Number.NaN }]])('refuses %j', (options) => {
+  it.each([[{}], [{ turn: 0 }], [{ model: Number.NaN }], [{ chunk: 0 }]])('refuses %j', (options) => {
     expect(() => timeout(options)).toThrow(expect.objectContaining({ code: 'layer.config' }))
   })
 })

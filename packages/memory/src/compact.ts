@@ -21,6 +21,7 @@ import {
 } from './compact-view.ts'
 import { summariser } from './summariser.ts'
 import { summaryMessage } from './summary.ts'
+import { fromUser } from './units.ts'
 
 /** A conversation was made shorter for the model; the history is as it was. */
 export interface Compacted {
@@ -99,7 +100,8 @@ export function compact<Name extends string = 'memory:compact'>(
   function shown(talk: Talk, { summary, input, covered, ...view }: CompactView): Message[] {
     const all = withoutCleared(talk, view, clearing)
     const before = summary === '' ? [] : [summaryMessage(summary)]
-    return [...before, ...all.slice(input.from, input.to), ...all.slice(covered)]
+    const kept = [...before, ...all.slice(input.from, input.to), ...all.slice(covered)]
+    return covered === 0 ? kept : fromUser(kept)
   }
 
   async function compacted(

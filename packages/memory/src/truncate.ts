@@ -1,6 +1,6 @@
 import { AlliumError, defineMiddleware, type Message, type TypedMiddleware } from '@allium/core'
 import { countTokens } from './count-tokens.ts'
-import { unitsOf } from './units.ts'
+import { fromUser, unitsOf } from './units.ts'
 
 export interface TruncateOptions {
   /** The most messages that a model call is sent, without system messages. */
@@ -17,7 +17,7 @@ export interface TruncateOptions {
  * Sends the model the newest messages alone, up to a number or an amount of tokens. The history stays whole.
  *
  * System messages stay, and so does the newest input, however long ago it came. A tool call and its result stand or go
- * together, so what is sent is always valid. Outside of `model.cache`, whose key is what is sent.
+ * together, and what is sent begins with a message of the user, so it is always valid. Outside of `model.cache`, whose key is what is sent.
  *
  * @throws AlliumError `layer.config` where neither messages nor tokens are given, or one is below 1
  * @example
@@ -60,6 +60,6 @@ export function truncate({
     }
     if (from === 0) return undefined
     const kept = units.filter((_, i) => i >= from || i === input)
-    return [...all.filter(({ role }) => role === 'system'), ...kept.flat()].map((message) => ({ ...message }))
+    return [...all.filter(({ role }) => role === 'system'), ...fromUser(kept.flat())].map((message) => ({ ...message }))
   }
 }

@@ -10,3 +10,13 @@ export function unitsOf(messages: readonly Message[]): Message[][] {
   }
   return units
 }
+
+/** Without what stands before the first message of a user: providers refuse a conversation that begins with an answer. */
+export function fromUser<M extends Readonly<Message>>(messages: M[]): M[] {
+  return messages.slice(
+    Math.max(
+      0,
+      messages.findIndex(({ role }) => role === 'user'),
+    ),
+  )
+}

@@ -23,7 +23,7 @@ async function sent(options: TruncateOptions, history: Message[], instructions?:
 describe('memory.truncate', () => {
   it('sends the newest messages alone, and the history stays whole', async () => {
     const { contents, whole } = await sent({ messages: 4 }, talk(5))
-    expect(contents).toEqual(['answer 3', 'question 4', 'answer 4', 'now'])
+    expect(contents).toEqual(['question 4', 'answer 4', 'now'])
     expect(whole).toHaveLength(12)
   })
 
@@ -35,6 +35,13 @@ describe('memory.truncate', () => {
       'answer 4',
       'now',
     ])
+  })
+
+  it('begins with a message of the user, as providers demand, however much would fit', async () => {
+    for (let messages = 1; messages < 11; messages++)
+      expect((await sent({ messages }, talk(5))).messages[0]?.role).toBe('user')
+    const greeting: Message[] = [{ role: 'assistant', content: 'Can I help?' }]
+    expect((await sent({ messages: 2 }, greeting)).contents).toEqual(['Can I help?', 'now'])
   })
 
   it('leaves alone what fits', async () => {
@@ -68,4 +75,4 @@ describe('memory.truncate', () => {
   })
 })
 
-layerConformance({ layer: () => truncate({ messages: 20 }), describe, it })
+layerConformance({ layer: () => truncate({ messages: 20 }), describe, it, strict: true })

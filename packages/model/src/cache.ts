@@ -100,13 +100,14 @@ export function cache({
 function ownerOf({ principal, sessionId }: ModelContext, per: NonNullable<CacheOptions['per']>): unknown[] {
   const { userId } = (principal ?? {}) as { userId?: unknown }
   const tenant = tenantOf(principal) ?? null
-  if (per === 'tenant') return [tenant]
-  return per === 'user' ? [tenant, userId ?? sessionId] : [tenant, sessionId]
+  if (per === 'tenant') return ['tenant', tenant]
+  const isKnown = per === 'user' && userId !== undefined && userId !== null && userId !== ''
+  return isKnown ? ['user', tenant, userId] : ['session', tenant, sessionId]
 }
 
-/** Ended by itself: not at its length, by a filter, or in an error. */
-function isWhole({ finishReason }: ModelResponse): boolean {
-  return finishReason === 'stop' || finishReason === 'tool-calls'
+/** Ended by itself: not at its length, by a filter, or in an error. What a layer said in the place of a model, such as a budget, is no answer to keep. */
+function isWhole({ finishReason, usage }: ModelResponse): boolean {
+  return (finishReason === 'stop' || finishReason === 'tool-calls') && usage.calls > 0
 }
 
 /** The answer as one of its own: it cost nothing, and ids of tool calls are unique in a history. */

@@ -84,6 +84,22 @@ describe('model.cache', () => {
     expect([await calls('tenant'), await calls('user'), await calls('session')]).toEqual([1, 2, 3])
   })
 
+  it('shares no answer between a user and a session that has the id of that user', async () => {
+    const { agent, model } = scene(['for dana', 'for nobody known'], { per: 'user' })
+    await agent.session({ principal: acme }).run('hi')
+    const { text } = await agent.session({ id: 'dana', principal: { tenantId: 'acme' } }).run('hi')
+    expect([text, model.calls]).toEqual(['for nobody known', 2])
+  })
+
+  it('never keeps what a layer inside said in the place of the model', async () => {
+    const { agent, model, ask } = scene(['whole'])
+    let refuses = true
+    agent.use('model', (ctx, next) => (refuses ? ctx.skipCall('Your plan is used up.') : next()))
+    await ask()
+    refuses = false
+    expect([(await ask()).text, model.calls]).toEqual(['whole', 1])
+  })
+
   it('makes one call of equal ones at the same time, and each gets its stream', async () => {
     const { ask, model } = scene(['Hello.'])
     const texts = await Promise.all(Array.from({ length: 5 }, async () => (await ask()).text))

@@ -1,5 +1,5 @@
 import { defineMiddleware, type TurnContext, type TypedMiddleware } from '@allium/core'
-import { stopwatch } from './stopwatch.ts'
+import { firstChunkOf, stopwatch } from './stopwatch.ts'
 
 export interface DurationOptions<Name extends string = string> {
   /** The layer's name, and how its state keys begin. @default 'observe:duration' */
@@ -26,6 +26,8 @@ export interface ObserveDuration {
   /** The model or the tool. */
   name?: string
   ms: number
+  /** Of a model call: the milliseconds until its first chunk came. A retry inside begins no new count. */
+  firstChunk?: number
 }
 
 declare module '@allium/core' {
@@ -58,7 +60,10 @@ export function duration<Name extends string = 'observe:duration'>({
       [`${as}:tool`]: { default: nothingYet, reducer: plus },
     },
     turn: (ctx, next) => timed(ctx, { scope: 'turn', goesOn: ctx.resumed }, next),
-    model: (ctx, next) => timed(ctx, { scope: 'model', name: () => ctx.model }, next),
+    model: (ctx, next) => {
+      const firstChunk = firstChunkOf(ctx, stopwatch(ctx.clock))
+      return timed(ctx, { scope: 'model', name: () => ctx.model, firstChunk }, next)
+    },
     tool: (ctx, next) =>
       timed(ctx, { scope: 'tool', name: () => ctx.tool.name }, next, ({ status }) => status !== 'suspended'),
   })
@@ -66,7 +71,7 @@ export function duration<Name extends string = 'observe:duration'>({
 
   async function timed<R>(
     ctx: TurnContext<Record<string, unknown>>,
-    { scope, name, goesOn = false }: { scope: 'turn' | 'model' | 'tool'; name?(): string; goesOn?: boolean },
+    { scope, name, firstChunk, goesOn = false }: What,
     next: () => Promise<R>,
     counts: (result: R) => boolean = () => true,
   ): Promise<R> {
@@ -80,10 +85,20 @@ export function duration<Name extends string = 'observe:duration'>({
       const ms = counted ? elapsed() : undefined
       if (ms !== undefined) {
         ctx.state[`${as}:${scope}`] = { ms, goesOn }
-        ctx.emit({ type: 'observe:duration', layer: as, scope, ...(name && { name: name() }), ms })
+        const first = firstChunk?.()
+        const began = first !== undefined && { firstChunk: first }
+        ctx.emit({ type: 'observe:duration', layer: as, scope, ...(name && { name: name() }), ms, ...began })
       }
     }
   }
+}
+
+interface What {
+  scope: 'turn' | 'model' | 'tool'
+  name?(): string
+  firstChunk?(): number | undefined
+  /** A turn that is resumed. */
+  goesOn?: boolean
 }
 
 function nothingYet(): Timing {

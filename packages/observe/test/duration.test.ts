@@ -1,4 +1,4 @@
-import type { Middleware } from '@allium/core'
+import { Agent, type Middleware, type Model } from '@allium/core'
 import { manualClock } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { duration, type ObserveDuration } from '../src/index.ts'
@@ -41,6 +41,42 @@ describe('observe.duration', () => {
       ['turn', undefined, 47],
     ])
     expect(streamed.map(({ scope, name, ms }) => [scope, name, ms])).toEqual(seen)
+  })
+
+  it('tells of a model call when its first chunk came, and nothing of one that sent none', async () => {
+    const clock = manualClock()
+    const model: Model = {
+      id: 'slow',
+      async *stream() {
+        await clock.advance(40)
+        yield { type: 'text-delta', delta: 'Hel' }
+        await clock.advance(60)
+        yield { type: 'text-delta', delta: 'lo' }
+        yield { type: 'finish', reason: 'stop', usage: { inputTokens: 1, outputTokens: 2, calls: 1 } }
+      },
+    }
+    const seen: unknown[] = []
+    const agent = new Agent({ model, clock }).use(duration())
+    agent.on('observe:duration', ({ scope, ms, firstChunk }) => seen.push([scope, ms, firstChunk]))
+    expect((await agent.run('go')).text).toBe('Hello')
+    expect(seen).toEqual([
+      ['model', 100, 40],
+      ['turn', 100, undefined],
+    ])
+    const failing = scene([new Error('down')], [duration()], { clock })
+    failing.agent.on('observe:duration', (event) => seen.push('firstChunk' in event))
+    await expect(failing.agent.run('go')).rejects.toThrow('down')
+    expect(seen.slice(2)).toEqual([false, false])
+  })
+
+  it('streams as if it were not there', async () => {
+    const texts = async (layers: Middleware[]) => {
+      const seen: string[] = []
+      const { agent } = scene([{ reasoning: 'hm', chunks: ['a ', 'b ', 'c'] }], layers)
+      for await (const event of agent.run('go')) if ('delta' in event) seen.push(`${event.type} ${event.delta}`)
+      return seen
+    }
+    expect(await texts([duration()])).toEqual(await texts([]))
   })
 
   it('measures what fails, and throws it on as it is', async () => {

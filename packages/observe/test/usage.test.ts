@@ -1,4 +1,4 @@
-import { Agent, type AnyMiddleware } from '@allium/core'
+import { Agent, type AnyMiddleware, type AnyTool, delegate } from '@allium/core'
 import { type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { type UsageOptions, usage } from '../src/index.ts'
@@ -114,6 +114,20 @@ describe('observe.usage', () => {
     const streamed = session.state['observe:usage:tokens']
     const { state } = await session.run('hello')
     expect(state['observe:usage:tokens'].outputTokens).toBe(streamed.outputTokens * 2)
+  })
+
+  it('counts the calls of sub-agents with those of their parent', async () => {
+    const child = new Agent({ name: 'child', model: scriptedModel(['Found.'], { id: 'other/model' }) })
+    const ask: AnyTool = {
+      name: 'ask',
+      description: 'Asks',
+      jsonSchema: {},
+      execute: async (_, ctx) => (await delegate(ctx, child, 'go'))?.text,
+    }
+    const model = scriptedModel([{ toolCalls: [{ name: 'ask' }] }, 'Done.'])
+    const { state, usage: told } = await new Agent({ model, tools: [ask] }).use(usage()).run('go')
+    expect(state['observe:usage:tokens']).toEqual(told)
+    expect(state['observe:usage:models']['other/model']).toMatchObject({ calls: 1 })
   })
 
   it('stands under another name', async () => {

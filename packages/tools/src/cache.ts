@@ -66,7 +66,8 @@ export function cache({
 
   return defineMiddleware({
     name: as,
-    order: { is: ['caches'] },
+    // Else the key has a placeholder where the tool gets a value, and another person's result answers the call.
+    order: { is: ['caches'], inside: ['mutates'] },
     innermost: true,
     async tool(ctx, next) {
       if (!tools.includes(ctx.tool.name) || needsApproval(ctx) || ctx.invalid !== undefined || !when(ctx)) return next()

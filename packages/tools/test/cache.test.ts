@@ -52,6 +52,12 @@ interface Around {
 }
 
 describe('tools.cache', () => {
+  it('asks to be inside of layers that change arguments, so that the key has what the tool gets', () => {
+    const { agent } = scene(() => 'seen')
+    agent.use({ name: 'restore', order: { is: ['mutates'] }, innermost: true, tool: (_, next) => next() })
+    expect(agent.check()).toMatchObject([{ severity: 'error', layers: ['restore', 'tools:cache'] }])
+  })
+
   it('answers the same call with the result that it got before, and tells so', async () => {
     const { look, ran, hits } = scene(() => ({ colour: 'blue' }))
     const first = await look()

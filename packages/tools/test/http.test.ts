@@ -411,6 +411,14 @@ describe('tools.http, answers', () => {
     await server.quiet()
   })
 
+  it('fails at once where the server switches to another protocol', async () => {
+    const { at, url } = await serve((_, response) => {
+      response.socket?.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n')
+    })
+    const { content } = await ask({ hosts: [], allowPrivate: [at] }, url)
+    expect(content).toBe(`${url} could not be asked.`)
+  })
+
   it('ends at its timeout, and closes its socket', async () => {
     let begin = () => {}
     const begun = new Promise<void>((resolve) => (begin = resolve))

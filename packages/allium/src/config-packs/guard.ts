@@ -28,6 +28,7 @@ export const guardPacks: Packs = {
       per: z.enum(['turn', 'session', 'user', 'tenant']).optional(),
       window: z.union([z.enum(['hour', 'day', 'month']), ms]).optional(),
       onLimit: z.enum(['block', 'stop', 'abort']).optional(),
+      warnAt: z.number().min(0).max(1).optional(),
       prices: prices.optional(),
       fallbackPrice: price.optional(),
       as,
@@ -112,6 +113,13 @@ export const guardPacks: Packs = {
   },
   'guard.timeout': {
     create: guard.timeout,
-    options: z.strictObject({ turn: ms.optional(), model: ms.optional(), tool: ms.optional(), as }),
+    options: z.strictObject({
+      turn: ms.optional(),
+      model: ms.optional(),
+      chunk: ms.optional(),
+      firstChunk: ms.optional(),
+      tool: ms.optional(),
+      as,
+    }),
   },
 }

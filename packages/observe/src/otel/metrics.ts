@@ -4,7 +4,7 @@ import { errorType } from '../error-type.ts'
 import { decisionOf } from '../failure.ts'
 import { knownTool } from '../known-tool.ts'
 import { quietly } from '../quietly.ts'
-import { stopwatch } from '../stopwatch.ts'
+import { firstChunkOf, stopwatch } from '../stopwatch.ts'
 import { responseAttributes } from './call-attributes.ts'
 import { modelAttributes } from './model-attributes.ts'
 import { metricNames, names, ownNames } from './names.ts'
@@ -53,9 +53,10 @@ export function metrics({ meter, as = 'observe:metrics' }: MetricsOptions = {}):
     async model(ctx, next) {
       const ms = stopwatch(ctx.clock)
       const about = { [names.operation]: 'chat', ...modelAttributes(ctx.model) }
+      const firstChunk = firstChunkOf(ctx, ms)
       try {
         const response = await next()
-        quietly(() => answered(response, about, ms()))
+        quietly(() => answered(response, about, { whole: ms(), firstChunk: firstChunk() }))
         return response
       } catch (error) {
         record((all) => all.operations, ms(), { ...about, [names.errorType]: typeOf(error) })
@@ -80,10 +81,11 @@ export function metrics({ meter, as = 'observe:metrics' }: MetricsOptions = {}):
     },
   })
 
-  function answered(response: ModelResponse, asked: Attributes, ms: number | undefined): void {
+  function answered(response: ModelResponse, asked: Attributes, ms: Times): void {
     const { [names.responseModel]: model } = responseAttributes(response)
     const about = { ...asked, [names.responseModel]: model }
-    record((all) => all.operations, ms, about)
+    record((all) => all.operations, ms.whole, about)
+    record((all) => all.firstChunks, ms.firstChunk, about)
     const { inputTokens, outputTokens } = response.usage
     instruments().tokens.record(inputTokens, { ...about, [names.tokenType]: 'input' })
     instruments().tokens.record(outputTokens, { ...about, [names.tokenType]: 'output' })
@@ -94,8 +96,12 @@ export function metrics({ meter, as = 'observe:metrics' }: MetricsOptions = {}):
   }
 }
 
+/** Of a model call, in milliseconds; undefined where nothing came, or the clock fails. */
+type Times = Record<'whole' | 'firstChunk', number | undefined>
+
 interface Instruments {
   readonly operations: Histogram
+  readonly firstChunks: Histogram
   readonly tokens: Histogram
   readonly agents: Histogram
   readonly tools: Histogram
@@ -106,6 +112,7 @@ function makeInstruments(meter: Meter): Instruments {
     meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries: durationBuckets } })
   return {
     operations: seconds(metricNames.operationDuration, 'Time of a model call'),
+    firstChunks: seconds(metricNames.firstChunk, 'Time until a model call sent its first chunk'),
     agents: seconds(metricNames.agentDuration, 'Time of a turn'),
     tools: seconds(metricNames.toolDuration, 'Time of a tool call'),
     tokens: meter.createHistogram(metricNames.tokenUsage, {

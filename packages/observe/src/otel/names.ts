@@ -18,6 +18,7 @@ export const names = {
   outputType: 'gen_ai.output.type',
   responseModel: 'gen_ai.response.model',
   finishReasons: 'gen_ai.response.finish_reasons',
+  firstChunk: 'gen_ai.response.time_to_first_chunk',
   inputTokens: 'gen_ai.usage.input_tokens',
   outputTokens: 'gen_ai.usage.output_tokens',
   cacheReadTokens: 'gen_ai.usage.cache_read.input_tokens',
@@ -38,6 +39,7 @@ export const names = {
 
 export const metricNames = {
   operationDuration: 'gen_ai.client.operation.duration',
+  firstChunk: 'gen_ai.client.operation.time_to_first_chunk',
   tokenUsage: 'gen_ai.client.token.usage',
   agentDuration: 'gen_ai.invoke_agent.duration',
   toolDuration: 'gen_ai.execute_tool.duration',

@@ -1,6 +1,7 @@
 import {
   defineMiddleware,
   type ModelContext,
+  type ModelResponse,
   messageOf,
   type RunEnd,
   type ToolContext,
@@ -22,6 +23,7 @@ import { errorType } from '../error-type.ts'
 import { decisionOf } from '../failure.ts'
 import { knownTool } from '../known-tool.ts'
 import { quietly } from '../quietly.ts'
+import { firstChunkOf, stopwatch } from '../stopwatch.ts'
 import { requestAttributes, responseAttributes, usageAttributes } from './call-attributes.ts'
 import { argumentsContent, inputContent, outputContent, resultContent } from './content.ts'
 import { modelAttributes, splitModel } from './model-attributes.ts'
@@ -69,11 +71,10 @@ export function trace({
     },
     async model(ctx, next) {
       const call = quietly(() => begin(ctx, 'chat', splitModel(ctx.model).model, SpanKind.CLIENT, modelCall(ctx)))
+      const firstChunk = firstChunkOf(ctx, stopwatch(ctx.clock))
       try {
         const response = await inside(call, next)
-        quietly(() =>
-          call?.span.setAttributes({ ...responseAttributes(response), ...(content && outputContent(response)) }),
-        )
+        quietly(() => answered(call, response, firstChunk()))
         return response
       } catch (error) {
         quietly(() => call && failed(call, error))
@@ -175,6 +176,12 @@ export function trace({
       ...(ctx.tool.description !== '' && { [names.toolDescription]: ctx.tool.description }),
       ...(content && argumentsContent(ctx)),
     }
+  }
+
+  function answered(call: OpenSpan | undefined, response: ModelResponse, firstChunk: number | undefined): void {
+    const began = firstChunk !== undefined && { [names.firstChunk]: firstChunk / 1000 }
+    const said = content && outputContent(response)
+    call?.span.setAttributes({ ...responseAttributes(response), ...began, ...said })
   }
 
   function came(call: OpenSpan, result: ToolResult): void {

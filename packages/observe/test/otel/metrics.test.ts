@@ -74,6 +74,15 @@ describe('observe metrics', () => {
     ])
   })
 
+  it('measures the time to the first chunk, where one came', async () => {
+    const { agent, points } = measured()
+    await agent.run('go')
+    expect(await points('gen_ai.client.operation.time_to_first_chunk')).toEqual([[answered, 3, 2]])
+    const failed = memoryMetrics()
+    await expect(scene([new Error('down')], [metrics({ meter: failed.meter })]).agent.run('go')).rejects.toThrow('down')
+    expect(await failed.points('gen_ai.client.operation.time_to_first_chunk')).toEqual([])
+  })
+
   it('measures turns and tools', async () => {
     const { agent, points } = measured()
     await agent.run('go')
@@ -116,8 +125,16 @@ describe('observe metrics', () => {
   })
 
   it('uses the names of the conventions', () => {
-    const { METRIC_GEN_AI_CLIENT_OPERATION_DURATION: duration, METRIC_GEN_AI_CLIENT_TOKEN_USAGE: tokens } = semconv
-    expect([duration, tokens]).toEqual(['gen_ai.client.operation.duration', 'gen_ai.client.token.usage'])
+    const {
+      METRIC_GEN_AI_CLIENT_OPERATION_DURATION: duration,
+      METRIC_GEN_AI_CLIENT_OPERATION_TIME_TO_FIRST_CHUNK: firstChunk,
+      METRIC_GEN_AI_CLIENT_TOKEN_USAGE: tokens,
+    } = semconv
+    expect([duration, firstChunk, tokens]).toEqual([
+      'gen_ai.client.operation.duration',
+      'gen_ai.client.operation.time_to_first_chunk',
+      'gen_ai.client.token.usage',
+    ])
   })
 
   it('takes the meters that the application registers later, and lets the run through without any', async () => {
@@ -127,6 +144,15 @@ describe('observe metrics', () => {
     await agent.run('go').finally(() => api.disable())
     expect(await memory.points('gen_ai.client.operation.duration')).toHaveLength(1)
     expect((await scene(['hi'], [metrics()]).agent.run('go')).text).toBe('hi')
+  })
+
+  it('streams as if it were not there', async () => {
+    const types = async (layers: Middleware[]) => {
+      const seen: string[] = []
+      for await (const { type } of scene([{ reasoning: 'hm', text: 'a b c' }], layers).agent.run('go')) seen.push(type)
+      return seen
+    }
+    expect(await types([metrics({ meter: memoryMetrics().meter })])).toEqual(await types([]))
   })
 
   it('lets the run through where the meter fails', async () => {

@@ -109,6 +109,7 @@ describe('observe trace', () => {
       'gen_ai.request.stop_sequences': ['END'],
       'gen_ai.response.model': 'model',
       'gen_ai.response.finish_reasons': ['length'],
+      'gen_ai.response.time_to_first_chunk': 0,
       'gen_ai.usage.input_tokens': 9,
       'gen_ai.usage.output_tokens': 5,
       'gen_ai.usage.cache_read.input_tokens': 4,

@@ -81,6 +81,8 @@ function send(node: Node, step: Step, allowed: Allowed, signal: AbortSignal): Pr
     request(url, { agent, method, headers: all, signal, lookup: check.lookup(lookup) })
       .on('response', resolve)
       .on('error', reject)
+      // As where the server switches to another protocol: there is neither an answer nor an error.
+      .on('close', () => reject(new Error('The connection was closed without an answer.')))
       .end(body)
   })
 }
