@@ -1,8 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { ScopeName } from '../compose/passage.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import type { AgentEvents } from '../events/events.ts'
-import type { RunResult } from '../loop/run-result.ts'
 import type { Input } from '../messages/message.ts'
 import type {
   AnyMiddleware,
@@ -14,10 +12,12 @@ import type {
   Usable,
 } from '../middleware/middleware.ts'
 import { checkOrder, type Finding } from '../middleware/order.ts'
+import type { ScopeName } from '../onion/hook.ts'
 import type { OutputOf, OutputOption } from '../output/output.ts'
-import { AgentScope } from '../scopes/agent-scope.ts'
-import { SessionScope } from '../scopes/session-scope.ts'
-import { toolCallOf } from '../scopes/tool-context.ts'
+import { AgentScope } from '../rings/agent/agent-scope.ts'
+import { SessionScope } from '../rings/session/session-scope.ts'
+import { toolCallOf } from '../rings/tool/context.ts'
+import type { RunResult } from '../rings/turn/run-result.ts'
 import type { AgentRun } from '../session/agent-run.ts'
 import type { RunOptions, SessionOptions } from '../session/options.ts'
 import { Session } from '../session/session.ts'

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { isThenable } from '../compose/thenable.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import type { ErrorCode } from '../errors/codes.ts'
+import { isThenable } from '../onion/thenable.ts'
 import { tellIssues } from '../tool/check-args.ts'
 
 /** A value as its schema, if there is one, makes it. */

@@ -1,10 +1,10 @@
-import type { Onion } from '../compose/passage.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import type { Layer, Usable } from '../middleware/middleware.ts'
 import { toLayers } from '../middleware/normalize.ts'
 import { checkNames, checkRunLayers, compileOnion, wrapOnion } from '../middleware/onion.ts'
 import { checkOrder } from '../middleware/order.ts'
-import type { AgentScope } from '../scopes/agent-scope.ts'
+import type { Onion } from '../onion/hook.ts'
+import type { AgentScope } from '../rings/agent/agent-scope.ts'
 import { declareFields, type StateField } from '../state/field.ts'
 
 export type OrderCheck = 'error' | 'warn' | 'off'

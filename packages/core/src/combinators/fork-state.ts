@@ -1,4 +1,4 @@
-import { silence } from '../compose/thenable.ts'
+import { silence } from '../onion/thenable.ts'
 import { type CompiledField, declareFields, type Fields } from '../state/field.ts'
 import { type State, StateStore } from '../state/state-store.ts'
 import type { AnyContext, HookPlace } from './combine.ts'

@@ -1,12 +1,12 @@
-import type { Frame } from '../compose/frame.ts'
 import { isBlockError } from '../errors/block-error.ts'
 import type { Observers } from '../events/observers.ts'
 import { copyMessage } from '../messages/copy-message.ts'
 import { cloneJson } from '../messages/json.ts'
-import { AgentView } from '../scopes/agent-context.ts'
-import { ModelCall } from '../scopes/model-call.ts'
-import { ToolCall } from '../scopes/tool-call.ts'
-import { TurnScope } from '../scopes/turn-scope.ts'
+import type { Frame } from '../onion/next.ts'
+import { AgentView } from '../rings/agent/context.ts'
+import { ModelCall } from '../rings/model/model-call.ts'
+import { ToolCall } from '../rings/tool/tool-call.ts'
+import { TurnScope } from '../rings/turn/turn-scope.ts'
 import type { AnyContext } from './combine.ts'
 
 // What combinators read of the record behind a context, beyond what layers may. A context of another make has none.

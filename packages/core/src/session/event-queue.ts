@@ -1,6 +1,6 @@
 import type { CustomEvent, StreamEvent } from '../events/events.ts'
-import { isContentKind } from '../model/chunk-kinds.ts'
-import type { RunEvents } from '../scopes/turn-options.ts'
+import type { RunEvents } from '../rings/turn/turn-options.ts'
+import { isContentKind } from '../stream/chunk-kinds.ts'
 
 type Event = StreamEvent | CustomEvent
 type Result = IteratorResult<Event, undefined>

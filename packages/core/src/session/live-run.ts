@@ -1,9 +1,9 @@
-import { silence } from '../compose/thenable.ts'
 import { toAbortError } from '../errors/abort-error.ts'
-import { type Partial, partialOf } from '../loop/partial.ts'
-import type { RunResult } from '../loop/run-result.ts'
 import { noUsage } from '../messages/usage.ts'
-import type { TurnScope } from '../scopes/turn-scope.ts'
+import { silence } from '../onion/thenable.ts'
+import { type Partial, partialOf } from '../rings/turn/partial.ts'
+import type { RunResult } from '../rings/turn/run-result.ts'
+import type { TurnScope } from '../rings/turn/turn-scope.ts'
 import { EventQueue } from './event-queue.ts'
 
 /** A run behind its AgentRun: its events, its turn once that began, its result. */

@@ -1,6 +1,6 @@
-import { Gate } from '../scopes/gate.ts'
-import { SessionView } from '../scopes/session-context.ts'
-import type { SessionScope } from '../scopes/session-scope.ts'
+import { SessionView } from '../rings/session/context.ts'
+import { Gate } from '../rings/session/gate.ts'
+import type { SessionScope } from '../rings/session/session-scope.ts'
 import type { SessionHost } from './session-host.ts'
 
 /** The onion of a session: open from the first run, or open(), to close(). */

@@ -1,7 +1,7 @@
 import type { CustomEvent, StreamEvent } from '../events/events.ts'
-import { isContentKind } from '../model/chunk-kinds.ts'
-import type { RunEvents } from '../scopes/turn-options.ts'
-import type { TurnScope } from '../scopes/turn-scope.ts'
+import type { RunEvents } from '../rings/turn/turn-options.ts'
+import type { TurnScope } from '../rings/turn/turn-scope.ts'
+import { isContentKind } from '../stream/chunk-kinds.ts'
 
 /** The events of a sub-agent's run: into its own stream, and with the path to it into that of the agent above. */
 export class Relay implements RunEvents {

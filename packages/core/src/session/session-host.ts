@@ -1,6 +1,6 @@
-import type { Onion } from '../compose/passage.ts'
 import type { Usable } from '../middleware/middleware.ts'
-import type { AgentScope } from '../scopes/agent-scope.ts'
+import type { Onion } from '../onion/hook.ts'
+import type { AgentScope } from '../rings/agent/agent-scope.ts'
 
 /** What a session asks of its agent. */
 export interface SessionHost {

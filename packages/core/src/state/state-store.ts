@@ -1,7 +1,7 @@
-import { isThenable, silence } from '../compose/thenable.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { messageOf } from '../errors/describe.ts'
 import { isReservedKey } from '../messages/json.ts'
+import { isThenable, silence } from '../onion/thenable.ts'
 import type { CompiledField, Fields } from './field.ts'
 
 export type State = Record<string, unknown>

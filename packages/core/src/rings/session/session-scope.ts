@@ -1,0 +1,202 @@
+import { AlliumError } from '../../errors/allium-error.ts'
+import { describe } from '../../errors/describe.ts'
+import { checkHistory } from '../../messages/check-messages.ts'
+import { History } from '../../messages/history.ts'
+import { cloneJson } from '../../messages/json.ts'
+import { Capabilities } from '../../seams/capability.ts'
+import type { SessionKeeper } from '../../seams/session-store.ts'
+import type { PendingCall, Snapshot, Suspension } from '../../state/snapshot.ts'
+import { type State, StateStore } from '../../state/state-store.ts'
+import type { AgentScope } from '../agent/agent-scope.ts'
+import type { ToolCall } from '../tool/tool-call.ts'
+import type { TurnScope } from '../turn/turn-scope.ts'
+import { checkSuspension, pendingCalls } from './suspension.ts'
+
+/** Where a turn ended, for forks. */
+interface Mark {
+  readonly turnId: string
+  readonly turnCount: number
+  readonly length: number
+  readonly state: State | undefined
+  readonly before: Mark | undefined
+}
+
+/** One conversation: its history, its state, and the turn that runs now. */
+export class SessionScope {
+  readonly history = new History()
+  /** Turns that have ended; a turn that waits goes on with its number. */
+  turnCount = 0
+  /** The turn that waits for a decision, if one does. */
+  suspension: Suspension | undefined
+  /** Who stores the session, if somebody does. */
+  keepers: SessionKeeper[] | undefined
+  /** Whether session hooks are on their way in. */
+  opening = false
+  /** The turn that runs now. */
+  turn: TurnScope | undefined
+  #state: StateStore | undefined
+  #capabilities: Capabilities | undefined
+  #metadata: Record<string, unknown> | undefined
+  #turnPrefix: string | undefined
+  #callIds: Set<string> | undefined
+  #runCount = 0
+  /** Where the last turn ended, and those before it. */
+  #mark: Mark | undefined
+  #once: Map<string, unknown> | undefined
+  #usedApprovals: Set<string> | undefined
+
+  constructor(
+    readonly agent: AgentScope,
+    readonly id: string,
+    readonly principal: unknown,
+    readonly context: unknown,
+    metadata: Record<string, unknown> | undefined,
+    /** Whether nobody else can use this id: then turn ids begin with it. */
+    ownId: boolean,
+    /** The call that runs this session as a sub-agent's. */
+    readonly parent?: ToolCall,
+  ) {
+    this.#metadata = metadata
+    if (ownId) this.#turnPrefix = id
+  }
+
+  get state(): StateStore {
+    this.#state ??= new StateStore(this.agent.fields, this)
+    return this.#state
+  }
+  get metadata(): Record<string, unknown> {
+    this.#metadata ??= {}
+    return this.#metadata
+  }
+  get capabilities(): Capabilities {
+    this.#capabilities ??= new Capabilities(this.agent.capabilities)
+    return this.#capabilities
+  }
+
+  /** The session of the agent so many above this one, whose layer a sub-agent has inherited. */
+  above(up: number): SessionScope {
+    let session: SessionScope = this
+    for (; up > 0 && session.parent !== undefined; up--) session = session.parent.turn.session
+    return session
+  }
+
+  nextTurnId(): string {
+    this.#turnPrefix ??= this.agent.setup.ids()
+    return `${this.#turnPrefix}:${this.#runCount++}`
+  }
+
+  /** Ids of the tool calls in the history: a provider that counts from 0 in each answer would repeat them. */
+  get callIds(): Set<string> {
+    if (this.#callIds === undefined) {
+      this.#callIds = new Set()
+      for (const { content } of this.history.items)
+        if (typeof content !== 'string')
+          for (const part of content) if (part.type === 'tool-call') this.#callIds.add(part.callId)
+    }
+    return this.#callIds
+  }
+
+  /** Results of `ctx.once()` in the turn that runs, or waits. */
+  get once(): Map<string, unknown> {
+    this.#once ??= new Map()
+    return this.#once
+  }
+  get usedApprovals(): Set<string> {
+    this.#usedApprovals ??= new Set()
+    return this.#usedApprovals
+  }
+  get pending(): PendingCall[] {
+    return pendingCalls(this.history.pending(), this.suspension)
+  }
+
+  /** A run begins; what waits, unless it is resumed, is given up. */
+  beginRun(resumes: boolean): void {
+    this.history.watch()
+    if (resumes) return
+    this.history.closePending('Not approved.')
+    if (this.suspension !== undefined) this.endTurn(this.suspension.turnId)
+  }
+
+  /** The turn that ran is over, or given up. */
+  endTurn(turnId: string): void {
+    this.suspension = undefined
+    this.#once = undefined
+    this.turnCount++
+    const { turnCount } = this
+    this.#mark = {
+      turnId,
+      turnCount,
+      length: this.history.items.length,
+      state: this.#state?.snapshot(),
+      before: this.#mark,
+    }
+  }
+
+  /** @throws AlliumError `session.unknown_turn` */
+  snapshotAt(turnId: string | undefined): Snapshot {
+    const { items } = this.history
+    if (turnId === undefined)
+      return { history: items, state: this.state.ofSession(this.state.snapshot()), turnCount: this.turnCount }
+    let mark = this.#mark
+    while (mark !== undefined && mark.turnId !== turnId) mark = mark.before
+    if (mark === undefined)
+      throw new AlliumError(
+        'session.unknown_turn',
+        `The session "${this.id}" has ended no turn ${describe(turnId)} in this process. Fork at the turnId of a result that does not wait.`,
+      )
+    const { state = {}, length, turnCount } = mark
+    return { history: items.slice(0, length), state: this.state.ofSession(state), turnCount }
+  }
+
+  /** All that outlives the process, as copies; of the history the part from an index on. */
+  snapshot(from = 0): Snapshot {
+    const { suspension, turnCount } = this
+    const runCount = this.#runCount
+    const snapshot: Snapshot = {
+      history: this.history.since(from),
+      state: this.state.persistent(),
+      turnCount,
+      runCount,
+    }
+    if (suspension !== undefined) snapshot.suspension = cloneJson(suspension)
+    const { once, usedApprovals } = this
+    if (once.size > 0) snapshot.once = Object.fromEntries([...once].map(([key, value]) => [key, keepable(value)]))
+    if (usedApprovals.size > 0) snapshot.usedApprovals = [...usedApprovals]
+    return snapshot
+  }
+
+  restore({ history, state, turnCount, runCount, suspension, once = {}, usedApprovals = [] }: Snapshot): void {
+    checkHistory(history)
+    checkSuspension(suspension)
+    this.history.reset(history)
+    this.#mark = undefined
+    this.#callIds = undefined
+    this.state.restore(state)
+    this.turnCount = turnCount ?? this.turnCount
+    this.#runCount = Math.max(runCount ?? 0, this.#runCount)
+    this.suspension = cloneJson(suspension)
+    this.#once = new Map(Object.entries(structuredClone(once)))
+    for (const used of usedApprovals) this.usedApprovals.add(used)
+  }
+
+  /** A reducer failed: so does the turn, even if the layer swallows it. */
+  failed(error: unknown): void {
+    this.turn?.fail(error)
+  }
+
+  undeclared(key: string): void {
+    this.agent.warnOnce(
+      `state:${key}`,
+      `The state key "${key}" is declared by no layer: it lasts for this run and is not persisted. Declare it in "state".`,
+    )
+  }
+}
+
+/** A copy of what `ctx.once()` gave; that it ran counts more than a result that cannot be copied. */
+function keepable(value: unknown): unknown {
+  try {
+    return structuredClone(value)
+  } catch {
+    return null
+  }
+}

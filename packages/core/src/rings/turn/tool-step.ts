@@ -1,0 +1,160 @@
+import type { ToolEnd } from '../../events/events.ts'
+import { cloneJson } from '../../messages/json.ts'
+import type { ToolResultPart } from '../../messages/message.ts'
+import type { ToolCall as CallOfModel, ModelResponse } from '../../model/response.ts'
+import { pass } from '../../onion/next.ts'
+import { checkArgs, refusedKey } from '../../tool/check-args.ts'
+import { errorResult, type ToolResult } from '../../tool/tool-result.ts'
+import { executeTool } from '../tool/execute-tool.ts'
+import { type AskedCall, ToolCall } from '../tool/tool-call.ts'
+import type { ToolCallRecord } from './turn-options.ts'
+import type { TurnScope } from './turn-scope.ts'
+
+/** Runs tool calls, some at once, and puts their results into the history in the order of the calls. */
+export async function toolStep(turn: TurnScope, calls: readonly AskedCall[]): Promise<void> {
+  if (calls.length === 0) return
+  const records: ToolCallRecord[] = new Array(calls.length)
+  turn.closeStep = () => commitResults(turn, calls, records)
+  if (calls.length === 1) records[0] = await runCall(turn, calls[0] as AskedCall)
+  else await runCalls(turn, calls, records)
+  turn.closeStep?.()
+}
+
+/** The calls of an answer, but for those that the provider ran itself. */
+export function askedCalls(response: ModelResponse): AskedCall[] {
+  const asked: AskedCall[] = []
+  for (const call of response.toolCalls) {
+    if (call.providerExecuted === true) continue
+    const problem = call.invalid === undefined ? cutShort(call, response) : invalidJson(call.invalid, response)
+    asked.push({ call, index: asked.length, problem, approval: undefined, waited: undefined })
+  }
+  return asked
+}
+
+/** Puts the results into the history, once: a call that has none yet was cancelled, one that waits gets none. */
+function commitResults(turn: TurnScope, calls: readonly AskedCall[], records: readonly ToolCallRecord[]): void {
+  turn.closeStep = undefined
+  const content: ToolResultPart[] = []
+  for (let i = 0; i < calls.length; i++) {
+    const { callId, name, args } = (calls[i] as AskedCall).call
+    const record = records[i] ?? { callId, name, args: cloneJson(args), result: cancelled(callId) }
+    turn.toolCalls.push(record)
+    if (record.result.status !== 'suspended') content.push(resultPart(record))
+  }
+  turn.commitResults(content)
+}
+
+/** As many at once as the agent allows, in the order of the calls. */
+async function runCalls(turn: TurnScope, calls: readonly AskedCall[], records: ToolCallRecord[]): Promise<void> {
+  let next = 0
+  const work = async () => {
+    while (next < calls.length && turn.end === undefined && !turn.inside.aborted) {
+      const index = next++
+      records[index] = await runCall(turn, calls[index] as AskedCall)
+    }
+  }
+  const workers = Math.min(turn.session.agent.setup.toolConcurrency, calls.length)
+  await Promise.all(Array.from({ length: workers }, work))
+}
+
+async function runCall(turn: TurnScope, asked: AskedCall): Promise<ToolCallRecord> {
+  const { callId, name, args } = asked.call
+  const ran = cloneJson(args)
+  tellStart(turn, callId, name, cloneJson(args))
+  let result: ToolResult
+  try {
+    const prepared = prepare(turn, asked, ran)
+    const call = prepared instanceof Promise ? await prepared : prepared
+    result = (await pass(call)) as ToolResult
+    if (result.status === 'suspended') waits(turn, call, result)
+  } catch (error) {
+    if (!turn.inside.aborted) turn.fail(error)
+    result = cancelled(callId)
+  }
+  tellEnd(turn, name, result)
+  return { callId, name, args: ran, result }
+}
+
+function waits(turn: TurnScope, call: ToolCall, result: ToolResult): void {
+  call.suspended ??= result
+  turn.waiting ??= []
+  turn.waiting.push(call)
+}
+
+function tellStart(turn: TurnScope, callId: string, name: string, args: Record<string, unknown>): void {
+  const { session, turnId, stepIndex } = turn
+  turn.send({ type: 'tool:start', sessionId: session.id, turnId, stepIndex, callId, name, args })
+}
+
+/** The stream gets what may be shown; what was thrown goes to observers alone. */
+function tellEnd(turn: TurnScope, name: string, result: ToolResult): void {
+  const { session, turnId, stepIndex } = turn
+  const { callId, status, isError = false, error } = result
+  const content = contentText(result)
+  const event: ToolEnd = {
+    type: 'tool:end',
+    sessionId: session.id,
+    turnId,
+    stepIndex,
+    callId,
+    name,
+    status,
+    content,
+    isError,
+  }
+  void turn.events.push(event)
+  const { observers } = session.agent
+  if (observers.has('tool:end')) observers.emit('tool:end', error === undefined ? { ...event } : { ...event, error })
+}
+
+/** A call with its arguments asked of the schema, before any layer sees it. */
+function prepare(turn: TurnScope, asked: AskedCall, args: Record<string, unknown>): ToolCall | Promise<ToolCall> {
+  const { agent } = turn.session
+  const { call, problem } = asked
+  const registered = agent.tools.get(call.name)
+  const make = (issues: ToolCall['invalid'], parsed?: unknown) =>
+    new ToolCall(turn, asked, args, issues, registered, parsed, executeTool)
+  if (registered === undefined) return make([{ message: noSuchTool(turn, call.name) }])
+  if (problem !== undefined) return make([{ message: problem }])
+  const refused = refusedKey(call.args)
+  if (refused !== undefined) return make(refused.issues)
+  const checked = checkArgs(registered.tool, args, agent.setup.validate)
+  return checked instanceof Promise
+    ? checked.then(({ issues, ...rest }) => make(issues, (rest as { value?: unknown }).value))
+    : make(checked.issues, (checked as { value?: unknown }).value)
+}
+
+const truncated = 'The arguments were truncated, because the answer reached its length limit. Send a shorter call.'
+
+function invalidJson(problem: string, response: ModelResponse): string {
+  return response.finishReason === 'length'
+    ? truncated
+    : `${problem} They may have been truncated. Send the call again, as one JSON object.`
+}
+
+/** The last call of an answer that reached its length limit, before any argument came. */
+function cutShort(call: CallOfModel, { finishReason, toolCalls }: ModelResponse): string | undefined {
+  const cut = finishReason === 'length' && toolCalls.at(-1) === call && Object.keys(call.args).length === 0
+  return cut ? truncated : undefined
+}
+
+function noSuchTool(turn: TurnScope, name: string): string {
+  const names = turn.session.agent.tools.defs.map((def) => def.name)
+  return `There is no tool "${name.slice(0, 100)}". ${names.length === 0 ? 'There are no tools.' : `The tools are: ${names.join(', ')}.`}`
+}
+
+function cancelled(callId: string): ToolResult {
+  return errorResult(callId, 'Cancelled.')
+}
+
+/** The part for the history, which shares nothing with what layers hold. */
+function resultPart({ name, result: { callId, content, isError } }: ToolCallRecord): ToolResultPart {
+  const part: ToolResultPart = { type: 'tool-result', callId, name, content: cloneJson(content) }
+  if (isError === true) part.isError = true
+  return part
+}
+
+function contentText({ content }: ToolResult): string {
+  if (typeof content === 'string') return content
+  return content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('')
+}
