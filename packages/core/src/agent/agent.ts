@@ -16,7 +16,7 @@ import type { ScopeName } from '../onion/hook.ts'
 import type { OutputOf, OutputOption } from '../output/output.ts'
 import { AgentScope } from '../rings/agent/agent-scope.ts'
 import { SessionScope } from '../rings/session/session-scope.ts'
-import { toolCallOf } from '../rings/tool/context.ts'
+import { toolAttemptOf } from '../rings/tool/context.ts'
 import type { RunResult } from '../rings/turn/run-result.ts'
 import type { AgentRun } from '../session/agent-run.ts'
 import type { RunOptions, SessionOptions } from '../session/options.ts'
@@ -106,9 +106,9 @@ export class Agent<
   /** A conversation. Its layers open at its first run. @throws AlliumError `session.invalid_id`, `session.principal` */
   session(options: SessionOptions<SchemaOutput<C>, SchemaOutput<P>> = {}): Session<S, SchemaOutput<C>> {
     const { setup } = this.#scope
-    const parent = options.parent === undefined ? undefined : toolCallOf(options.parent)
-    const above = parent?.turn
-    const { id = above && `${above.turnId}/${parent?.callId}`, metadata, busy = setup.busy } = options
+    const parent = options.parent === undefined ? undefined : toolAttemptOf(options.parent)
+    const above = parent?.$turn
+    const { id = above && `${above.turnId}/${parent?.$call.callId}`, metadata, busy = setup.busy } = options
     const { principal = above?.session.principal, context = above?.options.context } = options
     const scope = new SessionScope(
       this.#scope,

@@ -1,9 +1,10 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import type { Usable } from '../middleware/middleware.ts'
 import { compileOnion, wrapOnion } from '../middleware/onion.ts'
+import type { Ring } from '../onion/attempt.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { AgentScope } from '../rings/agent/agent-scope.ts'
-import { AgentView } from '../rings/agent/context.ts'
+import { AgentAttempt } from '../rings/agent/context.ts'
 import { Gate } from '../rings/session/gate.ts'
 import type { SessionHost } from '../session/session-host.ts'
 import { checkSessionId, checkValue } from './check-value.ts'
@@ -83,7 +84,7 @@ export class Lifecycle implements SessionHost {
     const { scope } = this
     this.#stack.checkOrder(this.#orderCheck)
     scope.onion = wrapOnion(compileOnion(this.#stack.layers), this.#stack.layers)
-    const gate = new Gate('agent', scope.onion.agent, scope, (frame) => new AgentView(frame))
+    const gate = new Gate('agent', scope.onion.agent, scope, openAgent)
     const mark = scope.tools.mark()
     scope.opening = true
     try {
@@ -121,3 +122,6 @@ export class Lifecycle implements SessionHost {
     return new AlliumError('agent.disposed', `The agent "${this.scope.setup.name}" is disposed. Make a new one.`)
   }
 }
+
+const openAgent: Ring['open'] = (call, caller, number, cancel) =>
+  new AgentAttempt(call, caller, caller === undefined ? 0 : caller.$index + 1, number, cancel)

@@ -32,6 +32,8 @@ export interface AgentOptions<
   toolConcurrency?: number
   /** Milliseconds that one `execute` may take. @default 30_000 */
   toolTimeout?: number
+  /** Milliseconds that layers have to come back when a run ends before its time, or an attempt is left. @default 2_000 */
+  abortGrace?: number
   /** What a run does while the session runs another one. @default 'reject' */
   busy?: 'reject' | 'queue'
   /** What init() does about wrong orders of layers. @default 'error' */
@@ -58,6 +60,7 @@ export function toSetup({
   maxSteps = 25,
   toolConcurrency = 8,
   toolTimeout = 30_000,
+  abortGrace = 2_000,
   busy = 'reject',
   journal = directJournal,
   version,
@@ -76,6 +79,7 @@ export function toSetup({
   atLeastOne('maxSteps', maxSteps)
   atLeastOne('toolConcurrency', toolConcurrency)
   atLeastOne('toolTimeout', toolTimeout)
+  atLeastOne('abortGrace', abortGrace)
   return {
     name,
     model,
@@ -86,6 +90,7 @@ export function toSetup({
     maxSteps,
     toolConcurrency,
     toolTimeout,
+    abortGrace,
     busy,
     journal,
     version,

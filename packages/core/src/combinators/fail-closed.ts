@@ -64,9 +64,9 @@ function strictMap(map: OnChunk, threw: (error: unknown) => never): OnChunk {
 }
 
 function strictPipe(pipe: Pipe, threw: (error: unknown) => never): Pipe {
-  return async function* (chunks) {
+  return async function* (chunks, end) {
     try {
-      yield* pipe(chunks)
+      yield* pipe(chunks, end)
     } catch (error) {
       threw(error)
     }

@@ -46,7 +46,7 @@ export async function transformedText(layer: string, transforms: Transforms, tex
 async function replay(layer: string, { steps }: Transforms, chunks: readonly ContentChunk[]) {
   const stage = new Stage(layer, { steps, hold: false }, nowhere)
   await pushAll(stage, chunks)
-  await stage.end()
+  await stage.end({ error: undefined })
   return stage.assembly
 }
 

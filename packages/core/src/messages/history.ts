@@ -75,8 +75,13 @@ export class History {
 
   /** What layers and callers get. A proxy, made once, because a plain array could be rewritten. */
   get view(): ReadonlyHistory {
-    this.#view ??= new Proxy(this.items, appendOnly) as unknown as ReadonlyHistory
+    this.#view ??= this.viewFor(always)
     return this.#view
+  }
+
+  /** The same for one layer, whose `push` adds something only while it may. */
+  viewFor(mayPush: () => boolean): ReadonlyHistory {
+    return new Proxy(this.items, new AppendOnly(mayPush)) as unknown as ReadonlyHistory
   }
 }
 
@@ -120,18 +125,35 @@ export function answerCalls(messages: Message[], results: readonly ToolResultPar
   return asked + 1
 }
 
-const appendOnly: ProxyHandler<Message[]> = {
-  get(items, key) {
-    if (key === 'push') return (...messages: Message[]) => pushAll(items, messages)
+/** The traps of a view; a class, so that a view costs one small object. */
+class AppendOnly implements ProxyHandler<Message[]> {
+  readonly #mayPush: () => boolean
+
+  constructor(mayPush: () => boolean) {
+    this.#mayPush = mayPush
+  }
+
+  get(items: Message[], key: PropertyKey): unknown {
+    if (key === 'push') return (...messages: Message[]) => (this.#mayPush() ? pushAll(items, messages) : items.length)
     const value: unknown = Reflect.get(items, key)
     if (typeof value === 'function') return writers.has(key) ? refuse : value
     return freezeJson(value)
-  },
-  set: refuse,
-  deleteProperty: refuse,
-  defineProperty: refuse,
-  setPrototypeOf: refuse,
+  }
+  set(): never {
+    return refuse()
+  }
+  deleteProperty(): never {
+    return refuse()
+  }
+  defineProperty(): never {
+    return refuse()
+  }
+  setPrototypeOf(): never {
+    return refuse()
+  }
 }
+
+const always = () => true
 
 const writers = new Set<PropertyKey>(['pop', 'shift', 'unshift', 'splice', 'sort', 'reverse', 'fill', 'copyWithin'])
 

@@ -1,235 +1,233 @@
 import { firstError } from '../errors/first-error.ts'
 import { isStackOverflow } from '../errors/stack-overflow.ts'
+import { type Attempt, isLate, isOpen, State } from './attempt.ts'
 import type { Cancel } from './cancel.ts'
-import type { Hook, NextOptions, Passage } from './hook.ts'
+import type { NextOptions } from './hook.ts'
+import { chainOf, isInCore, leave } from './leave.ts'
 import { floating, leftBehind, misuse } from './misuse.ts'
-import { isThenable, rejected, silence } from './thenable.ts'
+import { isThenable, rejected, silence, watch } from './thenable.ts'
 
-/** Where a layer stands with its next(). */
-export const Phase = { idle: 0, running: 1, done: 2, failed: 3 } as const
-
-/** One layer in one passage: the state of its next(). */
-export class Frame {
-  phase: number = Phase.idle
-  exited = false
-  /** Grows when the layer leaves a running next() behind; what is inside belongs to one epoch. */
-  epoch = 0
-  readonly parentEpoch: number
-  /** What next() last rejected with. */
-  error: unknown
-  /** The promise of the running next(). */
-  pending: Promise<unknown> | undefined
-  /** The call's fields as they were at the first next(); kept by the scope. */
-  saved: unknown
-  /** What the scope keeps for this layer, such as its transforms. */
-  own: unknown
-
-  constructor(
-    readonly passage: Passage,
-    readonly hook: Hook,
-    readonly index: number,
-    readonly parent: Frame | undefined,
-    /** The place of cancellation that this layer stands in. */
-    readonly cancel: Cancel = passage.cancel,
-  ) {
-    this.parentEpoch = parent === undefined ? 0 : parent.epoch
-  }
-
-  /** Whether nobody outside has left this layer behind. */
-  get alive(): boolean {
-    if (!this.passage.left) return true
-    for (let frame: Frame = this; frame.parent !== undefined; frame = frame.parent)
-      if (frame.parent.epoch !== frame.parentEpoch) return false
-    return true
-  }
+/** What a call comes to: its result at once, or a promise of it. Throws or rejects as its layers do. */
+export function outcomeOf(root: Attempt): unknown {
+  if (root.$state === State.done) return root.$outcome
+  if (isOpen(root)) return promiseOf(root)
+  throw root.$outcome
 }
 
-/** The place of the core itself, for what it needs a context for. */
-export function coreFrame(passage: Passage, name: string, cancel: Cancel = passage.cancel): Frame {
-  const hook: Hook = { name, run: nothing, config: undefined, reenters: false }
-  return new Frame(passage, hook, passage.hooks.length, undefined, cancel)
-}
-
-function nothing(): void {}
-
-/** Runs a passage from its outermost layer. Gives the result, or a promise of it; throws or rejects as the layers do. */
-export function pass(passage: Passage): unknown {
-  return enter(passage, 0, undefined)
-}
-
-function enter(passage: Passage, index: number, parent: Frame | undefined): unknown {
-  const hook = passage.hooks[index]
-  if (hook === undefined) return enterCore(passage, parent)
-  const frame = new Frame(passage, hook, index, parent)
-  let returned: unknown
+/** The core, or a layer, has its result: it goes on outward. */
+export function succeed(attempt: Attempt, value: unknown): void {
+  if (attempt.$state >= State.draining) return
+  const { $caller: caller, $call } = attempt
+  if (caller === undefined) return done(attempt, value)
+  let given: unknown
   try {
-    returned = hook.run(passage.view(frame) as never, (options) => advance(frame, options))
+    given = $call.ring.arrive(caller, attempt, value)
   } catch (error) {
-    return threw(frame, error)
+    return fail(attempt, error)
   }
-  if (!isThenable(returned)) return returnedFrom(frame, returned)
-  return returned.then(
-    (value) => returnedFrom(frame, value),
-    (error) => threw(frame, error),
+  if (!isThenable(given)) return arrived(caller, attempt, given)
+  attempt.$state = State.flushing
+  given.then(
+    (value) => arrived(caller, attempt, value),
+    (error) => fail(attempt, error),
   )
 }
 
-function enterCore(passage: Passage, parent: Frame | undefined): unknown {
-  const epoch = parent === undefined ? 0 : parent.epoch
-  let result: unknown
-  try {
-    result = passage.core()
-  } catch (error) {
-    return miss(parent, epoch, error)
+/** The core, or a layer, has failed. What its pipes hold back flows out first, unless the run has ended. */
+export function fail(attempt: Attempt, error: unknown): void {
+  if (attempt.$state >= State.draining) return
+  attempt.$outcome = error
+  const stage = attempt.$caller?.$stage
+  if (attempt.$call.end !== undefined) {
+    stage?.kill(error)
+    attempt.$stage?.kill(error)
+    return failed(attempt)
   }
-  if (parent === undefined) return result
-  if (!isThenable(result)) return arrive(parent, epoch, result)
-  return result.then(
-    (value) => arrive(parent, epoch, value),
-    (error) => miss(parent, epoch, error),
+  if (stage === undefined) return failed(attempt)
+  const wait = stage.fail(error)
+  if (wait === undefined) return failed(attempt)
+  attempt.$state = State.draining
+  wait.then(
+    () => failed(attempt),
+    (second) => {
+      attempt.$outcome = firstError(error, second)
+      failed(attempt)
+    },
   )
+}
+
+/** Goes on with what a core has waited for, unless its attempt is over by then. */
+export function whenDone<T>(core: Attempt, wait: PromiseLike<T>, then: (value: T) => void): void {
+  watch(
+    wait,
+    (value) => {
+      if (!isOpen(core)) return
+      try {
+        then(value as T)
+      } catch (error) {
+        fail(core, error)
+      }
+    },
+    (error) => fail(core, error),
+  )
+}
+
+/** The run has ended: what stands in the core's hands fails now, from the inside; layers that run come back by themselves. */
+export function failInside(root: Attempt, error: unknown): void {
+  const deepest = chainOf(root).at(-1)
+  if (deepest === undefined || !isInCore(deepest)) return
+  if (deepest.$hook === undefined) deepest.$call.ring.close(deepest, error)
+  deepest.$stage?.kill(error)
+  deepest.$caller?.$stage?.kill(error)
+  fail(deepest, error)
+  failed(deepest)
+}
+
+/** Runs what stands in an attempt: its layer, or the core. */
+export function enter(attempt: Attempt): void {
+  const { $hook: hook } = attempt
+  try {
+    if (hook === undefined) return attempt.$call.ring.core(attempt)
+    const returned = hook.run(attempt as never, (options) => next(attempt, options))
+    if (!isThenable(returned)) return exited(attempt, returned)
+    watch(
+      returned,
+      (value) => exited(attempt, value),
+      (error) => threw(attempt, error),
+    )
+  } catch (error) {
+    if (hook === undefined) fail(attempt, error)
+    else threw(attempt, error)
+    if (isStackOverflow(error)) throw error
+  }
 }
 
 /** next(): the rules of how often and when, then one step inward. */
-function advance(frame: Frame, options: NextOptions | undefined): Promise<unknown> {
-  const { passage } = frame
-  if (frame.exited || frame.phase === Phase.running) return rejected(misuse(frame))
-  const ending = passage.ending()
-  if (ending !== undefined) return rejected(ending.error)
-  const decided = passage.decided(frame)
-  if (decided !== undefined) return Promise.resolve(decided)
-  if (frame.phase === Phase.idle) passage.entering(frame)
-  else if (mayReenter(frame)) passage.reentering(frame)
-  else return rejected(misuse(frame))
-  if (!frame.alive) return rejected(leftBehind(frame))
-  frame.phase = Phase.running
-  frame.pending = options?.signal === undefined ? inward(frame) : narrowed(frame, options.signal)
-  return frame.pending
-}
-
-function mayReenter(frame: Frame): boolean {
-  return frame.passage.reentrant && (frame.phase === Phase.failed || frame.hook.reenters)
-}
-
-function inward(frame: Frame): Promise<unknown> {
-  try {
-    const result = enter(frame.passage, frame.index + 1, frame)
-    return result instanceof Promise ? result : Promise.resolve(result)
-  } catch (error) {
-    if (frame.phase === Phase.running) {
-      frame.phase = Phase.failed
-      frame.error = error
-    }
-    if (isStackOverflow(error)) throw error
-    return rejected(error)
+function next(attempt: Attempt, options: NextOptions | undefined): Promise<unknown> {
+  const { $call: call, $inner: before } = attempt
+  if (attempt.$exited || (before !== undefined && isOpen(before))) return rejected(misuse(attempt))
+  if (call.end !== undefined) return rejected(call.end.error)
+  if (isLate(attempt)) {
+    call.late(attempt, 'next')
+    return rejected(leftBehind(attempt))
   }
+  const decided = call.ring.decided(attempt)
+  if (decided !== undefined) return Promise.resolve(decided)
+  if (before !== undefined && !mayReenter(attempt, before)) return rejected(misuse(attempt))
+  const signal = options?.signal
+  if (signal?.aborted === true) return rejected(signal.reason)
+  let number = attempt.$number
+  if (before !== undefined) {
+    const refusal = call.ring.refusal(attempt)
+    if (refusal !== undefined) return rejected(refusal)
+    number = ++call.attempts
+  }
+  return signal === undefined ? open(attempt, number, attempt.$cancel) : narrowed(attempt, number, signal)
 }
 
-/** next({ signal }): inward with a place of cancellation of its own, and out at once when the signal fires. */
-function narrowed(frame: Frame, signal: AbortSignal): Promise<unknown> {
-  const { passage } = frame
-  const outer = passage.cancel
-  const inner = outer.narrow()
-  passage.cancel = inner
-  return new Promise((resolve, reject) => {
-    const settle = () => {
-      signal.removeEventListener('abort', onAbort)
-      inner.release()
-      if (passage.cancel === inner) passage.cancel = outer
-    }
-    const onAbort = () => {
-      if (frame.phase !== Phase.running) return
-      settle()
-      passage.cancel = outer
-      leave(frame)
-      frame.phase = Phase.failed
-      frame.error = signal.reason
-      passage.missed(frame)
-      inner.abort(signal.reason)
-      reject(signal.reason)
-    }
-    signal.addEventListener('abort', onAbort, { once: true })
-    if (signal.aborted) return onAbort()
-    inward(frame).then(
-      (value) => {
-        settle()
-        resolve(value)
-      },
-      (error) => {
-        settle()
-        reject(error)
-      },
-    )
-  })
+function mayReenter({ $call, $hook }: Attempt, { $state }: Attempt): boolean {
+  return $call.ring.reentrant && ($state !== State.done || $hook?.reenters === true)
+}
+
+function open(caller: Attempt, number: number, cancel: Cancel): Promise<unknown> {
+  const { $call: call } = caller
+  const inner = call.ring.open(call, caller, number, cancel)
+  caller.$inner = inner
+  call.ring.begin(caller, inner)
+  enter(inner)
+  if (inner.$state === State.done) return Promise.resolve(inner.$outcome)
+  return isOpen(inner) ? promiseOf(inner) : rejected(inner.$outcome)
+}
+
+/** next({ signal }): inward with a place of cancellation of its own, and left at once when the signal fires. */
+function narrowed(caller: Attempt, number: number, signal: AbortSignal): Promise<unknown> {
+  const cancel = caller.$cancel.narrow()
+  const { $inner: before } = caller
+  const fired = () => {
+    const { $inner: inner } = caller
+    if (inner !== undefined && inner !== before && isOpen(inner)) leave(inner, signal.reason)
+  }
+  const release = () => {
+    signal.removeEventListener('abort', fired)
+    cancel.release()
+  }
+  signal.addEventListener('abort', fired, { once: true })
+  const promise = open(caller, number, cancel)
+  const { $inner: inner } = caller
+  if (inner !== undefined && isOpen(inner)) inner.$release = release
+  else release()
+  return promise
 }
 
 /** A layer returned: with its next() at rest its value counts, otherwise that is its error. */
-function returnedFrom(frame: Frame, value: unknown): unknown {
-  frame.exited = true
-  const { passage } = frame
+function exited(attempt: Attempt, value: unknown): void {
+  attempt.$exited = true
+  const { $call: call, $inner: inner } = attempt
+  if (attempt.$state === State.left) return unwound(attempt, attempt.$outcome)
+  if (inner !== undefined && isOpen(inner)) {
+    const error = floating(attempt)
+    leave(inner, error)
+    return fail(attempt, call.end === undefined ? error : call.end.error)
+  }
+  if (call.end !== undefined) return fail(attempt, call.end.error)
   let result: unknown
   try {
-    const floats = frame.phase === Phase.running
-    if (floats) leave(frame)
-    const ending = passage.ending()
-    if (ending !== undefined) throw ending.error
-    if (floats) throw floating(frame)
-    if (!frame.alive) throw leftBehind(frame)
-    result = passage.leaving(frame, value)
+    result = call.ring.result(attempt, value)
   } catch (error) {
-    return miss(frame.parent, frame.parentEpoch, error)
+    return fail(attempt, error)
   }
-  if (!isThenable(result)) return arrive(frame.parent, frame.parentEpoch, result)
-  return result.then(
-    (settled) => arrive(frame.parent, frame.parentEpoch, settled),
-    (error) => miss(frame.parent, frame.parentEpoch, error),
+  if (!isThenable(result)) return succeed(attempt, result)
+  attempt.$state = State.flushing
+  result.then(
+    (value) => succeed(attempt, value),
+    (error) => fail(attempt, error),
   )
 }
 
 /** A layer threw. The error goes outward as it is, unless the run has ended or it would hide the first one. */
-function threw(frame: Frame, error: unknown): never {
-  frame.exited = true
-  if (frame.phase === Phase.running) leave(frame)
-  const ending = frame.passage.ending()
-  if (ending !== undefined) return miss(frame.parent, frame.parentEpoch, ending.error)
-  return miss(frame.parent, frame.parentEpoch, frame.phase === Phase.failed ? firstError(frame.error, error) : error)
+function threw(attempt: Attempt, error: unknown): void {
+  attempt.$exited = true
+  const { $call: call, $inner: inner } = attempt
+  if (inner !== undefined && isOpen(inner)) leave(inner, error)
+  if (attempt.$state === State.left) return unwound(attempt, firstError(attempt.$outcome, error))
+  if (call.end !== undefined) return fail(attempt, call.end.error)
+  fail(attempt, inner === undefined || inner.$state === State.done ? error : firstError(inner.$outcome, error))
 }
 
-function arrive(parent: Frame | undefined, epoch: number, value: unknown): unknown {
-  if (parent === undefined || parent.epoch !== epoch) return value
-  let given: unknown
-  try {
-    given = parent.passage.arrived(parent, value)
-  } catch (error) {
-    return miss(parent, epoch, error)
-  }
-  if (!isThenable(given)) {
-    parent.phase = Phase.done
-    return given
-  }
-  return given.then(
-    (settled) => {
-      if (parent.epoch === epoch) parent.phase = Phase.done
-      return settled
-    },
-    (error) => miss(parent, epoch, error),
-  )
+/** A layer of a left attempt has come back: who called it learns what it was left for. */
+function unwound(attempt: Attempt, error: unknown): void {
+  attempt.$reject?.(error)
+  attempt.$call.returned(attempt)
 }
 
-function miss(parent: Frame | undefined, epoch: number, error: unknown): never {
-  if (parent !== undefined && parent.epoch === epoch) {
-    parent.phase = Phase.failed
-    parent.error = error
-    parent.passage.missed(parent)
-    silence(parent.pending)
-  }
-  throw error
+function arrived(caller: Attempt, attempt: Attempt, value: unknown): void {
+  if (attempt.$state >= State.draining) return
+  attempt.$call.ring.adopt(caller, attempt)
+  done(attempt, value)
 }
 
-/** Leaves a running next() behind: nobody waits for it any more, so what it runs is closed. */
-function leave(frame: Frame): void {
-  frame.epoch++
-  frame.passage.left = true
-  silence(frame.pending)
-  frame.passage.close(frame)
+function done(attempt: Attempt, value: unknown): void {
+  attempt.$state = State.done
+  attempt.$outcome = value
+  attempt.$release?.()
+  attempt.$resolve?.(value)
+}
+
+function failed(attempt: Attempt): void {
+  if (attempt.$state > State.draining) return
+  attempt.$state = State.failed
+  attempt.$release?.()
+  attempt.$reject?.(attempt.$outcome)
+}
+
+/** What next() gives while the attempt is open. A rejection that nobody awaits ends no process. */
+function promiseOf(attempt: Attempt): Promise<unknown> {
+  const promise = new Promise<unknown>((resolve, reject) => {
+    attempt.$resolve = resolve
+    attempt.$reject = (error) => {
+      silence(promise)
+      reject(error)
+    }
+  })
+  return promise
 }

@@ -3,13 +3,13 @@ import { noUsage } from '../messages/usage.ts'
 import { silence } from '../onion/thenable.ts'
 import { type Partial, partialOf } from '../rings/turn/partial.ts'
 import type { RunResult } from '../rings/turn/run-result.ts'
-import type { TurnScope } from '../rings/turn/turn-scope.ts'
+import type { Turn } from '../rings/turn/turn.ts'
 import { EventQueue } from './event-queue.ts'
 
 /** A run behind its AgentRun: its events, its turn once that began, its result. */
 export class LiveRun {
   readonly events = new EventQueue()
-  turn: TurnScope | undefined
+  turn: Turn | undefined
   settled = false
   result: Promise<RunResult> | undefined
   #aborted: { reason: unknown } | undefined
@@ -19,7 +19,7 @@ export class LiveRun {
   }
 
   /** The turn begins; an abort that came before meets it at once. */
-  begin(turn: TurnScope): void {
+  begin(turn: Turn): void {
     this.turn = turn
     if (this.#aborted !== undefined) turn.cut('aborted', toAbortError(this.#aborted.reason))
   }

@@ -1,4 +1,5 @@
-import { SessionView } from '../rings/session/context.ts'
+import type { Ring } from '../onion/attempt.ts'
+import { SessionAttempt } from '../rings/session/context.ts'
 import { Gate } from '../rings/session/gate.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import type { SessionHost } from './session-host.ts'
@@ -49,7 +50,7 @@ export class Opening {
     await this.#host.init()
     const hooks = this.#scope.agent.onion.session
     if (hooks.length > 0) {
-      await this.#openGate(new Gate('session', hooks, this.#scope, (frame) => new SessionView(frame)))
+      await this.#openGate(new Gate('session', hooks, this.#scope, openSession))
       this.#host.opened(this.#session)
     }
     this.#opened()
@@ -78,3 +79,6 @@ export class Opening {
     if (agent.observers.has(type)) agent.observers.emit(type, { type, sessionId: id })
   }
 }
+
+const openSession: Ring['open'] = (call, caller, number, cancel) =>
+  new SessionAttempt(call, caller, caller === undefined ? 0 : caller.$index + 1, number, cancel)

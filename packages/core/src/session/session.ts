@@ -8,8 +8,8 @@ import { parseOutput } from '../output/parse-output.ts'
 import { SessionScope } from '../rings/session/session-scope.ts'
 import type { RunResult } from '../rings/turn/run-result.ts'
 import { runTurn } from '../rings/turn/run-turn.ts'
+import type { Turn } from '../rings/turn/turn.ts'
 import type { Resume } from '../rings/turn/turn-options.ts'
-import type { TurnScope } from '../rings/turn/turn-scope.ts'
 import type { PendingCall, Snapshot } from '../state/snapshot.ts'
 import type { State } from '../state/state-store.ts'
 import type { Decision } from '../tool/approval.ts'
@@ -237,7 +237,7 @@ export class Session<S = State, C = unknown> {
 }
 
 /** Ties a turn to the caller's signal; gives what unties it. */
-function follow(turn: TurnScope, signal: AbortSignal): () => void {
+function follow(turn: Turn, signal: AbortSignal): () => void {
   const abort = () => turn.cut('aborted', toAbortError(signal.reason))
   if (signal.aborted) abort()
   else signal.addEventListener('abort', abort, { once: true })

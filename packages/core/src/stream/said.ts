@@ -1,4 +1,5 @@
 import { cloneJson } from '../messages/json.ts'
+import type { Message, Part } from '../messages/message.ts'
 import type { ContentChunk } from '../model/chunk.ts'
 import { type ModelResponse, responseMessage, sameCall, type ToolCall } from '../model/response.ts'
 import type { Assembly } from './assembly.ts'
@@ -6,21 +7,36 @@ import type { Assembly } from './assembly.ts'
 /** What has gone into the stream at one place of the onion, kept apart from the objects that layers may change. */
 export interface Said {
   readonly text: string
+  readonly reasoning: string
   calls(): readonly ToolCall[]
 }
 
 const noCalls = (): readonly ToolCall[] => []
-export const nothingSaid: Said = { text: '', calls: noCalls }
+export const nothingSaid: Said = { text: '', reasoning: '', calls: noCalls }
 
 export function saidBy(assembly: Assembly): Said {
-  if (!assembly.hasCalls) return { text: assembly.text, calls: noCalls }
+  const { text, reasoning = '' } = assembly
+  if (!assembly.hasCalls) return { text, reasoning, calls: noCalls }
   let calls: readonly ToolCall[] | undefined
-  return { text: assembly.text, calls: () => (calls ??= assembly.toolCalls()) }
+  return { text, reasoning, calls: () => (calls ??= assembly.toolCalls()) }
 }
 
-export function saidAs({ text, toolCalls }: ModelResponse): Said {
-  const calls = cloneJson(toolCalls)
-  return { text, calls: () => calls }
+export function saidAs(response: ModelResponse): Said {
+  const calls = cloneJson(response.toolCalls)
+  return { text: response.text, reasoning: thoughtsOf(responseMessage(response)), calls: () => calls }
+}
+
+/** The response with a message that thinks what its `reasoning` says, where a layer has given another one than was streamed. */
+export function withThoughts(response: ModelResponse, said: Said | undefined): ModelResponse {
+  const { reasoning } = response
+  if (reasoning === undefined || reasoning === said?.reasoning) return response
+  const message = responseMessage(response)
+  if (thoughtsOf(message) === reasoning) return response
+  const parts: readonly Part[] =
+    typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
+  const others = parts.filter((part) => part.type !== 'reasoning' && !(part.type === 'text' && part.text === ''))
+  const content: Part[] = reasoning === '' ? others : [{ type: 'reasoning', text: reasoning }, ...others]
+  return { ...response, message: { ...message, content } }
 }
 
 /** By value: the text, and the id, name and arguments of each call. */
@@ -31,10 +47,17 @@ export function saysSame(said: Said, { text, toolCalls }: ModelResponse): boolea
 }
 
 /** Whether a response has the thoughts that were streamed. */
-export function thinksSame({ reasoning = '' }: Assembly, response: ModelResponse): boolean {
-  const { content } = responseMessage(response)
-  if (typeof content === 'string') return reasoning === ''
-  return reasoning === content.map((part) => (part.type === 'reasoning' ? part.text : '')).join('')
+export function thinksSame({ reasoning }: Said, response: ModelResponse): boolean {
+  if (response.reasoning !== undefined && response.reasoning !== reasoning) return false
+  if (reasoning === '' && typeof response.message.content === 'string') return true
+  return reasoning === thoughtsOf(responseMessage(response))
+}
+
+function thoughtsOf({ content }: Message): string {
+  if (typeof content === 'string') return ''
+  let thoughts = ''
+  for (const part of content) if (part.type === 'reasoning') thoughts += part.text
+  return thoughts
 }
 
 /** The chunks that lead from what was said to the response, or undefined where it takes something back. */

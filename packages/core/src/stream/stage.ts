@@ -2,9 +2,9 @@ import type { ContentChunk } from '../model/chunk.ts'
 import { Assembly } from './assembly.ts'
 import type { PipeLink } from './pipe-link.ts'
 import { pushAll, type Sink } from './sink.ts'
-import { chainTransforms, checkChunk, type OnChunk, type Transforms } from './transforms.ts'
+import { chainTransforms, checkChunk, type OnChunk, type StreamEnd, type Transforms } from './transforms.ts'
 
-/** The place of one layer in the stream: its transforms, and an assembly of what left it. */
+/** The place of one layer in the stream, for one attempt: its transforms, and an assembly of what left it. */
 export class Stage implements Sink {
   used = false
   assembly: Assembly
@@ -13,7 +13,7 @@ export class Stage implements Sink {
   #held: ContentChunk[] = []
   /** Where the present answer begins in what is held. */
   #mark = 0
-  #dead = false
+  #live = true
   /** The one transform of most layers. */
   readonly #map: OnChunk | undefined
   readonly #exit: Pick<Sink, 'push'> = { push: (chunk) => this.#leave(chunk) }
@@ -36,6 +36,7 @@ export class Stage implements Sink {
   }
 
   push(chunk: ContentChunk): void | Promise<void> {
+    if (!this.#live) return
     this.used = true
     if (this.#map === undefined) return this.#entry.push(chunk)
     const mapped = this.#map(chunk)
@@ -48,7 +49,7 @@ export class Stage implements Sink {
 
   /** Begins the answer again; what went outward is taken back there. */
   reset(): void {
-    for (const pipe of this.#pipes) pipe.kill()
+    for (const pipe of this.#pipes) pipe.kill(startedAgain)
     this.#held.length = this.#mark
     this.begin()
     if (this.out.used) this.out.reset()
@@ -64,10 +65,16 @@ export class Stage implements Sink {
     this.#pipes = pipes
   }
 
-  /** The layer inside has returned: what the pipes hold back flows on. */
-  end(): void | Promise<void> {
+  /** What feeds it has come to its end: what the pipes hold back flows on. */
+  end(end: StreamEnd): void | Promise<void> {
     if (this.#pipes.length === 0) return this.assembly.close()
-    return this.#endPipes()
+    return this.#endPipes(end)
+  }
+
+  /** What feeds it has failed: what the pipes hold back flows on, then nothing does. */
+  fail(error: unknown): void | Promise<void> {
+    if (this.#pipes.length > 0 && this.#live) return this.#drain(error)
+    this.#live = false
   }
 
   /** Sends on what `hold` kept. */
@@ -75,7 +82,7 @@ export class Stage implements Sink {
     const held = this.#held
     this.#held = []
     this.#mark = 0
-    return pushAll(this.out, held)
+    return pushAll(this.#outward, held)
   }
 
   /** Replaces what `hold` kept of the present answer. */
@@ -83,15 +90,23 @@ export class Stage implements Sink {
     this.#held.splice(this.#mark, Number.POSITIVE_INFINITY, ...chunks)
   }
 
-  /** Drops whatever still comes. */
-  kill(): void {
-    this.#dead = true
-    for (const pipe of this.#pipes) pipe.kill()
+  /** Drops whatever still comes; its pipes are told why. */
+  kill(reason: unknown): void {
+    this.#live = false
+    for (const pipe of this.#pipes) pipe.kill(reason)
   }
 
-  async #endPipes(): Promise<void> {
-    for (const pipe of this.#pipes) await pipe.end()
+  async #endPipes(end: StreamEnd): Promise<void> {
+    for (const pipe of this.#pipes) await pipe.end(end)
     this.assembly.close()
+  }
+
+  async #drain(error: unknown): Promise<void> {
+    try {
+      for (const pipe of this.#pipes) await pipe.end({ error })
+    } finally {
+      this.#live = false
+    }
   }
 
   #chain(): { entry: Pick<Sink, 'push'>; pipes: PipeLink[] } {
@@ -100,9 +115,16 @@ export class Stage implements Sink {
 
   /** A chunk that has passed all transforms of the layer. */
   #leave(chunk: ContentChunk): void | Promise<void> {
-    if (this.#dead) return
+    if (!this.#live) return
     this.assembly.add(chunk)
     if (!this.transforms.hold) return this.out.push(chunk)
     this.#held.push(chunk)
   }
+
+  readonly #outward: Pick<Sink, 'push'> = {
+    push: (chunk) => (this.#live ? this.out.push(chunk) : undefined),
+  }
 }
+
+/** Why the pipes of an answer that began again have ended. */
+const startedAgain = new Error('Another attempt of the model call has begun.')

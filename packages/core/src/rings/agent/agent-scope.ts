@@ -34,6 +34,7 @@ export interface AgentSetup {
   readonly maxSteps: number
   readonly toolConcurrency: number
   readonly toolTimeout: number
+  readonly abortGrace: number
   readonly busy: 'reject' | 'queue'
   readonly version: string | undefined
   readonly approvals: ApprovalOptions

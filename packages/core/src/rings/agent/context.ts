@@ -1,7 +1,7 @@
 import type { AgentEvents } from '../../events/events.ts'
 import { modelId } from '../../model/model.ts'
+import { Attempt } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
-import type { Frame } from '../../onion/next.ts'
 import type { Capabilities, Capability } from '../../seams/capability.ts'
 import type { Clock } from '../../seams/clock.ts'
 import type { Logger } from '../../seams/logger.ts'
@@ -28,13 +28,11 @@ export interface AgentContext<Config = unknown> {
   inject<T>(capability: Capability<T>): T
 }
 
-/** A layer's context: every field is an accessor on the record of its scope. */
-export class AgentView implements AgentContext {
-  constructor(protected readonly $frame: Frame) {}
-
-  /** The record of the agent; the passage of the frame leads to it. */
-  protected get $agent(): AgentScope {
-    return this.$frame.passage.home as AgentScope
+/** An attempt of the agent scope, and the context of its layer: every field is an accessor on the record of its scope. */
+export class AgentAttempt extends Attempt implements AgentContext {
+  /** The record of the agent. */
+  get $agent(): AgentScope {
+    return (this.$call as unknown as { home: AgentScope }).home
   }
 
   get agent(): AgentContext['agent'] {
@@ -42,7 +40,7 @@ export class AgentView implements AgentContext {
     return { name, model: modelId(model), instructions: typeof instructions === 'string' ? instructions : undefined }
   }
   get config(): unknown {
-    return this.$frame.hook.config
+    return this.$hook?.config
   }
   get metadata(): Record<string, unknown> {
     return this.$agent.metadata
@@ -59,19 +57,19 @@ export class AgentView implements AgentContext {
   registerTool(tool: AnyTool): void {
     if (!this.$agent.opening)
       throw layerError(
-        this.$frame,
+        this,
         'tool.invalid',
         `registered the tool "${tool.name}" too late. Register tools in an agent hook before next(): they belong to all sessions.`,
       )
     this.$agent.tools.add(tool)
   }
   provide<T>(capability: Capability<T>, value: T): void {
-    this.capabilities().provide(capability, value)
+    this.$capabilities.provide(capability, value)
   }
   inject<T>(capability: Capability<T>): T {
-    return this.capabilities().inject(capability)
+    return this.$capabilities.inject(capability)
   }
-  protected capabilities(): Capabilities {
+  get $capabilities(): Capabilities {
     return this.$agent.capabilities
   }
 }

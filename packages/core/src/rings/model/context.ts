@@ -1,5 +1,6 @@
 import { AlliumError } from '../../errors/allium-error.ts'
 import { describe } from '../../errors/describe.ts'
+import { freezeJson } from '../../messages/json.ts'
 import type { Message } from '../../messages/message.ts'
 import {
   isModel,
@@ -11,15 +12,19 @@ import {
   type ToolDef,
 } from '../../model/model.ts'
 import { type ModelResponse, type ResponseInput, toResponse } from '../../model/response.ts'
+import { State as Stand } from '../../onion/attempt.ts'
+import { nameOf } from '../../onion/misuse.ts'
 import type { State } from '../../state/state-store.ts'
-import { type TurnContext, TurnView } from '../turn/context.ts'
-import type { TurnScope } from '../turn/turn-scope.ts'
+import { nothingSaid, type Said } from '../../stream/said.ts'
+import { TurnAttempt, type TurnContext } from '../turn/context.ts'
+import type { Turn } from '../turn/turn.ts'
+import { type CallFields, Own } from './call-fields.ts'
 import type { ModelCall } from './model-call.ts'
 
 /** Model scope: one call of the model. What it holds is what is sent. */
 export interface ModelContext<S = State, Config = unknown, C = unknown, P = unknown>
   extends TurnContext<S, Config, C, P> {
-  /** This call's own messages, safe to change; the instructions come first. */
+  /** This call's own list, safe to change; the instructions come first. The messages in it are frozen: put others in their place. */
   messages: Message[]
   /** What would be sent now, to read: without the copies that the other fields make. */
   readonly request: RequestView
@@ -54,57 +59,67 @@ export interface RequestView {
   readonly responseFormat: ResponseFormat
 }
 
-export class ModelView extends TurnView implements ModelContext {
-  protected override get $turn(): TurnScope {
+/** One attempt of a model call, and the context of the layer that stands in it. */
+export class ModelAttempt extends TurnAttempt implements ModelContext {
+  declare readonly $call: ModelCall
+  $fields: CallFields = undefined as never // set where the attempt is opened
+  /** What of the fields is its own: bits of `Own`. */
+  $own = 0
+  /** What of the fields a layer inside, which has returned, could still reach into. */
+  $loose = 0
+  /** What has gone into its sink. */
+  $said: Said = nothingSaid
+  /** What next() gave last: a layer that returns just that has nothing to be asked. */
+  $given: ModelResponse | undefined = undefined
+  /** The answer of its layer, which skips the call. */
+  $skip: ModelResponse | undefined = undefined
+
+  override get $turn(): Turn {
     return this.$call.turn
-  }
-  protected get $call(): ModelCall {
-    return this.$frame.passage as ModelCall
   }
 
   override get messages(): Message[] {
-    return this.$call.fields.own(this.$frame, 'messages')
+    return this.$copyOf('messages', Own.messages) as Message[]
   }
   override set messages(messages: Message[]) {
-    this.$call.fields.change(this.$frame, { messages })
+    this.$change('messages', messages, Own.messages)
   }
   get request(): RequestView {
-    const { messages } = this.$call
-    const { toolDefs: tools, settings, toolChoice, responseFormat } = this.$call.fields.now
-    return { messages, tools, settings, toolChoice, responseFormat }
+    const { toolDefs: tools, settings, toolChoice, responseFormat } = this.$fields
+    return { messages: this.$messages(), tools, settings, toolChoice, responseFormat }
   }
   get model(): string {
-    return modelId(this.$call.fields.now.model)
+    return modelId(this.$fields.model)
   }
   get settings(): Settings {
-    return this.$call.fields.own(this.$frame, 'settings')
+    return this.$copyOf('settings', Own.settings) as Settings
   }
   set settings(settings: Settings) {
-    this.$call.fields.change(this.$frame, { settings })
+    this.$change('settings', settings, Own.settings)
   }
   get toolDefs(): ToolDef[] {
-    return this.$call.fields.own(this.$frame, 'toolDefs') as ToolDef[]
+    return this.$copyOf('toolDefs', Own.toolDefs) as ToolDef[]
   }
   set toolDefs(toolDefs: ToolDef[]) {
-    this.$call.fields.change(this.$frame, { toolDefs })
+    this.$change('toolDefs', toolDefs, Own.toolDefs)
   }
   get toolChoice(): ToolChoice {
-    return this.$call.fields.now.toolChoice
+    return this.$fields.toolChoice
   }
   set toolChoice(toolChoice: ToolChoice) {
-    this.$call.fields.change(this.$frame, { toolChoice })
+    this.$change('toolChoice', toolChoice)
   }
   get responseFormat(): ResponseFormat {
-    return this.$call.fields.now.responseFormat
+    return this.$fields.responseFormat
   }
   set responseFormat(responseFormat: ResponseFormat) {
-    this.$call.fields.change(this.$frame, { responseFormat })
+    this.$change('responseFormat', responseFormat)
   }
   get callIndex(): number {
     return this.$call.callIndex
   }
   get attempt(): number {
-    return this.$call.attempt
+    return this.$number
   }
   setModel(model: ModelRef): void {
     if (typeof model !== 'string' && !isModel(model))
@@ -112,7 +127,7 @@ export class ModelView extends TurnView implements ModelContext {
         'model.invalid',
         `ctx.setModel() takes a model or a string such as "anthropic/claude-sonnet-4-6", but ${describe(model)} was given.`,
       )
-    this.$call.fields.change(this.$frame, { model })
+    this.$change('model', model)
   }
   addSystemMessage(text: string): void {
     const messages = this.messages
@@ -123,11 +138,42 @@ export class ModelView extends TurnView implements ModelContext {
     this.messages.push(message)
   }
   removeTools(...names: string[]): void {
-    this.toolDefs = this.$call.fields.now.toolDefs.filter(({ name }) => !names.includes(name))
+    this.toolDefs = this.$fields.toolDefs.filter(({ name }) => !names.includes(name))
   }
   skipCall(given: ResponseInput): ModelResponse {
-    const response = toResponse(given, this.$frame.hook.name, this.model)
-    this.$call.fields.change(this.$frame, { skip: { frame: this.$frame, response } })
+    const response = toResponse(given, nameOf(this), this.model)
+    if (!this.$isMute('skipCall')) this.$skip = response
     return response
+  }
+
+  /** A field that its layer may change in place: copied once, so that no other attempt sees what is done to it. */
+  $copyOf(key: 'messages' | 'settings' | 'toolDefs', bit: number): CallFields[typeof key] {
+    if ((this.$own & bit) !== 0) return this.$fields[key]
+    const copy =
+      key === 'messages'
+        ? this.$messages()
+        : key === 'settings'
+          ? { ...this.$fields.settings }
+          : [...this.$fields.toolDefs]
+    if (this.$state !== Stand.running && this.$isMute(key)) return copy as never
+    this.$write(key, copy, bit)
+    return copy as never
+  }
+
+  $change<K extends keyof CallFields>(key: K, value: CallFields[K], bit = 0): void {
+    if (!this.$isMute(key)) this.$write(key, value, bit)
+  }
+
+  $write<K extends keyof CallFields>(key: K, value: CallFields[K], bit: number): void {
+    if ((this.$own & Own.record) === 0) this.$fields = { ...this.$fields }
+    this.$own |= Own.record | bit
+    this.$fields[key] = value
+  }
+
+  /** A list of its own of what would be sent; each message is frozen. */
+  $messages(): Message[] {
+    const messages = this.$fields.messages?.slice() ?? this.$call.messages()
+    for (const message of messages) freezeJson(message)
+    return messages
   }
 }

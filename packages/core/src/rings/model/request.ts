@@ -1,7 +1,7 @@
 import type { Message } from '../../messages/message.ts'
 import type { ModelRequest, ResponseFormat, Settings, ToolChoice, ToolDef } from '../../model/model.ts'
 import { Cancel } from '../../onion/cancel.ts'
-import type { ModelCall } from './model-call.ts'
+import type { ModelAttempt } from './context.ts'
 
 /** What one physical call sends, and where it is cancelled: its signal is made only for a provider that reads it. */
 export class ProviderRequest implements ModelRequest {
@@ -13,9 +13,9 @@ export class ProviderRequest implements ModelRequest {
   readonly principal: unknown
   readonly #cancel = new Cancel()
 
-  constructor(call: ModelCall) {
-    const { settings, toolDefs, toolChoice, responseFormat } = call.fields.now
-    this.messages = call.messages
+  constructor({ $fields, $call: call }: ModelAttempt) {
+    const { messages, settings, toolDefs, toolChoice, responseFormat } = $fields
+    this.messages = messages ?? call.messages()
     this.tools = toolDefs
     this.toolChoice = toolChoice
     this.settings = settings

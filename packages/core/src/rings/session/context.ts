@@ -6,9 +6,9 @@ import { layerError } from '../../onion/misuse.ts'
 import type { Capabilities } from '../../seams/capability.ts'
 import type { SessionKeeper } from '../../seams/session-store.ts'
 import type { Snapshot } from '../../state/snapshot.ts'
-import type { State } from '../../state/state-store.ts'
+import type { State, StateWrite } from '../../state/state-store.ts'
 import type { AgentScope } from '../agent/agent-scope.ts'
-import { type AgentContext, AgentView } from '../agent/context.ts'
+import { AgentAttempt, type AgentContext } from '../agent/context.ts'
 import type { SessionScope } from './session-scope.ts'
 
 /** Session scope: from open (or the first run) to close(). */
@@ -34,17 +34,20 @@ export interface SessionContext<S = State, Config = unknown, C = unknown, P = un
   readonly resumed: boolean
 }
 
-export class SessionView extends AgentView implements SessionContext {
-  protected override get $agent(): AgentScope {
+/** An attempt of the session scope, and the context of its layer. */
+export class SessionAttempt extends AgentAttempt implements SessionContext {
+  $view: State | undefined = undefined
+
+  override get $agent(): AgentScope {
     return this.$session.agent
   }
-  protected get $session(): SessionScope {
-    return this.$frame.passage.home as SessionScope
+  get $session(): SessionScope {
+    return (this.$call as unknown as { home: SessionScope }).home
   }
 
   /** The session that the layer belongs to: for one that a sub-agent inherited, its parent's. */
-  protected get $owner(): SessionScope {
-    const { up } = this.$frame.hook
+  get $owner(): SessionScope {
+    const up = this.$hook?.up
     return up === undefined ? this.$session : this.$session.above(up)
   }
 
@@ -57,8 +60,10 @@ export class SessionView extends AgentView implements SessionContext {
   get context(): unknown {
     return this.$session.context
   }
+  /** The layer's own view: a shared one could not tell who writes. */
   get state(): State {
-    return this.$owner.state.view
+    this.$view ??= this.$owner.state.viewOf(this)
+    return this.$view
   }
   get history(): ReadonlyHistory {
     return this.$session.history.view
@@ -73,9 +78,9 @@ export class SessionView extends AgentView implements SessionContext {
     this.$session.restore(saved)
   }
   keep(keeper: SessionKeeper): void {
-    const { $session, $frame } = this
+    const { $session } = this
     if (!$session.opening)
-      throw layerError($frame, 'layer.invalid', 'called ctx.keep() too late. Call it in a session hook, before next().')
+      throw layerError(this, 'layer.invalid', 'called ctx.keep() too late. Call it in a session hook, before next().')
     $session.keepers ??= []
     $session.keepers.push(keeper)
   }
@@ -87,7 +92,11 @@ export class SessionView extends AgentView implements SessionContext {
   get resumed(): boolean {
     return this.$session.turn?.options.resume !== undefined
   }
-  protected override capabilities(): Capabilities {
+  override get $capabilities(): Capabilities {
     return this.$session.capabilities
+  }
+  /** How what it writes to the state is taken. */
+  $writes(_key: string): StateWrite {
+    return 'taken'
   }
 }

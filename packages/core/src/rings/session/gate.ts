@@ -1,57 +1,80 @@
+import { type Attempt, type Call, isOpen, type Ring, State } from '../../onion/attempt.ts'
 import { Cancel } from '../../onion/cancel.ts'
-import { type Hook, Passage } from '../../onion/hook.ts'
+import type { Hook } from '../../onion/hook.ts'
 import { layerError } from '../../onion/misuse.ts'
-import { type Frame, Phase, pass } from '../../onion/next.ts'
+import { enter, outcomeOf, succeed } from '../../onion/next.ts'
+
+type Open = Ring['open']
 
 /** The onion of a scope that stays open: its layers run up to next() at open(), and on at close(). */
-export class Gate extends Passage {
-  readonly #view: (frame: Frame) => object
+export class Gate implements Call {
+  readonly ring: Ring
+  readonly outer = undefined
+  readonly end = undefined
+  attempts = 1
+  #core: Attempt | undefined
   #entered: (() => void) | undefined
-  #reached = false
-  #leave: (() => void) | undefined
   #whole: Promise<unknown> | undefined
 
   constructor(
     scope: 'agent' | 'session',
-    hooks: readonly Hook[],
-    override readonly home: object,
-    view: (frame: Frame) => object,
+    readonly hooks: readonly Hook[],
+    /** The record of the scope. */
+    readonly home: object,
+    open: Open,
   ) {
-    super(scope, hooks, new Cancel())
-    this.#view = view
+    this.ring = gateRing(scope, open, (core) => {
+      this.#core = core
+      this.#entered?.()
+    })
   }
 
   /** Resolves when every layer has called next(); rejects, with the opened ones unwound, when one throws before. */
   async open(): Promise<void> {
     if (this.hooks.length === 0) return
     const entered = new Promise<void>((resolve) => (this.#entered = resolve))
-    this.#whole = Promise.resolve(pass(this))
+    const root = this.ring.open(this, undefined, 1, new Cancel())
+    enter(root)
+    this.#whole = (async () => outcomeOf(root))()
     await Promise.race([entered, this.#whole])
-    if (this.left) await this.#whole
+    if (!isOpen(root) || this.#core?.$state === State.left) await this.#whole
   }
 
   /** Runs the rest of every layer; rejects with the first error. */
   async shut(): Promise<void> {
-    this.#leave?.()
+    if (this.#core !== undefined) succeed(this.#core, undefined)
     await this.#whole
   }
 
-  view(frame: Frame): object {
-    return this.#view(frame)
-  }
+  left(): void {}
+  returned(): void {}
+  late(): void {}
+}
 
-  core(): Promise<void> {
-    this.#reached = true
-    const left = new Promise<void>((resolve) => (this.#leave = resolve))
-    this.#entered?.()
-    return left
-  }
-
-  leaving(frame: Frame): void {
-    if (frame.phase === Phase.idle) {
-      const mend = `Write "await next()": the ${this.scope} lives inside it.`
-      throw layerError(frame, 'layer.no_next', `returned without calling next(). ${mend}`)
-    }
-    if (frame.phase === Phase.failed && !this.#reached) throw frame.error
+/** The agent or session scope: entered once, its core lasts until the scope is closed, its layers give nothing. */
+function gateRing(scope: 'agent' | 'session', open: Open, entered: (core: Attempt) => void): Ring {
+  let reached = false
+  return {
+    scope,
+    reentrant: false,
+    open,
+    begin() {},
+    refusal: () => undefined,
+    core(attempt) {
+      reached = true
+      entered(attempt)
+    },
+    close() {},
+    decided: () => undefined,
+    result(attempt) {
+      const { $inner: inner } = attempt
+      if (inner === undefined) {
+        const mend = `Write "await next()": the ${scope} lives inside it.`
+        throw layerError(attempt, 'layer.no_next', `returned without calling next(). ${mend}`)
+      }
+      if (inner.$state === State.failed && !reached) throw inner.$outcome
+    },
+    arrive: (_, __, value) => value,
+    adopt() {},
   }
 }

@@ -8,8 +8,8 @@ import type { SessionKeeper } from '../../seams/session-store.ts'
 import type { PendingCall, Snapshot, Suspension } from '../../state/snapshot.ts'
 import { type State, StateStore } from '../../state/state-store.ts'
 import type { AgentScope } from '../agent/agent-scope.ts'
-import type { ToolCall } from '../tool/tool-call.ts'
-import type { TurnScope } from '../turn/turn-scope.ts'
+import type { ToolAttempt } from '../tool/context.ts'
+import type { Turn } from '../turn/turn.ts'
 import { checkSuspension, pendingCalls } from './suspension.ts'
 
 /** Where a turn ended, for forks. */
@@ -33,7 +33,7 @@ export class SessionScope {
   /** Whether session hooks are on their way in. */
   opening = false
   /** The turn that runs now. */
-  turn: TurnScope | undefined
+  turn: Turn | undefined
   #state: StateStore | undefined
   #capabilities: Capabilities | undefined
   #metadata: Record<string, unknown> | undefined
@@ -54,7 +54,7 @@ export class SessionScope {
     /** Whether nobody else can use this id: then turn ids begin with it. */
     ownId: boolean,
     /** The call that runs this session as a sub-agent's. */
-    readonly parent?: ToolCall,
+    readonly parent?: ToolAttempt,
   ) {
     this.#metadata = metadata
     if (ownId) this.#turnPrefix = id
@@ -76,7 +76,7 @@ export class SessionScope {
   /** The session of the agent so many above this one, whose layer a sub-agent has inherited. */
   above(up: number): SessionScope {
     let session: SessionScope = this
-    for (; up > 0 && session.parent !== undefined; up--) session = session.parent.turn.session
+    for (; up > 0 && session.parent !== undefined; up--) session = session.parent.$turn.session
     return session
   }
 
@@ -182,6 +182,11 @@ export class SessionScope {
   /** A reducer failed: so does the turn, even if the layer swallows it. */
   failed(error: unknown): void {
     this.turn?.fail(error)
+  }
+
+  /** A layer that was left has failed to write: its observers are told. */
+  told(error: unknown): void {
+    this.agent.observers.emit('observer:error', { type: 'observer:error', event: 'state', error })
   }
 
   undeclared(key: string): void {

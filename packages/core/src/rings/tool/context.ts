@@ -1,14 +1,32 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../../errors/allium-error.ts'
 import { describe } from '../../errors/describe.ts'
+import { cloneJson } from '../../messages/json.ts'
+import { layerError, nameOf } from '../../onion/misuse.ts'
 import type { JsonSchema } from '../../seams/validate.ts'
 import type { SuspendRequest } from '../../state/snapshot.ts'
 import type { State } from '../../state/state-store.ts'
 import type { Approval } from '../../tool/approval.ts'
-import type { ToolResult, ToolResultInput } from '../../tool/tool-result.ts'
-import { type TurnContext, TurnView } from '../turn/context.ts'
-import type { TurnScope } from '../turn/turn-scope.ts'
+import { refusedKey } from '../../tool/check-args.ts'
+import { deniedResult, type ToolResult, type ToolResultInput } from '../../tool/tool-result.ts'
+import { TurnAttempt, type TurnContext } from '../turn/context.ts'
+import type { Turn } from '../turn/turn.ts'
+import { toResult } from './to-result.ts'
 import type { ToolCall } from './tool-call.ts'
+
+type Args = Record<string, unknown>
+
+/** What layers may change of a tool call, and what permits it. Shared by attempts until one of them writes. */
+export interface ToolFields {
+  readonly args: Args
+  /** Why the arguments are refused, if they are. */
+  readonly invalid: readonly StandardSchemaV1.Issue[] | undefined
+  /** A layer may have changed the arguments since they were checked. */
+  readonly changed: boolean
+  readonly approved: boolean
+  /** The arguments for which the layer that had suspended the call looked at its approval. */
+  readonly consulted: Args | undefined
+}
 
 /** Tool scope: one execution of one tool. */
 export interface ToolContext<S = State, Config = unknown, C = unknown, P = unknown, Args = Record<string, unknown>>
@@ -43,23 +61,27 @@ export interface ToolContext<S = State, Config = unknown, C = unknown, P = unkno
 }
 
 /** The call that a tool runs in. @throws AlliumError `layer.invalid` unless it is the context of one */
-export function toolCallOf(ctx: unknown): ToolCall {
-  if (ctx instanceof ToolView) return ToolView.callOf(ctx)
+export function toolAttemptOf(ctx: unknown): ToolAttempt {
+  if (ctx instanceof ToolAttempt) return ctx
   throw new AlliumError(
     'layer.invalid',
     `A sub-agent runs inside a tool: give the context that execute(args, ctx) got, and not ${describe(ctx)}.`,
   )
 }
 
-export class ToolView extends TurnView implements ToolContext {
-  static callOf(view: ToolView): ToolCall {
-    return view.$call
-  }
-  protected override get $turn(): TurnScope {
+/** One attempt of a tool call, and the context of the layer that stands in it; the core's is that of the tool itself. */
+export class ToolAttempt extends TurnAttempt implements ToolContext {
+  declare readonly $call: ToolCall
+  $fields: ToolFields = undefined as never // set where the attempt is opened
+  /** The arguments are its own copy. */
+  $own = false
+  /** A layer inside, which has returned, could still reach into the arguments. */
+  $loose = false
+  /** The result of its layer, which skips the call. */
+  $skip: ToolResult | undefined = undefined
+
+  override get $turn(): Turn {
     return this.$call.turn
-  }
-  protected get $call(): ToolCall {
-    return this.$frame.passage as ToolCall
   }
 
   get tool(): ToolContext['tool'] {
@@ -72,11 +94,17 @@ export class ToolView extends TurnView implements ToolContext {
       requireApproval: registered?.tool.requireApproval !== undefined && registered.tool.requireApproval !== false,
     }
   }
-  get args(): Record<string, unknown> {
-    return this.$call.argsOf(this.$frame)
+  get args(): Args {
+    if (!this.$own) {
+      const args = cloneJson(this.$fields.args)
+      if (this.$isMute('args')) return args
+      this.$change({ args, changed: true })
+      this.$own = true
+    }
+    return this.$fields.args
   }
   get invalid(): readonly StandardSchemaV1.Issue[] | undefined {
-    return this.$call.invalid
+    return this.$fields.invalid
   }
   get callId(): string {
     return this.$call.callId
@@ -85,27 +113,41 @@ export class ToolView extends TurnView implements ToolContext {
     return this.$call.asked.index
   }
   get attempt(): number {
-    return this.$call.attempt
+    return this.$number
   }
-  modifyArgs(args: Record<string, unknown> | ((args: Record<string, unknown>) => Record<string, unknown>)): void {
-    this.$call.setArgs(this.$frame, typeof args === 'function' ? args(this.args) : { ...this.args, ...args })
-    this.$call.invalid = undefined
+  modifyArgs(given: Args | ((args: Args) => Args)): void {
+    const args = typeof given === 'function' ? given(this.args) : { ...this.args, ...given }
+    if (typeof args !== 'object' || args === null || Array.isArray(args))
+      throw layerError(this, 'layer.result', `gave ${describe(args)} as arguments. They are an object.`)
+    if (this.$isMute('modifyArgs')) return
+    this.$change({ args, changed: true, invalid: refusedKey(args)?.issues })
+    this.$own = true
   }
   approve(): void {
-    this.$call.approved = true
+    if (!this.$isMute('approve')) this.$change({ approved: true })
   }
   get approval(): Approval | undefined {
-    return this.$call.approvalFor(this.$frame)
+    const { approval, waited } = this.$call.asked
+    const asks = this.$hook !== undefined && waited?.layer === this.$hook.name && this.$fields.consulted === undefined
+    if (asks && !this.$isMute('approval')) this.$change({ consulted: cloneJson(this.$fields.args) })
+    return approval
   }
   suspend(request: SuspendRequest = {}): ToolResult {
-    const { hook, index, passage } = this.$frame
-    return this.$call.suspend(this.$frame, request, index < passage.hooks.length ? hook.name : undefined)
+    return this.$isMute('suspend') ? this.$call.waiting : this.$call.suspend(this, request, this.$hook?.name)
   }
   deny(reason: string): ToolResult {
-    return this.$call.deny(reason)
+    return this.$isMute('deny') ? deniedResult(this.callId, reason) : this.$call.deny(reason)
   }
-  skipCall(result: ToolResultInput): ToolResult {
-    return this.$call.skip(this.$frame, result)
+  skipCall(given: ToolResultInput): ToolResult {
+    const result = toResult(this, given, 'skipped')
+    if (!this.$isMute('skipCall')) this.$skip = result
+    return result
+  }
+  $change(change: Partial<ToolFields>): void {
+    this.$fields = { ...this.$fields, ...change }
+  }
+  override get $name(): string {
+    return this.$hook === undefined ? this.$call.name : nameOf(this)
   }
   protected override onceKey(key: string): string {
     return `${this.$call.callId}:${key}`

@@ -1,17 +1,22 @@
+import type { BlockDetails } from '../../errors/block-error.ts'
+import type { CustomEvent } from '../../events/events.ts'
+import type { ReadonlyHistory } from '../../messages/history.ts'
 import type { Message } from '../../messages/message.ts'
 import type { Usage } from '../../messages/usage.ts'
 import { modelId, type Settings, type ToolDef } from '../../model/model.ts'
+import { isLate, State } from '../../onion/attempt.ts'
+import { leftBehind, nameOf } from '../../onion/misuse.ts'
 import type { Capabilities } from '../../seams/capability.ts'
-import type { State } from '../../state/state-store.ts'
+import type { State as StateOf, StateWrite } from '../../state/state-store.ts'
 import type { OnChunk, Pipe } from '../../stream/transforms.ts'
-import { type SessionContext, SessionView } from '../session/context.ts'
+import { SessionAttempt, type SessionContext } from '../session/context.ts'
 import type { SessionScope } from '../session/session-scope.ts'
 import { type RunEnd, RunEnds } from './run-ends.ts'
 import { type StreamVerbs, transformsOf } from './stream-verbs.ts'
-import type { TurnScope } from './turn-scope.ts'
+import type { Turn } from './turn.ts'
 
 /** Turn scope: one input to one answer. */
-export interface TurnContext<S = State, Config = unknown, C = unknown, P = unknown>
+export interface TurnContext<S = StateOf, Config = unknown, C = unknown, P = unknown>
   extends SessionContext<S, Config, C, P>,
     StreamVerbs {
   /** The input of this turn; a guard may replace it before next(). */
@@ -34,6 +39,8 @@ export interface TurnContext<S = State, Config = unknown, C = unknown, P = unkno
   readonly plan: TurnPlan
   /** The steps that this turn may have; then it is stopped with `max_steps`. */
   maxSteps: number
+  /** Whether chunks that have reached the reader may be taken back by another attempt. */
+  readonly resets: 'allow' | 'refuse'
   /** Aborts when the run does, or when a layer outside narrowed it. */
   readonly signal: AbortSignal
   /** What the turn has used so far. */
@@ -41,7 +48,7 @@ export interface TurnContext<S = State, Config = unknown, C = unknown, P = unkno
   /** Ends the run with an AbortError: everything is cancelled, every layer unwinds. */
   abort(reason?: unknown): never
   /** Trips a guardrail: unwinds, and is the status of the result. `reply` becomes its text. */
-  block(reason: string, options?: { reply?: string }): never
+  block(reason: string, options?: BlockDetails): never
   /** Ends the loop after this step. */
   stop(reason?: string): void
   /** Work that the run's completion awaits, but not its stream. A rejection goes to observers and the logger. */
@@ -66,20 +73,31 @@ export interface TurnPlan {
   readonly answerTool: string | undefined
 }
 
-export class TurnView extends SessionView implements TurnContext {
-  protected override get $session(): SessionScope {
+/** The one attempt of a turn layer's next(), and the context of the layer that stands in it; the core's is that of the loop. */
+export class TurnAttempt extends SessionAttempt implements TurnContext {
+  $history: ReadonlyHistory | undefined = undefined
+
+  override get $session(): SessionScope {
     return this.$turn.session
   }
-  protected get $turn(): TurnScope {
-    return this.$frame.passage as TurnScope
+  get $turn(): Turn {
+    return this.$call as Turn
   }
-  /** The turn that the layer acts for. */
-  protected get $acts(): TurnScope {
-    return this.$frame.hook.up === undefined ? this.$turn : (this.$owner.turn ?? this.$turn)
+  /** The turn that the layer acts for: for one that a sub-agent inherited, its parent's. */
+  get $acts(): Turn {
+    return this.$hook?.up === undefined ? this.$turn : ((this.$owner.turn as Turn | undefined) ?? this.$turn)
+  }
+  /** The name of what stands here, for messages. */
+  get $name(): string {
+    return nameOf(this)
   }
 
   override get context(): unknown {
     return this.$turn.options.context
+  }
+  override get history(): ReadonlyHistory {
+    this.$history ??= this.$session.history.viewFor(() => !this.$isLate('history'))
+    return this.$history
   }
   override get metadata(): Record<string, unknown> {
     return this.$turn.metadata
@@ -88,19 +106,19 @@ export class TurnView extends SessionView implements TurnContext {
     return this.$turn.input
   }
   set input(input: Message[]) {
-    this.$turn.setInput(input)
+    if (!this.$isMute('input')) this.$turn.setInput(input)
   }
   get output(): string | null {
     return this.$turn.answer.output
   }
   set output(text: string | null) {
-    this.$turn.answer.set(this.$frame, text)
+    if (!this.$isMute('output')) this.$turn.answer.set(this, text)
   }
   get messages(): Message[] {
     return this.$turn.messages
   }
   set messages(messages: Message[]) {
-    this.$turn.messages = messages
+    if (!this.$isMute('messages')) this.$turn.messages = messages
   }
   get turnId(): string {
     return this.$turn.turnId
@@ -125,46 +143,73 @@ export class TurnView extends SessionView implements TurnContext {
     return this.$turn.maxSteps
   }
   set maxSteps(steps: number) {
-    this.$turn.maxSteps = steps
+    if (!this.$isMute('maxSteps')) this.$turn.maxSteps = steps
+  }
+  get resets(): 'allow' | 'refuse' {
+    return this.$turn.options.resets
   }
   get signal(): AbortSignal {
-    return this.$frame.cancel.signal
+    return this.$cancel.signal
   }
   get usage(): Usage {
     return { ...this.$turn.usage }
   }
   abort(reason?: unknown): never {
+    if (this.$isLate('abort')) throw leftBehind(this)
     return this.$acts.abort(reason)
   }
-  block(reason: string, { reply }: { reply?: string } = {}): never {
-    return this.$acts.block(reason, reply)
+  block(reason: string, options: BlockDetails = {}): never {
+    if (this.$isLate('block')) throw leftBehind(this)
+    return this.$acts.block(reason, options)
   }
   stop(reason = 'stopped'): void {
-    this.$acts.stopReason ??= reason
+    if (!this.$isLate('stop')) this.$acts.stopReason ??= reason
+  }
+  override emit(event: CustomEvent): void {
+    this.$turn.emit(event, isLate(this))
   }
   defer(promise: PromiseLike<unknown>): void {
-    this.$turn.defer(promise, this.$frame.hook.name)
+    this.$turn.defer(promise, this.$name)
   }
   onEnd(fn: (end: RunEnd) => unknown): void {
     this.$turn.ends ??= new RunEnds()
-    this.$turn.ends.add(fn, this.$frame.hook.name)
+    this.$turn.ends.add(fn, this.$name)
   }
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
     return this.$turn.once(this.onceKey(key), fn)
   }
   onChunk(fn: OnChunk): void {
-    transformsOf(this.$frame, 'onChunk').steps.push({ map: fn })
+    transformsOf(this, 'onChunk').steps.push({ map: fn })
   }
   pipe(fn: Pipe): void {
-    transformsOf(this.$frame, 'pipe').steps.push({ pipe: fn })
+    transformsOf(this, 'pipe').steps.push({ pipe: fn })
   }
   hold(): void {
-    transformsOf(this.$frame, 'hold').hold = true
+    transformsOf(this, 'hold').hold = true
   }
-  protected override capabilities(): Capabilities {
-    return this.$turn.capabilities
+  override get $capabilities(): Capabilities {
+    const up = this.$hook?.up
+    return up === undefined ? this.$turn.capabilities : this.$acts.capabilities
   }
   protected onceKey(key: string): string {
     return key
+  }
+
+  /** Whether what is tried has no effect, because the attempt has failed or was left; then that is told. */
+  $isLate(verb: string): boolean {
+    if (!isLate(this)) return false
+    this.$call.late(this, verb)
+    return true
+  }
+  /** Whether a change has no effect: also where the layer has returned, which is not told. */
+  $isMute(verb: string): boolean {
+    if (this.$state === State.running && !this.$expired) return false
+    return this.$isLate(verb) || this.$state !== State.running
+  }
+  override $writes(key: string): StateWrite {
+    if (!isLate(this)) return 'taken'
+    if (this.$session.agent.fields.get(key)?.reducer !== undefined && !this.$turn.told) return 'late'
+    this.$call.late(this, 'state')
+    return 'dropped'
   }
 }

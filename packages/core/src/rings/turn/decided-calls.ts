@@ -2,11 +2,11 @@ import { lastCalls } from '../../messages/history.ts'
 import { cloneJson } from '../../messages/json.ts'
 import type { Approval, Decision } from '../../tool/approval.ts'
 import type { AskedCall } from '../tool/tool-call.ts'
+import type { Turn } from './turn.ts'
 import type { Resume } from './turn-options.ts'
-import type { TurnScope } from './turn-scope.ts'
 
 /** The calls that wait and that a human has decided, to run now. */
-export function decidedCalls({ session }: TurnScope, { suspension, decisions }: Resume): AskedCall[] {
+export function decidedCalls({ session }: Turn, { suspension, decisions }: Resume): AskedCall[] {
   const { items } = session.history
   const waiting = new Set(session.history.pending().map(({ callId }) => callId))
   return lastCalls(items).flatMap((part, index): AskedCall[] => {

@@ -1,16 +1,15 @@
 import type { ModelResponse } from '../../model/response.ts'
-import { pass } from '../../onion/next.ts'
 import type { AskedCall } from '../tool/tool-call.ts'
 import { decidedCalls } from './decided-calls.ts'
 import { beginCall, callEnded, callFailed } from './model-step.ts'
 import { askedCalls, toolStep } from './tool-step.ts'
+import type { Turn } from './turn.ts'
 import type { Resume } from './turn-options.ts'
-import type { TurnScope } from './turn-scope.ts'
 
 const none: readonly AskedCall[] = []
 
 /** The loop: a step is one model call and the tool calls that it asked for; a turn goes on while there are any. */
-export async function loop(turn: TurnScope): Promise<void> {
+export async function loop(turn: Turn): Promise<void> {
   turn.answer.begin()
   if (turn.options.resume !== undefined) await resumeStep(turn, turn.options.resume)
   for (; turn.stopReason === undefined && !turn.waits; turn.stepIndex++) {
@@ -22,8 +21,9 @@ export async function loop(turn: TurnScope): Promise<void> {
     const call = beginCall(turn)
     let response: ModelResponse
     try {
-      response = (await pass(call)) as ModelResponse
-      if (turn.answer.flushes(response)) response = await turn.answer.flush(response)
+      response = (await turn.run(call)) as ModelResponse
+      goesOn(turn)
+      if (turn.answer.flushes(response)) response = await turn.until(turn.answer.flush(response))
     } catch (error) {
       callFailed(call, error)
       throw error
@@ -41,7 +41,7 @@ export async function loop(turn: TurnScope): Promise<void> {
 }
 
 /** The rest of a step that waited: the calls that a human has decided run, those that are undecided go on waiting. */
-async function resumeStep(turn: TurnScope, resume: Resume): Promise<void> {
+async function resumeStep(turn: Turn, resume: Resume): Promise<void> {
   turn.tellStep('step:start')
   await toolStep(turn, decidedCalls(turn, resume))
   goesOn(turn)
@@ -50,7 +50,6 @@ async function resumeStep(turn: TurnScope, resume: Resume): Promise<void> {
   turn.stepIndex++
 }
 
-function goesOn({ end, inside }: TurnScope): void {
-  if (end !== undefined) throw end.error
-  if (inside.aborted) throw inside.reason
+function goesOn(turn: Turn): void {
+  if (turn.isOver) throw turn.over
 }

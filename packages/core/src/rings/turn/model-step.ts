@@ -2,17 +2,17 @@ import type { Message, Part } from '../../messages/message.ts'
 import { modelId } from '../../model/model.ts'
 import { type ModelResponse, responseMessage, type ToolCall } from '../../model/response.ts'
 import { ModelCall } from '../model/model-call.ts'
-import { callProvider } from '../model/provider-call.ts'
-import type { TurnScope } from './turn-scope.ts'
+import { modelRing } from '../model/ring.ts'
+import type { Turn } from './turn.ts'
 
 /** A model call at its start: the stream begins a new answer. */
-export function beginCall(turn: TurnScope): ModelCall {
+export function beginCall(turn: Turn): ModelCall {
   turn.answer.beginCall()
-  const call = new ModelCall(turn, callProvider)
+  const call = new ModelCall(turn, modelRing)
   const { session, turnId, stepIndex } = turn
   const { observers } = session.agent
   if (observers.has('model:start')) {
-    const model = modelId(call.fields.now.model)
+    const model = modelId(turn.options.model)
     const { callIndex } = call
     observers.emit('model:start', { type: 'model:start', sessionId: session.id, turnId, stepIndex, model, callIndex })
   }
@@ -33,29 +33,25 @@ export function callEnded(call: ModelCall, response: ModelResponse): void {
   commit(turn, response)
 }
 
-export function callFailed({ turn, fields, callIndex }: ModelCall, error: unknown): void {
+export function callFailed({ turn, callIndex, model }: ModelCall, error: unknown): void {
   const { observers } = turn.session.agent
   if (observers.has('model:end'))
     observers.emit('model:end', {
       type: 'model:end',
       ...turn.place,
-      model: modelId(fields.now.model),
+      model,
       callIndex,
       error,
     })
 }
 
-function commit(turn: TurnScope, response: ModelResponse): void {
+function commit(turn: Turn, response: ModelResponse): void {
   const message = withProviderResults(responseMessage(response), response)
   const { session } = turn
   if (response.toolCalls.length > 0) for (const { callId } of response.toolCalls) session.callIds.add(callId)
   const empty = message.content.length === 0
   if (!empty) turn.commit(message)
-  turn.answer.committed(
-    response.text,
-    empty ? undefined : session.history.items.length - 1,
-    response.toolCalls.length > 0,
-  )
+  turn.answer.committed(response, empty ? undefined : session.history.items.length - 1, response.toolCalls.length > 0)
 }
 
 /** A call that the provider ran, but whose result it never sent, gets one: every call in the history has one. */

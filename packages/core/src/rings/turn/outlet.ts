@@ -1,6 +1,6 @@
 import type { ContentChunk, FinishChunk } from '../../model/chunk.ts'
 import type { Sink } from '../../stream/sink.ts'
-import type { TurnScope } from './turn-scope.ts'
+import type { Turn } from './turn.ts'
 
 /**
  * Where the stream of a turn leaves its outermost layer: into the run's events and to observers. While a turn layer
@@ -10,10 +10,10 @@ export class Outlet implements Sink {
   used = false
   /** The text that was shown of the present answer. */
   shown = ''
-  readonly #turn: TurnScope
+  readonly #turn: Turn
   #hold: Hold | undefined
 
-  constructor(turn: TurnScope) {
+  constructor(turn: Turn) {
     this.#turn = turn
   }
 

@@ -14,6 +14,9 @@ export interface RunResult<S = State, O = string> {
   status: Exclude<RunStatus, 'aborted' | 'failed'>
   /** Why it was stopped or blocked. */
   reason?: string
+  /** Of a block: which rule it was, for programs, and milliseconds after which it is worth another try. */
+  code?: string
+  retryAfter?: number
   /** A shallow snapshot of the session's state. */
   state: S
   usage: Usage

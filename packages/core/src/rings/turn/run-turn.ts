@@ -3,14 +3,13 @@ import type { BlockError } from '../../errors/block-error.ts'
 import { messageOf } from '../../errors/describe.ts'
 import { isStackOverflow } from '../../errors/stack-overflow.ts'
 import type { RunStatus, TurnEnd, TurnStart } from '../../events/events.ts'
-import { pass } from '../../onion/next.ts'
 import { withPartial } from './partial.ts'
 import type { RunEnd } from './run-ends.ts'
 import type { RunResult } from './run-result.ts'
 import { statusOf } from './status.ts'
 import { store } from './store.ts'
 import { suspend } from './suspend.ts'
-import type { TurnScope } from './turn-scope.ts'
+import type { Turn } from './turn.ts'
 
 /**
  * Runs a turn from its outermost layer to its one terminal event; then what layers do at its end; then `settled` is told,
@@ -18,7 +17,7 @@ import type { TurnScope } from './turn-scope.ts'
  * Rejects where the turn was aborted or failed.
  */
 export async function runTurn(
-  turn: TurnScope,
+  turn: Turn,
   settled: (end: { error?: unknown }) => void,
   parse?: (text: string) => Promise<unknown>,
 ): Promise<RunResult> {
@@ -26,38 +25,43 @@ export async function runTurn(
   begin(turn)
   let output: unknown
   try {
-    if (turn.end === undefined) await pass(turn)
+    if (turn.end === undefined) await turn.pass()
+  } catch (error) {
+    if (turn.end === undefined) turn.close('failed', layersTooDeep(error, turn))
+  }
+  turn.decided = true
+  await turn.grace.unwound()
+  try {
     if (turn.waits && turn.end === undefined) await suspend(turn)
     if (parse !== undefined && statusOf(turn) === 'completed') output = await parse(turn.answer.output ?? '')
   } catch (error) {
-    turn.fail(layersTooDeep(error, turn))
+    turn.close('failed', error)
   }
-  turn.deadlines?.clear()
+  turn.clearDeadlines()
   closeHistory(turn)
   turn.answer.seal()
   if (session.keepers !== undefined) await store(turn, session.keepers)
   session.turn = undefined
   const { end } = turn
   const status = statusOf(turn)
-  turn.told = true
   const told = tellEnd(turn, status)
-  if (turn.ends !== undefined) await turn.runEnds(told)
+  if (turn.ends !== undefined) await turn.bounded(turn.runEnds(told))
   if (end === undefined || end.kind === 'blocked') {
     const ended = result(turn, status as RunResult['status'])
     if (parse !== undefined) ended.output = (output ?? null) as RunResult['output']
     session.state.endTurn()
     settled({})
-    if (turn.deferred !== undefined) await Promise.all(turn.deferred)
+    if (turn.deferred !== undefined) await turn.bounded(Promise.all(turn.deferred))
     return ended
   }
   session.state.endTurn()
   const error = withPartial(end.error, turn)
   settled({ error })
-  if (turn.deferred !== undefined) await Promise.all(turn.deferred)
+  if (turn.deferred !== undefined) await turn.bounded(Promise.all(turn.deferred))
   throw error
 }
 
-function begin(turn: TurnScope): void {
+function begin(turn: Turn): void {
   const { session, turnId, turnIndex } = turn
   const resumes = turn.options.resume?.suspension
   session.turn = turn
@@ -68,25 +72,34 @@ function begin(turn: TurnScope): void {
 }
 
 /** A cut answer stays, marked; a blocked one goes, and its reply stands in its place. */
-function closeHistory(turn: TurnScope): void {
+function closeHistory(turn: Turn): void {
   const { end, answer, session } = turn
   if (end === undefined && turn.waits) return
+  if (end !== undefined) {
+    turn.seal()
+    session.history.closePending('Cancelled.')
+    answer.dropUnseen()
+    answer.outlet.drop(0)
+    if (end.kind === 'blocked') answer.retract((end.error as BlockError).reply)
+    else if (answer.unfinished !== '')
+      session.history.append({ role: 'assistant', content: answer.unfinished, interrupted: true })
+  }
   session.endTurn(turn.turnId)
-  if (end === undefined) return
-  turn.seal()
-  session.history.closePending('Cancelled.')
-  answer.outlet.drop(0)
-  if (end.kind === 'blocked') answer.retract((end.error as BlockError).reply)
-  else if (answer.unfinished !== '')
-    session.history.append({ role: 'assistant', content: answer.unfinished, interrupted: true })
 }
 
-function reasonOf({ end, stopReason, waits }: TurnScope): string | undefined {
+function reasonOf({ end, stopReason, waits }: Turn): string | undefined {
   if (end === undefined) return waits ? undefined : stopReason
   return end.kind === 'blocked' ? (end.error as BlockError).reason : messageOf(end.error)
 }
 
-function tellEnd(turn: TurnScope, status: RunStatus): RunEnd {
+/** What a block says for programs. */
+function codeOf({ end }: Turn): { code?: string; retryAfter?: number } {
+  if (end?.kind !== 'blocked') return {}
+  const { code, retryAfter } = end.error as BlockError
+  return { ...(code !== undefined && { code }), ...(retryAfter !== undefined && { retryAfter }) }
+}
+
+function tellEnd(turn: Turn, status: RunStatus): RunEnd {
   const { session, turnId, turnIndex, end } = turn
   const sessionId = session.id
   const { observers } = session.agent
@@ -95,13 +108,15 @@ function tellEnd(turn: TurnScope, status: RunStatus): RunEnd {
   if (reason !== undefined) event.reason = reason
   if (status === 'failed' && observers.has('error'))
     observers.emit('error', { type: 'error', sessionId, turnId, error: end?.error })
+  Object.assign(event, codeOf(turn))
   const full = end === undefined ? event : { ...event, error: end.error }
+  turn.told = true
   if (observers.has('turn:end')) observers.emit('turn:end', { ...full })
   void turn.events.push(event)
   return full
 }
 
-function result(turn: TurnScope, status: RunResult['status']): RunResult {
+function result(turn: Turn, status: RunResult['status']): RunResult {
   const { session, answer } = turn
   const reason = reasonOf(turn)
   const ended: RunResult = {
@@ -117,12 +132,13 @@ function result(turn: TurnScope, status: RunResult['status']): RunResult {
     sessionId: session.id,
   }
   if (reason !== undefined) ended.reason = reason
+  Object.assign(ended, codeOf(turn))
   const resumes = turn.options.resume?.suspension?.turnId
   if (resumes !== undefined) ended.resumes = resumes
   return ended
 }
 
-function layersTooDeep(error: unknown, { options: { onion } }: TurnScope): unknown {
+function layersTooDeep(error: unknown, { options: { onion } }: Turn): unknown {
   const depth = Math.max(onion.turn.length, onion.model.length, onion.tool.length)
   if (!isStackOverflow(error) || depth < 1000) return error
   return new AlliumError(

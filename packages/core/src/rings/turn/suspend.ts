@@ -3,10 +3,10 @@ import { tenantOf } from '../../seams/tenant.ts'
 import type { SuspendedCall } from '../../state/snapshot.ts'
 import { bindingOf } from '../session/suspension.ts'
 import type { ToolCall, Waiting } from '../tool/tool-call.ts'
-import type { TurnScope } from './turn-scope.ts'
+import type { Turn } from './turn.ts'
 
 /** Keeps what the turn needs to go on when a human has decided: what waits, and seals over what was asked. */
-export async function suspend(turn: TurnScope): Promise<void> {
+export async function suspend(turn: Turn): Promise<void> {
   const { session, turnId, rootId, stopReason, waiting = [] } = turn
   const before = session.suspension?.calls ?? {}
   const calls: Record<string, SuspendedCall> = {}
@@ -22,9 +22,9 @@ export async function suspend(turn: TurnScope): Promise<void> {
 }
 
 async function recordOf(call: ToolCall): Promise<SuspendedCall> {
-  const { turn, callId, name, asked, registered, fields, waiting } = call
+  const { turn, callId, name, asked, registered, sent, how } = call
   const { setup } = turn.session.agent
-  const { request = {}, args = fields.args, layer, inner }: Partial<Waiting> = waiting ?? {}
+  const { request = {}, args = sent.args, layer, inner }: Partial<Waiting> = how ?? {}
   const { expiresIn = setup.approvals.expiresIn, ...shown } = request
   const tenant = tenantOf(turn.session.principal)
   const record: Omit<SuspendedCall, 'token'> = {
@@ -44,6 +44,6 @@ async function recordOf(call: ToolCall): Promise<SuspendedCall> {
 }
 
 /** The arguments as they stand in the history. */
-function sentArgs({ session }: TurnScope, callId: string): unknown {
+function sentArgs({ session }: Turn, callId: string): unknown {
   return session.history.pending().find((part) => part.callId === callId)?.args
 }

@@ -2,21 +2,25 @@ import type { ToolEnd } from '../../events/events.ts'
 import { cloneJson } from '../../messages/json.ts'
 import type { ToolResultPart } from '../../messages/message.ts'
 import type { ToolCall as CallOfModel, ModelResponse } from '../../model/response.ts'
-import { pass } from '../../onion/next.ts'
 import { checkArgs, refusedKey } from '../../tool/check-args.ts'
 import { errorResult, type ToolResult } from '../../tool/tool-result.ts'
-import { executeTool } from '../tool/execute-tool.ts'
+import { toolRing } from '../tool/ring.ts'
 import { type AskedCall, ToolCall } from '../tool/tool-call.ts'
+import type { Turn } from './turn.ts'
 import type { ToolCallRecord } from './turn-options.ts'
-import type { TurnScope } from './turn-scope.ts'
 
 /** Runs tool calls, some at once, and puts their results into the history in the order of the calls. */
-export async function toolStep(turn: TurnScope, calls: readonly AskedCall[]): Promise<void> {
+export async function toolStep(turn: Turn, calls: readonly AskedCall[]): Promise<void> {
   if (calls.length === 0) return
   const records: ToolCallRecord[] = new Array(calls.length)
-  turn.closeStep = () => commitResults(turn, calls, records)
-  if (calls.length === 1) records[0] = await runCall(turn, calls[0] as AskedCall)
-  else await runCalls(turn, calls, records)
+  const running = new Set<AskedCall>()
+  turn.closeStep = () => {
+    for (const { call } of running) tellEnd(turn, call.name, cancelled(call.callId))
+    running.clear()
+    commitResults(turn, calls, records)
+  }
+  if (calls.length === 1) await runCall(turn, calls[0] as AskedCall, 0, { records, running })
+  else await runCalls(turn, calls, { records, running })
   turn.closeStep?.()
 }
 
@@ -32,7 +36,7 @@ export function askedCalls(response: ModelResponse): AskedCall[] {
 }
 
 /** Puts the results into the history, once: a call that has none yet was cancelled, one that waits gets none. */
-function commitResults(turn: TurnScope, calls: readonly AskedCall[], records: readonly ToolCallRecord[]): void {
+function commitResults(turn: Turn, calls: readonly AskedCall[], records: readonly ToolCallRecord[]): void {
   turn.closeStep = undefined
   const content: ToolResultPart[] = []
   for (let i = 0; i < calls.length; i++) {
@@ -44,50 +48,59 @@ function commitResults(turn: TurnScope, calls: readonly AskedCall[], records: re
   turn.commitResults(content)
 }
 
+/** The calls of a step: what they came to, and those that run. */
+interface Step {
+  readonly records: ToolCallRecord[]
+  readonly running: Set<AskedCall>
+}
+
 /** As many at once as the agent allows, in the order of the calls. */
-async function runCalls(turn: TurnScope, calls: readonly AskedCall[], records: ToolCallRecord[]): Promise<void> {
+async function runCalls(turn: Turn, calls: readonly AskedCall[], step: Step): Promise<void> {
   let next = 0
   const work = async () => {
-    while (next < calls.length && turn.end === undefined && !turn.inside.aborted) {
+    while (next < calls.length && !turn.isOver) {
       const index = next++
-      records[index] = await runCall(turn, calls[index] as AskedCall)
+      await runCall(turn, calls[index] as AskedCall, index, step)
     }
   }
   const workers = Math.min(turn.session.agent.setup.toolConcurrency, calls.length)
   await Promise.all(Array.from({ length: workers }, work))
 }
 
-async function runCall(turn: TurnScope, asked: AskedCall): Promise<ToolCallRecord> {
+async function runCall(turn: Turn, asked: AskedCall, index: number, { records, running }: Step): Promise<void> {
   const { callId, name, args } = asked.call
   const ran = cloneJson(args)
   tellStart(turn, callId, name, cloneJson(args))
+  running.add(asked)
   let result: ToolResult
   try {
     const prepared = prepare(turn, asked, ran)
-    const call = prepared instanceof Promise ? await prepared : prepared
-    result = (await pass(call)) as ToolResult
+    const call = prepared instanceof Promise ? await turn.until(prepared) : prepared
+    result = (await turn.run(call)) as ToolResult
     if (result.status === 'suspended') waits(turn, call, result)
   } catch (error) {
-    if (!turn.inside.aborted) turn.fail(error)
+    if (!turn.isOver) turn.fail(error)
     result = cancelled(callId)
   }
+  // A step that was closed has told it as cancelled.
+  if (!running.delete(asked)) return
+  records[index] = { callId, name, args: ran, result }
   tellEnd(turn, name, result)
-  return { callId, name, args: ran, result }
 }
 
-function waits(turn: TurnScope, call: ToolCall, result: ToolResult): void {
+function waits(turn: Turn, call: ToolCall, result: ToolResult): void {
   call.suspended ??= result
   turn.waiting ??= []
   turn.waiting.push(call)
 }
 
-function tellStart(turn: TurnScope, callId: string, name: string, args: Record<string, unknown>): void {
+function tellStart(turn: Turn, callId: string, name: string, args: Record<string, unknown>): void {
   const { session, turnId, stepIndex } = turn
   turn.send({ type: 'tool:start', sessionId: session.id, turnId, stepIndex, callId, name, args })
 }
 
 /** The stream gets what may be shown; what was thrown goes to observers alone. */
-function tellEnd(turn: TurnScope, name: string, result: ToolResult): void {
+function tellEnd(turn: Turn, name: string, result: ToolResult): void {
   const { session, turnId, stepIndex } = turn
   const { callId, status, isError = false, error } = result
   const content = contentText(result)
@@ -108,12 +121,12 @@ function tellEnd(turn: TurnScope, name: string, result: ToolResult): void {
 }
 
 /** A call with its arguments asked of the schema, before any layer sees it. */
-function prepare(turn: TurnScope, asked: AskedCall, args: Record<string, unknown>): ToolCall | Promise<ToolCall> {
+function prepare(turn: Turn, asked: AskedCall, args: Record<string, unknown>): ToolCall | Promise<ToolCall> {
   const { agent } = turn.session
   const { call, problem } = asked
   const registered = agent.tools.get(call.name)
-  const make = (issues: ToolCall['invalid'], parsed?: unknown) =>
-    new ToolCall(turn, asked, args, issues, registered, parsed, executeTool)
+  const make = (invalid: ToolCall['sent']['invalid'], parsed?: unknown) =>
+    new ToolCall(turn, toolRing, asked, { args, invalid }, registered, parsed)
   if (registered === undefined) return make([{ message: noSuchTool(turn, call.name) }])
   if (problem !== undefined) return make([{ message: problem }])
   const refused = refusedKey(call.args)
@@ -138,7 +151,7 @@ function cutShort(call: CallOfModel, { finishReason, toolCalls }: ModelResponse)
   return cut ? truncated : undefined
 }
 
-function noSuchTool(turn: TurnScope, name: string): string {
+function noSuchTool(turn: Turn, name: string): string {
   const names = turn.session.agent.tools.defs.map((def) => def.name)
   return `There is no tool "${name.slice(0, 100)}". ${names.length === 0 ? 'There are no tools.' : `The tools are: ${names.join(', ')}.`}`
 }

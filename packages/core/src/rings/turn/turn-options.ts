@@ -6,7 +6,6 @@ import type { Onion } from '../../onion/hook.ts'
 import type { Suspension } from '../../state/snapshot.ts'
 import type { Decision } from '../../tool/approval.ts'
 import type { ToolResult } from '../../tool/tool-result.ts'
-import type { TurnScope } from './turn-scope.ts'
 
 /** A tool call of the turn and what it came to. */
 export interface ToolCallRecord extends Pick<ToolCall, 'callId' | 'name' | 'args'> {
@@ -18,6 +17,8 @@ export type EndKind = 'aborted' | 'blocked' | 'failed'
 /** Where the events of a run go. A promise asks the provider to wait for the reader. */
 export interface RunEvents {
   push(event: StreamEvent | CustomEvent): void | Promise<void>
+  /** The provider waits for no reader any more. */
+  flow?(): void
 }
 
 /** What a run goes on from. */
@@ -38,6 +39,6 @@ export interface TurnOptions {
   events: RunEvents
   /** What the first request of each model call has besides the agent's own, for an answer in a form. */
   format: { readonly responseFormat: ResponseFormat | undefined; readonly tool: ToolDef | undefined } | undefined
-  /** The loop: what the innermost turn layer's next() runs. */
-  loop(turn: TurnScope): Promise<void>
+  /** Whether another attempt of a model call may take back what has reached the reader. */
+  resets: 'allow' | 'refuse'
 }
