@@ -1,40 +1,57 @@
 import { parseArgs } from 'node:util'
-import { differences } from './compare.ts'
-import { everything, generate } from './generate.ts'
+import { type Difference, differences } from './compare.ts'
+import { everything, generate, type Menu } from './generate.ts'
+import { asTest } from './print.ts'
+import { shrink } from './shrink.ts'
 
+/*
+ * `npm run explore -- --cases 1000000 --seed 1`: tries so many cases, says what differs, by kind, and prints the smallest
+ * failing case of the most frequent kinds (`--show 3`) as a test to copy. `--menu late,streams` leaves out the rest.
+ */
 const { values } = parseArgs({
   options: {
     cases: { type: 'string', default: '20000' },
     seed: { type: 'string', default: '1' },
-    menu: { type: 'string', default: '' },
+    menu: { type: 'string' },
     show: { type: 'string', default: '1' },
+    kind: { type: 'string' },
   },
 })
-const from = Number(values.seed) * 1_000_000
-const menu =
-  values.menu === ''
-    ? everything
-    : { late: false, streams: false, tools: false, turns: false, ...JSON.parse(values.menu) }
+const menu = values.menu === undefined ? everything : menuOf(values.menu.split(','))
+const first = Number(values.seed) * 1_000_000
+const cases = Number(values.cases)
+
+const kindOf = (found: readonly Difference[]) => found.map(({ aspect }) => aspect).join(' ')
+
+const kinds = new Map<string, number[]>()
 const began = performance.now()
-const classes = new Map<string, number[]>()
-for (let i = 0; i < Number(values.cases); i++) {
-  const found = await differences(generate(from + i, menu), i)
-  if (found.length === 0) continue
-  const key = found.map(({ aspect }) => aspect).join()
-  classes.set(key, [...(classes.get(key) ?? []), from + i])
+for (let seed = first; seed < first + cases; seed++) {
+  const found = await differences(generate(seed, menu), seed)
+  if (found.length > 0) kinds.set(kindOf(found), [...(kinds.get(kindOf(found)) ?? []), seed])
 }
-const all = [...classes].sort((a, b) => b[1].length - a[1].length)
-for (const [key, seeds] of all) console.log(seeds.length, key, seeds.slice(0, 5).join(' '))
-console.log(
-  'failed',
-  all.reduce((n, [, s]) => n + s.length, 0),
-  'of',
-  values.cases,
-  ((performance.now() - began) / Number(values.cases)).toFixed(2),
-  'ms a case',
-)
-for (const [, seeds] of all.slice(0, Number(values.show))) {
-  const plan = generate(seeds[0] as number, menu)
-  console.log(JSON.stringify(plan, null, 1))
-  console.log(JSON.stringify(await differences(plan, 1), null, 1))
+report()
+for (const [, seeds] of frequent().slice(0, Number(values.show))) await showSmallest(seeds[0] ?? 0)
+
+function report(): void {
+  for (const [kind, seeds] of frequent()) console.log(`${seeds.length} × ${kind} (${seeds.slice(0, 4).join(', ')})`)
+  const failed = frequent().reduce((sum, [, seeds]) => sum + seeds.length, 0)
+  const each = ((performance.now() - began) / cases).toFixed(2)
+  console.log(`${failed} of ${cases} cases differ; ${each} ms a case`)
+  process.exitCode = failed === 0 ? 0 : 1
+}
+
+function frequent(): [string, number[]][] {
+  const all = [...kinds].sort((a, b) => b[1].length - a[1].length)
+  return values.kind === undefined ? all : all.filter(([kind]) => kind === values.kind)
+}
+
+async function showSmallest(seed: number): Promise<void> {
+  const kind = kindOf(await differences(generate(seed, menu), seed))
+  const plan = await shrink(generate(seed, menu), async (plan) => kindOf(await differences(plan, seed)) === kind)
+  console.log(`\n${asTest(plan, await differences(plan, seed), `holds for seed ${seed}`)}`)
+}
+
+function menuOf(names: readonly string[]): Menu {
+  const has = (name: keyof Menu) => names.includes(name)
+  return { late: has('late'), streams: has('streams'), tools: has('tools'), turns: has('turns') }
 }

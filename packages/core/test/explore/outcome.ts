@@ -4,8 +4,8 @@ export interface Outcome {
   /** The label of what the run rejected with, or the reason of a block or stop. */
   readonly why: string
   readonly text: string
-  /** The text of each answer as a screen that honours resets shows it, where there is any. */
-  readonly shown: readonly string[]
+  /** The text as a screen that honours resets shows it. */
+  readonly shown: string
   readonly history: readonly string[]
   /** Physical calls in the order in which they began: whom, with what. */
   readonly calls: readonly string[]
@@ -25,5 +25,13 @@ export interface Outcome {
   readonly endedAt: number
 }
 
-/** Aspects that hang on what the rules leave open in this case. */
-export type Aspect = keyof Outcome
+/** Something that happened at a time. */
+export interface Moment {
+  readonly at: number
+  readonly line: string
+}
+
+/** In their order; what happens at one instant has none, and is sorted. */
+export function inOrder(moments: readonly Moment[]): string[] {
+  return [...moments].sort((a, b) => a.at - b.at || (a.line < b.line ? -1 : 1)).map(({ line }) => line)
+}

@@ -10,6 +10,10 @@ export function* loop(run: Run, around: Attempt): Steps<Answer> {
   run.output = undefined
   let text = ''
   for (let step = 0; run.stopped === undefined; step++) {
+    if (step === 25) {
+      run.stopped = 'max_steps'
+      break
+    }
     begin(run, around)
     const call = callOf(run, 'model', `m${step}`, around, (attempt) => model(run, attempt))
     let answer = yield* on(through(run, call))
@@ -89,7 +93,7 @@ function* tools(run: Run, around: Attempt, asks: readonly string[]): Steps<void>
 const idOf = (ask: string) => ask.split(' ')[1] ?? ''
 
 function* oneTool(run: Run, around: Attempt, ask: string): Steps<Answer | undefined> {
-  const call = callOf(run, 'tool', idOf(ask), around, (attempt) => tool(run, attempt, ask.split(' ')[0] ?? ''))
+  const call = callOf(run, 'tool', `t${idOf(ask)}`, around, (attempt) => tool(run, attempt, ask.split(' ')[0] ?? ''))
   try {
     return yield* on(through(run, call))
   } catch (error) {
@@ -113,7 +117,7 @@ function* model(run: Run, attempt: Attempt): Steps<Answer> {
   const script = plan?.calls[Math.min(n, plan.calls.length - 1)]
   if (script === undefined) throw new Error(`No model ${fields.model}.`)
   run.physical++
-  run.calls.push(`${fields.model} ${fields.marks.join()}`)
+  run.called(`${fields.model} ${fields.marks.join()}`)
   const wait = (coarse: number, i: number) => on(run.time.after(ticks(coarse, `${fields.model} ${n} ${i}`)))
   yield* wait(script.after, 0)
   for (const [i, chunk] of script.chunks.entries()) {
@@ -138,7 +142,7 @@ function* tool(run: Run, attempt: Attempt, name: string): Steps<Answer> {
   const n = run.count(`tool ${name} ${attempt.call.key}`)
   const script = plan?.calls[Math.min(n, plan.calls.length - 1)]
   if (plan === undefined || script === undefined) throw new Error(`No tool ${name}.`)
-  run.calls.push(`${name} ${attempt.fields.marks.join()}`)
+  run.called(`${name} ${attempt.fields.marks.join()}`)
   const takes = ticks(script.takes, `${name} ${attempt.call.key} ${n}`)
   const limit = plan.timeout === undefined ? toolTimeout : plan.timeout * 2 ** 30
   if (script.end === 'hang' || takes > limit) {

@@ -1,5 +1,5 @@
 import type { Act, Case, LayerPlan } from './case.ts'
-import type { Outcome } from './outcome.ts'
+import type { Moment, Outcome } from './outcome.ts'
 import { Cell, type VirtualTime } from './virtual-time.ts'
 
 /** What is thrown, by its label. */
@@ -135,7 +135,7 @@ export class Run {
   closeStep: (() => void) | undefined
   readonly late = new Set<string>()
   physical = 0
-  readonly calls: string[] = []
+  readonly calls: Moment[] = []
   readonly state: Record<string, number> = {}
   readonly heard: string[] = []
   readonly streamed: string[] = []
@@ -158,6 +158,9 @@ export class Run {
 
   cell<T>(): Cell<T> {
     return new Cell<T>(this.time)
+  }
+  called(line: string): void {
+    this.calls.push({ at: this.time.now, line })
   }
   /** How often this has been asked before. */
   count(what: string): number {

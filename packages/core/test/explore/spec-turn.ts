@@ -1,5 +1,5 @@
 import type { Act } from './case.ts'
-import type { Outcome } from './outcome.ts'
+import { inOrder, type Outcome } from './outcome.ts'
 import { end, gone } from './spec.ts'
 import { begin, takeInput } from './spec-loop.ts'
 import { type Answer, Fault, type Layer, type Run } from './spec-run.ts'
@@ -108,9 +108,9 @@ export function outcomeOf(run: Run): Outcome {
     status,
     why: ended?.error.label ?? stopped ?? '',
     text: cut ? unfinished || (run.output ?? shownText(run)) : (run.output ?? ''),
-    shown: run.answers.map(textOf).filter((text) => text !== ''),
+    shown: run.answers.map(textOf).join(''),
     history: run.history.filter(({ text, asks }) => text !== '' || asks !== undefined).map(line),
-    calls,
+    calls: inOrder(calls),
     usage: run.physical,
     open: 0,
     state,

@@ -32,8 +32,11 @@ export function expected(plan: Case): { outcome: Outcome; open: ReadonlySet<keyo
     outcome = outcomeOf(run)
   })
   time.run()
-  return { outcome: outcome ?? { ...outcomeOf(run), status: 'failed', why: 'the run never settles' }, open: run.open }
+  return { outcome: outcome ?? { ...outcomeOf(run), status: 'failed', why: never }, open: run.open }
 }
+
+/** Why a case is none: nothing ends it. */
+export const never = 'the run never settles'
 
 /** The turn to its end: decided when the outermost layer has returned, told when left attempts have unwound. */
 function* wholeTurn(run: Run, call: Call): Steps<void> {
@@ -152,16 +155,16 @@ function carries(error: Fault, cause: Fault): boolean {
 
 /** next(): rules 3, 4 and 6. */
 function next(run: Run, me: Layer, within: number | undefined, path: string): Cell<Answer> {
-  const refuse = (label: string, first?: Fault) => rejected(run, new Fault(`${label} ${me.plan.name}`, first))
+  const refuse = (label: string, first?: Fault) => rejected(run, new Fault(label, first))
   const { call } = me.attempt
-  if (me.exited) return refuse('layer.next_late')
-  if (me.inner?.state === 'running') return refuse('layer.next_running')
+  if (me.exited) return refuse(`layer.next_late ${me.plan.name}`)
+  if (me.inner?.state === 'running') return refuse(`layer.next_running ${me.plan.name}`)
   if (run.ended !== undefined) return rejected(run, run.ended.error)
   if (gone(me.attempt)) return refuse('layer.left')
   const decided = call.denied ?? me.skip
   if (decided !== undefined) return resolved(run, decided)
   const again = me.inner !== undefined
-  if (again && !mayReenter(me)) return refuse('layer.next_twice')
+  if (again && !mayReenter(me)) return refuse(`layer.next_twice ${me.plan.name}`)
   if (within === 0) return rejected(run, (me.failed = new Fault(`deadline of ${me.plan.name}${path}`)))
   if (again && me.attempt.used) {
     if (run.plan.resets === 'refuse' && run.visible) return refuse('stream.reset', me.failed)

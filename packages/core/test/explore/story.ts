@@ -4,7 +4,7 @@ import { CaseClock } from './clock.ts'
 import { labelOf } from './label.ts'
 import { modelOf } from './models.ts'
 import { microtasks, random } from './noise.ts'
-import type { Outcome } from './outcome.ts'
+import { inOrder, type Moment, type Outcome } from './outcome.ts'
 
 type Event = { readonly type: string } & Record<string, unknown>
 type Listen = (name: string, fn: (event: Event) => void) => void
@@ -14,7 +14,7 @@ export class Story {
   readonly clock = new CaseClock()
   readonly noise: () => Promise<void>
   readonly #counts = new Map<string, number>()
-  readonly #calls: string[] = []
+  readonly #calls: Moment[] = []
   readonly #onces: Record<string, number> = {}
   readonly #heard: string[] = []
   readonly #streamed: string[] = []
@@ -47,7 +47,7 @@ export class Story {
 
   called(line: string): void {
     if (this.#ends > 0) this.#broken.push(`${line} was called after turn:end`)
-    else this.#calls.push(line)
+    else this.#calls.push({ at: this.clock.now(), line })
   }
 
   onceRan(key: string): number {
@@ -102,9 +102,8 @@ export class Story {
     const answers = this.#answers
     if (type === 'text-delta') answers.push(answers.pop() + String(delta))
     else if (type === 'model:reset') answers.splice(-1, 1, '')
-    else if (type === 'finish') answers.push('')
+    else if (type === 'step:start' || type === 'tool:end') answers.push('')
     else if (type === 'case:event') this.#streamed.push(String(label))
-    else if (type === 'turn:end') answers.push('')
   }
 
   outcome(
@@ -120,9 +119,9 @@ export class Story {
       status: result?.status ?? (nameOf(error) === 'AbortError' ? 'aborted' : 'failed'),
       why: result === undefined ? labelOf(error) : (result.reason ?? ''),
       text: (result ?? partial)?.text ?? '',
-      shown: this.#answers.filter((text) => text !== ''),
+      shown: this.#answers.join(''),
       history: history.flatMap(line),
-      calls: this.#calls,
+      calls: inOrder(this.#calls),
       usage: (result ?? partial)?.usage?.calls ?? 0,
       open: this.#open,
       state: nonZero(state as Record<string, number>),
