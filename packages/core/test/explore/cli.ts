@@ -1,0 +1,57 @@
+import { parseArgs } from 'node:util'
+import { type Difference, differences } from './compare.ts'
+import { everything, generate, type Menu } from './generate.ts'
+import { asTest } from './print.ts'
+import { shrink } from './shrink.ts'
+
+/*
+ * `npm run explore -- --cases 1000000 --seed 1`: tries so many cases, says what differs, by kind, and prints the smallest
+ * failing case of the most frequent kinds (`--show 3`) as a test to copy. `--menu late,streams` leaves out the rest.
+ */
+const { values } = parseArgs({
+  options: {
+    cases: { type: 'string', default: '20000' },
+    seed: { type: 'string', default: '1' },
+    menu: { type: 'string' },
+    show: { type: 'string', default: '1' },
+    kind: { type: 'string' },
+  },
+})
+const menu = values.menu === undefined ? everything : menuOf(values.menu.split(','))
+const first = Number(values.seed) * 1_000_000
+const cases = Number(values.cases)
+
+const kindOf = (found: readonly Difference[]) => found.map(({ aspect }) => aspect).join(' ')
+
+const kinds = new Map<string, number[]>()
+const began = performance.now()
+for (let seed = first; seed < first + cases; seed++) {
+  const found = await differences(generate(seed, menu), seed)
+  if (found.length > 0) kinds.set(kindOf(found), [...(kinds.get(kindOf(found)) ?? []), seed])
+}
+report()
+for (const [, seeds] of frequent().slice(0, Number(values.show))) await showSmallest(seeds[0] ?? 0)
+
+function report(): void {
+  for (const [kind, seeds] of frequent()) console.log(`${seeds.length} × ${kind} (${seeds.slice(0, 4).join(', ')})`)
+  const failed = frequent().reduce((sum, [, seeds]) => sum + seeds.length, 0)
+  const each = ((performance.now() - began) / cases).toFixed(2)
+  console.log(`${failed} of ${cases} cases differ; ${each} ms a case`)
+  process.exitCode = failed === 0 ? 0 : 1
+}
+
+function frequent(): [string, number[]][] {
+  const all = [...kinds].sort((a, b) => b[1].length - a[1].length)
+  return values.kind === undefined ? all : all.filter(([kind]) => kind === values.kind)
+}
+
+async function showSmallest(seed: number): Promise<void> {
+  const kind = kindOf(await differences(generate(seed, menu), seed))
+  const plan = await shrink(generate(seed, menu), async (plan) => kindOf(await differences(plan, seed)) === kind)
+  console.log(`\n${asTest(plan, await differences(plan, seed), `holds for seed ${seed}`)}`)
+}
+
+function menuOf(names: readonly string[]): Menu {
+  const has = (name: keyof Menu) => names.includes(name)
+  return { late: has('late'), streams: has('streams'), tools: has('tools'), turns: has('turns') }
+}

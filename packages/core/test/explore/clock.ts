@@ -1,0 +1,59 @@
+import type { Clock } from '../../src/index.ts'
+
+interface Timer {
+  readonly due: number
+  readonly fn: () => void
+}
+
+/** Virtual time for real promises: it moves when no microtask is left. */
+export class CaseClock implements Clock {
+  #now = 0
+  #timers: Timer[] = []
+
+  now(): number {
+    return this.#now
+  }
+  monotonic(): number {
+    return this.#now
+  }
+  after(ms: number, fn: () => void): () => void {
+    const timer = { due: this.#now + ms, fn }
+    this.#timers.push(timer)
+    return () => {
+      this.#timers = this.#timers.filter((other) => other !== timer)
+    }
+  }
+  /** Resolves after so long; rejects with the signal's reason where one aborts before. */
+  wait(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const onAbort = () => {
+        cancel()
+        reject(signal?.reason)
+      }
+      const cancel = this.after(ms, () => {
+        signal?.removeEventListener('abort', onAbort)
+        resolve()
+      })
+      if (signal?.aborted === true) onAbort()
+      else signal?.addEventListener('abort', onAbort, { once: true })
+    })
+  }
+
+  /** Lets everything happen, what comes after the end of the run included. */
+  async toTheEnd(isOver: () => boolean): Promise<void> {
+    for (;;) {
+      await drained()
+      let first: Timer | undefined
+      for (const timer of this.#timers) if (first === undefined || timer.due < first.due) first = timer
+      if (first === undefined || (isOver() && this.#left-- <= 0)) return
+      this.#timers.splice(this.#timers.indexOf(first), 1)
+      this.#now = first.due
+      first.fn()
+    }
+  }
+  /** Timers that may fire when the run is over. */
+  #left = 50
+}
+
+/** Every microtask has run when an immediate comes. */
+const drained = () => new Promise<void>((resolve) => setImmediate(resolve))

@@ -1,0 +1,30 @@
+import type { Case } from './case.ts'
+import type { Outcome } from './outcome.ts'
+import { expected, never } from './spec.ts'
+import { actual } from './world.ts'
+
+/** An aspect of a case that is not as it should be. */
+export interface Difference {
+  readonly aspect: string
+  readonly expected: unknown
+  readonly actual: unknown
+}
+
+/** What is wrong with a case: where the framework differs from the specification, or breaks what holds for all cases. */
+export async function differences(plan: Case, noise = 1): Promise<Difference[]> {
+  const { outcome, open } = expected(plan)
+  if (outcome.why === never) return []
+  const { broken, ...seen } = await actual(plan, noise)
+  const found: Difference[] = broken.map((what) => ({ aspect: 'broken', expected: undefined, actual: what }))
+  for (const aspect of Object.keys(outcome) as (keyof Outcome)[]) {
+    if (open.has(aspect)) continue
+    const [a, b] = [JSON.stringify(sorted(outcome[aspect])), JSON.stringify(sorted(seen[aspect]))]
+    if (a !== b) found.push({ aspect, expected: outcome[aspect], actual: seen[aspect] })
+  }
+  return found
+}
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+}

@@ -1,0 +1,126 @@
+import type { Act } from './case.ts'
+import { inOrder, type Outcome } from './outcome.ts'
+import { end, gone } from './spec.ts'
+import { begin, takeInput } from './spec-loop.ts'
+import { type Answer, Fault, type Layer, type Run } from './spec-run.ts'
+import { flow, mayReset, reset, textOf } from './spec-stream.ts'
+
+const none: Answer = { text: '', asks: [] }
+
+/** A turn layer returns: what it held goes on, or the answer that it gives itself. Rule 5. */
+export function turnReturned(run: Run, me: Layer): Answer {
+  if (me.inner?.state === 'succeeded') release(run, me)
+  else if (me.output !== undefined) give(run, me, me.output)
+  else throw new Fault(`layer.${me.inner === undefined ? 'no_next' : 'no_result'} ${me.plan.name}`)
+  return none
+}
+
+function release(run: Run, me: Layer): void {
+  if (!run.holders.delete(me) || run.holders.size > 0) return
+  run.answers.push(...run.kept)
+  run.kept = []
+}
+
+/** A layer that threw, or whose next() failed, holds no more; what was held is nowhere. */
+export function dropHeld(run: Run, me: Layer): void {
+  if (run.holders.delete(me)) run.kept = [[]]
+}
+
+/** The turn is answered without the core, or after it failed: what that had streamed does not count. */
+function give(run: Run, me: Layer, text: string): void {
+  takeInput(run)
+  run.closeStep?.()
+  if (run.answer?.asks !== undefined) begin(run, me.attempt)
+  else if (me.attempt.used) reset(run, me.attempt)
+  run.complete = true
+  answers(run, text)
+  if (text !== '') flow(run, me.attempt, text)
+}
+
+/** What left a turn layer, once the layers inside it have returned, is the answer. */
+export function turnSaid(run: Run, out: readonly Parameters<typeof textOf>[0][number][]): void {
+  const text = run.flushed + textOf(out)
+  if (text !== run.output) answers(run, text)
+}
+
+/** `ctx.output = …` */
+export function output(run: Run, me: Layer, act: Act & { do: 'output' }): void {
+  const { inner, attempt, plan } = me
+  if (gone(attempt) || me.exited) return
+  const own = `output of ${plan.name}`
+  if (inner?.state !== 'succeeded') {
+    me.output = act.what === 'own' ? own : `${me.output ?? ''}+`
+    return
+  }
+  const before = run.output ?? ''
+  const text = act.what === 'own' ? own : `${before}+`
+  if (text === before) return
+  if (text.startsWith(before)) flow(run, attempt, text.slice(before.length))
+  else {
+    if (run.flushed !== '' || (attempt.used && !mayReset(run, attempt))) {
+      const error = new Fault(`stream.mismatch ${plan.name}`)
+      end(run, 'failed', error)
+      throw error
+    }
+    if (attempt.used) reset(run, attempt)
+    flow(run, attempt, text)
+  }
+  answers(run, text)
+}
+
+function answers(run: Run, text: string): void {
+  run.output = text
+  const { answer, history } = run
+  if (answer !== undefined) answer.text = text
+  else if (text !== '') history.push((run.answer = { role: 'assistant', text }))
+}
+
+/** The history of a run that ended before its time. */
+export function closeHistory(run: Run): void {
+  const { ended, history } = run
+  if (ended === undefined) return
+  run.closeStep?.()
+  if (run.holders.size > 0) for (const message of run.heldBack) message.text = ''
+  run.holders.clear()
+  run.kept = []
+  if (ended.kind === 'blocked') retract(run)
+  else if (run.answer === undefined && !run.complete && shownText(run) !== '')
+    history.push({ role: 'assistant', text: shownText(run), interrupted: true })
+}
+
+function retract(run: Run): void {
+  if (run.answer?.asks !== undefined && !run.complete) run.answers.push([])
+  else {
+    run.answers.at(-1)?.splice(0)
+    if (run.answer !== undefined) run.answer.text = ''
+  }
+  run.output = undefined
+}
+
+const shownText = ({ answers }: Run) => textOf(answers.at(-1) ?? [])
+
+export function outcomeOf(run: Run): Outcome {
+  const { ended, stopped, state, heard, streamed, onces, calls, time } = run
+  const status = ended?.kind ?? (stopped === undefined ? 'completed' : 'stopped')
+  const cut = status === 'aborted' || status === 'failed'
+  const unfinished = run.answer === undefined && !run.complete ? shownText(run) : ''
+  return {
+    status,
+    why: ended?.error.label ?? stopped ?? '',
+    text: cut ? unfinished || (run.output ?? shownText(run)) : (run.output ?? ''),
+    shown: run.answers.map(textOf).join(''),
+    history: run.history.filter(({ text, asks }) => text !== '' || asks !== undefined).map(line),
+    calls: inOrder(calls),
+    usage: run.physical,
+    open: 0,
+    state,
+    heard: [...heard].sort(),
+    streamed: [...streamed].sort(),
+    once: onces,
+    late: [...run.late].sort(),
+    endedAt: time.now,
+  }
+}
+
+const line = ({ role, text, asks = [], interrupted }: Run['history'][0]) =>
+  [role, text, ...asks, ...(interrupted ? ['interrupted'] : [])].join(' | ')

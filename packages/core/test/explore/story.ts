@@ -1,0 +1,157 @@
+import type { Agent, LayerEvent, Message, ModelChunk, RunResult, StreamEvent } from '../../src/index.ts'
+import type { Case } from './case.ts'
+import { CaseClock } from './clock.ts'
+import { labelOf } from './label.ts'
+import { modelOf } from './models.ts'
+import { microtasks, random } from './noise.ts'
+import { inOrder, type Moment, type Outcome } from './outcome.ts'
+
+type Event = { readonly type: string } & Record<string, unknown>
+type Listen = (name: string, fn: (event: Event) => void) => void
+
+/** What happens in a case, as it is seen from outside. */
+export class Story {
+  readonly clock = new CaseClock()
+  readonly noise: () => Promise<void>
+  readonly #counts = new Map<string, number>()
+  readonly #calls: Moment[] = []
+  readonly #onces: Record<string, number> = {}
+  readonly #heard: string[] = []
+  readonly #streamed: string[] = []
+  readonly #late = new Set<string>()
+  readonly #answers: string[] = ['']
+  readonly #broken: string[] = []
+  #open = 0
+  #endedAt = 0
+  #ends = 0
+
+  constructor(
+    readonly plan: Case,
+    seed: number,
+  ) {
+    const next = random(seed)
+    this.noise = () => microtasks(next)
+  }
+
+  /** How often this has been asked before. */
+  count(what: string): number {
+    const n = this.#counts.get(what) ?? 0
+    this.#counts.set(what, n + 1)
+    return n
+  }
+
+  /** A model, by its name alone where it is to be found late. */
+  refOf(name: string): unknown {
+    return this.plan.models[name]?.found === undefined ? modelOf(this, name) : name
+  }
+
+  called(line: string): void {
+    if (this.#ends > 0) this.#broken.push(`${line} was called after turn:end`)
+    else this.#calls.push({ at: this.clock.now(), line })
+  }
+
+  onceRan(key: string): number {
+    const n = this.#onces[key] ?? 0
+    if (this.#ends === 0) this.#onces[key] = n + 1
+    return n
+  }
+
+  /** A stream that is counted until it has ended or was closed. */
+  opened(_name: string, stream: AsyncGenerator<ModelChunk>): AsyncIterable<ModelChunk> {
+    this.#open++
+    let open = true
+    const close = () => {
+      if (open) this.#open--
+      open = false
+    }
+    const iterator: AsyncIterator<ModelChunk> = {
+      async next() {
+        try {
+          const result = await stream.next()
+          if (result.done === true) close()
+          return result
+        } catch (error) {
+          close()
+          throw error
+        }
+      },
+      async return() {
+        close()
+        return { value: undefined, done: true }
+      },
+    }
+    return { [Symbol.asyncIterator]: () => iterator }
+  }
+
+  listen(agent: Agent): void {
+    const on = agent.on.bind(agent) as unknown as Listen
+    on('turn:end', () => {
+      this.#ends++
+      this.#endedAt = this.clock.now()
+    })
+    on('case:event', ({ label }) => {
+      if (this.#ends === 0) this.#heard.push(String(label))
+    })
+    on('layer:late', ({ layer, verb }) => {
+      if (verbs.has(String(verb)) && this.#ends === 0) this.#late.add(`${layer} ${verb}`)
+    })
+  }
+
+  read(event: StreamEvent | LayerEvent): void {
+    const { type, label, delta } = event as Event
+    const answers = this.#answers
+    if (type === 'text-delta') answers.push(answers.pop() + String(delta))
+    else if (type === 'model:reset') answers.splice(-1, 1, '')
+    else if (type === 'step:start' || type === 'tool:end') answers.push('')
+    else if (type === 'case:event') this.#streamed.push(String(label))
+  }
+
+  outcome(
+    end: { result?: RunResult<object>; error?: unknown } | undefined,
+    history: readonly Readonly<Message>[],
+    state: object,
+  ): Outcome & { readonly broken: readonly string[] } {
+    const { result, error } = end ?? {}
+    const partial = (error as { partial?: RunResult<object> } | undefined)?.partial
+    if (end === undefined) this.#broken.push('the run never settles')
+    else if (this.#ends !== 1) this.#broken.push(`turn:end came ${this.#ends} times`)
+    return {
+      status: result?.status ?? (nameOf(error) === 'AbortError' ? 'aborted' : 'failed'),
+      why: result === undefined ? labelOf(error) : (result.reason ?? ''),
+      text: (result ?? partial)?.text ?? '',
+      shown: this.#answers.join(''),
+      history: history.flatMap(line),
+      calls: inOrder(this.#calls),
+      usage: (result ?? partial)?.usage?.calls ?? 0,
+      open: this.#open,
+      state: nonZero(state as Record<string, number>),
+      heard: [...this.#heard].sort(),
+      streamed: [...this.#streamed].sort(),
+      once: this.#onces,
+      late: [...this.#late].sort(),
+      endedAt: this.#endedAt,
+      broken: this.#broken,
+    }
+  }
+}
+
+/** The verbs whose lateness is compared; how others are called in `layer:late` is open. */
+const verbs = new Set(['stop', 'block', 'abort', 'deny', 'skipCall'])
+
+const nameOf = (error: unknown) => (error instanceof Error ? error.name : '')
+const nonZero = (state: Record<string, number>) =>
+  Object.fromEntries(Object.entries(state).filter(([, value]) => value !== 0))
+
+/** A message as the specification writes it. */
+function line({ role, content, interrupted }: Readonly<Message>): string | string[] {
+  if (role === 'tool' && typeof content !== 'string')
+    return content.map((part) =>
+      part.type === 'tool-result' ? `tool | ${part.callId} ${textOf(part.content)}` : part.type,
+    )
+  const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content
+  const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  const asks = parts.flatMap((part) => (part.type === 'tool-call' ? [part.callId] : []))
+  return [role, text, ...asks, ...(interrupted === true ? ['interrupted'] : [])].join(' | ')
+}
+
+const textOf = (content: unknown) => String(content).replace(/^The tool "(\w+)" took longer.*$/, '$1 is late')
