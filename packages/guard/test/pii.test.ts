@@ -156,8 +156,7 @@ describe('guard.pii', () => {
         return next()
       },
       tool(ctx, next) {
-        const [part] = (ctx.messages[0]?.content ?? []) as unknown as [{ text: string }]
-        part.text = `The address is ${mail}.`
+        ctx.messages[0] = { role: 'user', content: [{ type: 'text', text: `The address is ${mail}.` }] }
         return next()
       },
     }
