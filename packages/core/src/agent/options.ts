@@ -6,7 +6,7 @@ import type { AgentSetup, ApprovalOptions, Instructions } from '../scopes/agent-
 import { type Clock, systemClock } from '../seams/clock.ts'
 import { type Ids, randomIds } from '../seams/ids.ts'
 import { directJournal, type Journal } from '../seams/journal.ts'
-import { consoleLogger, type Logger } from '../seams/logger.ts'
+import { consoleLogger, type Logger, safeLogger } from '../seams/logger.ts'
 import type { Validate } from '../seams/validate.ts'
 import type { AnyTool } from '../tool/tool.ts'
 
@@ -45,6 +45,7 @@ export interface AgentOptions<
   validate?: Validate
   clock?: Clock
   ids?: Ids
+  /** What it throws, or rejects with, fails nobody. @default the console */
   logger?: Logger
 }
 
@@ -94,7 +95,7 @@ export function toSetup({
     validate,
     clock,
     ids,
-    logger,
+    logger: safeLogger(logger),
   }
 }
 
