@@ -60,7 +60,7 @@ export function cache({
       const flight = known === undefined ? await flights.joinOrBegin(key, ctx.signal) : { value: known }
       if ('value' in flight) {
         ctx.emit({ type: 'model:cache', model: ctx.model })
-        return ctx.skipCall(again(flight.value, ctx))
+        return ctx.skipCall(await again(flight.value, ctx))
       }
       try {
         const response = await next()
@@ -111,9 +111,12 @@ function isWhole({ finishReason, usage }: ModelResponse): boolean {
 }
 
 /** The answer as one of its own: it cost nothing, and ids of tool calls are unique in a history. */
-function again(known: ModelResponse, { turnId, callIndex }: ModelContext) {
+async function again(known: ModelResponse, { turnId, callIndex }: ModelContext) {
   const { text, reasoning, toolCalls, finishReason, model, message } = structuredClone(known)
-  const idOf = (callId: string) => `${callId}~${turnId}:${callIndex}`
+  const mark = (await digestOf([turnId, callIndex])).slice(0, 16)
+  const places = new Map(toolCalls.map(({ callId }, place) => [callId, place]))
+  // Letters, digits, _ and -, 64 at the most: what every provider takes.
+  const idOf = (callId: string) => `${callId.replace(/[^\w-]/g, '_').slice(0, 40)}_${mark}_${places.get(callId) ?? 'x'}`
   for (const call of toolCalls) call.callId = idOf(call.callId)
   if (typeof message.content !== 'string')
     for (const part of message.content)

@@ -87,15 +87,18 @@ export function lastCalls(messages: readonly Message[]): ToolCallPart[] {
   return content.filter((part): part is ToolCallPart => isCall(part) && part.providerExecuted !== true)
 }
 
-/** The tool calls of the last assistant message that have no result yet. */
+/** The tool calls of the last assistant message that have no result yet, whatever was said since. */
 export function pendingParts(messages: readonly Message[]): ToolCallPart[] {
-  const answered: string[] = []
+  const answered = new Set<string>()
   for (let i = messages.length - 1; i >= 0; i--) {
     const { role, content } = messages[i] as Message
-    if (role === 'user' || typeof content === 'string') return []
-    for (const part of content) if (part.type === 'tool-result') answered.push(part.callId)
+    if (typeof content === 'string') {
+      if (role === 'assistant') return []
+      continue
+    }
+    for (const part of content) if (part.type === 'tool-result') answered.add(part.callId)
     if (role === 'assistant')
-      return content.filter((part) => isCall(part) && !answered.includes(part.callId)) as ToolCallPart[]
+      return content.filter((part) => isCall(part) && !answered.has(part.callId)) as ToolCallPart[]
   }
   return []
 }

@@ -20,7 +20,9 @@ export class Assembly {
   #tail: { part: TextPart; id: string | undefined } | undefined
   #reasoning: string | undefined
   readonly #blocks: Block[] = []
-  #calls: OpenCall[] | undefined
+  #calls: Map<string, OpenCall> | undefined
+  /** The one that mostly goes on. */
+  #last: OpenCall | undefined
 
   /** @param who named when chunks come in a wrong order: a layer, or the id of a model */
   constructor(readonly who: string) {}
@@ -85,13 +87,13 @@ export class Assembly {
   /** Throws if a tool input has not ended. */
   close(): void {
     if (this.#calls === undefined) return
-    for (const { start, ended } of this.#calls)
+    for (const { start, ended } of this.#calls.values())
       if (!ended) throw this.#disorder(`left the tool input ${describe(start.callId)} without its tool-input-end`)
   }
 
   /** The calls, with their arguments parsed anew. */
   toolCalls(): ToolCall[] {
-    return this.#calls === undefined ? [] : this.#calls.map(toCall)
+    return this.#calls === undefined ? [] : Array.from(this.#calls.values(), toCall)
   }
 
   /** The answer as a message. `calls` are those of the response, so that their arguments are parsed once. */
@@ -153,8 +155,9 @@ export class Assembly {
   #start(start: ToolInputStart): void {
     if (this.has(start.callId)) throw this.#disorder(`sent a second tool-input-start for ${describe(start.callId)}`)
     const call = { start, json: '', ended: false }
-    this.#calls ??= []
-    this.#calls.push(call)
+    this.#calls ??= new Map()
+    this.#calls.set(start.callId, call)
+    this.#last = call
     this.#blocks.push({ call })
   }
 
@@ -165,9 +168,8 @@ export class Assembly {
     return call
   }
 
-  /** The last one is the one that mostly goes on. */
   #find(callId: string): OpenCall | undefined {
-    return this.#calls?.findLast(({ start }) => start.callId === callId)
+    return this.#last?.start.callId === callId ? this.#last : this.#calls?.get(callId)
   }
 
   #disorder(what: string): AlliumError {
