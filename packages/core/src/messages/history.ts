@@ -112,8 +112,9 @@ export function answerCalls(messages: Message[], results: readonly ToolResultPar
   const asked = messages.findLastIndex(({ role }) => role === 'assistant')
   const next = messages[asked + 1]
   if (asked < 0 || next?.role !== 'tool' || typeof next.content === 'string') {
-    messages.push({ role: 'tool', content: [...results] })
-    return messages.length - 1
+    const at = asked < 0 ? messages.length : asked + 1
+    messages.splice(at, 0, { role: 'tool', content: [...results] })
+    return at
   }
   const calls = (messages[asked] as Message).content as Part[]
   const place = new Map(calls.filter(isCall).map(({ callId }, i) => [callId, i]))
