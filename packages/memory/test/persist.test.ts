@@ -76,7 +76,7 @@ describe('memory.persist', () => {
     const session = agent.session(who)
     await session.run('one').catch(() => {})
     await session.run('two')
-    const stored = await store.load({ tenant: 'acme', sessionId: 'chat' })
+    const stored = await store.load({ tenant: 'acme', owner: '', sessionId: 'chat' })
     expect(stored?.history).toMatchObject([
       { content: 'one' },
       { interrupted: true },
@@ -96,7 +96,9 @@ describe('memory.persist', () => {
       })
       .use(persist({ store }))
     await agent.session(who).run('hi')
-    expect(JSON.stringify(await store.load({ tenant: 'acme', sessionId: 'chat' }))).not.toContain('my secret')
+    expect(JSON.stringify(await store.load({ tenant: 'acme', owner: '', sessionId: 'chat' }))).not.toContain(
+      'my secret',
+    )
   })
 
   it('refuses a second run of the session while one runs in another process', async () => {
@@ -120,7 +122,7 @@ describe('memory.persist', () => {
     const agent = new Agent({ model: scriptedModel(['one']), clock }).use(persist({ store, lease: 900 })).use(slow)
     const running = agent.session(who).run('hi')
     for (let i = 0; i < 10; i++) await clock.advance(400)
-    const key = { tenant: 'acme', sessionId: 'chat' }
+    const key = { tenant: 'acme', owner: '', sessionId: 'chat' }
     expect(await store.acquire(key, 1)).toBeUndefined()
     finish()
     await running
@@ -150,14 +152,14 @@ describe('memory.persist', () => {
     agent.use('turn', async (_, next) => {
       await next()
       await clock.advance(1000)
-      await store.acquire({ tenant: 'acme', sessionId: 'chat' }, 1000)
+      await store.acquire({ tenant: 'acme', owner: '', sessionId: 'chat' }, 1000)
     })
     const error = await agent
       .session(who)
       .run('hi')
       .catch((error) => error)
     expect(error).toMatchObject({ code: 'store.fenced', partial: { text: 'late' } })
-    expect(await store.load({ tenant: 'acme', sessionId: 'chat' })).toBeUndefined()
+    expect(await store.load({ tenant: 'acme', owner: '', sessionId: 'chat' })).toBeUndefined()
   })
 
   it('fails a run before it says that it ended, where the store does not take it', async () => {

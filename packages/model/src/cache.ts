@@ -5,6 +5,8 @@ import {
   type KeyValue,
   type ModelContext,
   type ModelResponse,
+  ownerOf,
+  sessionKeyOf,
   type TypedMiddleware,
   tenantOf,
 } from '@allium/core'
@@ -15,7 +17,7 @@ export interface CacheOptions {
   store?: KeyValue
   /** Milliseconds. @default 3_600_000 */
   ttl?: number
-  /** Who shares answers. `user` is read from the principal's `userId`. @default 'tenant' */
+  /** Who shares answers. `user` is the principal's `userId`, else its `user`; without one, the session. @default 'tenant' */
   per?: 'tenant' | 'user' | 'session'
   /** Which calls are cached. @default all */
   when?(ctx: ModelContext): boolean
@@ -55,7 +57,7 @@ export function cache({
     order: { is: ['caches'] },
     async model(ctx, next) {
       if (!when(ctx)) return next()
-      const key = `${as}:${await digestOf([ownerOf(ctx, per), ctx.model, ctx.request])}`
+      const key = `${as}:${await digestOf([sharersOf(ctx, per), ctx.model, ctx.request])}`
       const known = await kept(ctx, key)
       const flight = known === undefined ? await flights.joinOrBegin(key, ctx.signal) : { value: known }
       if ('value' in flight) {
@@ -97,12 +99,11 @@ export function cache({
   }
 }
 
-function ownerOf({ principal, sessionId }: ModelContext, per: NonNullable<CacheOptions['per']>): unknown[] {
-  const { userId } = (principal ?? {}) as { userId?: unknown }
-  const tenant = tenantOf(principal) ?? null
+function sharersOf(ctx: ModelContext, per: NonNullable<CacheOptions['per']>): unknown[] {
+  const tenant = tenantOf(ctx.principal) ?? null
   if (per === 'tenant') return ['tenant', tenant]
-  const isKnown = per === 'user' && userId !== undefined && userId !== null && userId !== ''
-  return isKnown ? ['user', tenant, userId] : ['session', tenant, sessionId]
+  const user = per === 'user' ? ownerOf(ctx.principal) : undefined
+  return user === undefined ? ['session', sessionKeyOf(ctx)] : ['user', tenant, user]
 }
 
 /** Ended by itself: not at its length, by a filter, or in an error. What a layer said in the place of a model, such as a budget, is no answer to keep. */

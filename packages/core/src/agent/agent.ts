@@ -21,7 +21,7 @@ import { toolCallOf } from '../scopes/tool-context.ts'
 import type { AgentRun } from '../session/agent-run.ts'
 import type { RunOptions, SessionOptions } from '../session/options.ts'
 import { Session } from '../session/session.ts'
-import { checkSessionId, checkValue } from './check-value.ts'
+import { checkPlace, checkSessionId, checkValue } from './check-value.ts'
 import { type Inspection, inspectLayers } from './inspect.ts'
 import { LayerStack } from './layer-stack.ts'
 import { Lifecycle } from './lifecycle.ts'
@@ -119,6 +119,7 @@ export class Agent<
       id === undefined || (parent !== undefined && options.id === undefined),
       parent,
     )
+    checkPlace(scope)
     return new Session(this.#life, scope, busy)
   }
 

@@ -42,6 +42,7 @@ export class SessionScope {
   #runCount = 0
   /** Where the last turn ended, and those before it. */
   #mark: Mark | undefined
+  #owner: string | null | undefined
   #once: Map<string, unknown> | undefined
   #usedApprovals: Set<string> | undefined
 
@@ -71,6 +72,12 @@ export class SessionScope {
   get capabilities(): Capabilities {
     this.#capabilities ??= new Capabilities(this.agent.capabilities)
     return this.#capabilities
+  }
+
+  /** Whose it is; with the tenant and the id the place where it is kept. */
+  get owner(): string | undefined {
+    if (this.#owner === undefined) this.#owner = this.agent.setup.owner(this.principal) ?? null
+    return this.#owner ?? undefined
   }
 
   /** The session of the agent so many above this one, whose layer a sub-agent has inherited. */
