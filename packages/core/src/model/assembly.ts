@@ -3,6 +3,7 @@ import { describe } from '../errors/describe.ts'
 import type { Message, Part, TextPart } from '../messages/message.ts'
 import type { ContentChunk, ReasoningDelta, TextDelta, ToolInputStart } from './chunk.ts'
 import type { ToolCall } from './response.ts'
+import { parseArgs } from './tool-args.ts'
 
 /** A tool call as its chunks tell it. */
 interface OpenCall {
@@ -184,22 +185,8 @@ function toCall({ start, json }: OpenCall): ToolCall {
   const { callId, name, providerExecuted } = start
   const call: ToolCall = { callId, name, args: {} }
   if (providerExecuted === true) call.providerExecuted = true
-  if (json.trim() === '') return call
-  try {
-    const args: unknown = JSON.parse(json)
-    if (isTooDeep(args, json.length / 2)) call.invalid = `The arguments are nested more than ${maxDepth} levels deep.`
-    else if (typeof args === 'object' && args !== null && !Array.isArray(args)) call.args = args as ToolCall['args']
-    else call.invalid = `The arguments are ${describe(args)}, not a JSON object.`
-  } catch {
-    call.invalid = 'The arguments are not valid JSON.'
-  }
+  const parsed = parseArgs(json)
+  if ('invalid' in parsed) call.invalid = parsed.invalid
+  else call.args = parsed.args
   return call
-}
-
-const maxDepth = 200
-
-/** Whether JSON is nested too deep to walk. `most` is how deep its text can be at the most. */
-function isTooDeep(value: unknown, most: number, depth = 0): boolean {
-  if (most <= maxDepth || typeof value !== 'object' || value === null) return false
-  return depth >= maxDepth || Object.values(value).some((inner) => isTooDeep(inner, most, depth + 1))
 }
