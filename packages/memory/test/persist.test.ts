@@ -101,6 +101,36 @@ describe('memory.persist', () => {
     )
   })
 
+  const said = async (store: SessionStore) =>
+    (await store.load({ tenant: 'acme', owner: '', sessionId: 'chat' }))?.history.map(({ content }) => content)
+
+  it('stores the history that restore() was given, before the first run and after', async () => {
+    const store = memoryStore()
+    const session = processOf(store, ['A', 'B', 'C']).agent.session(who)
+    session.restore({ history: [{ role: 'user', content: 'from before' }], state: {} })
+    await session.run('one')
+    expect(await said(store)).toEqual(['from before', 'one', 'A'])
+    const { history } = session.snapshot()
+    session.restore({ history: history.slice(0, 1), state: {} })
+    await session.run('two')
+    expect(await said(store)).toEqual(['from before', 'two', 'B'])
+    session.restore({ history: [], state: {} })
+    await session.run('three')
+    expect(await said(store)).toEqual(['three', 'C'])
+  })
+
+  it('stores what was pushed to the history between runs', async () => {
+    const store = memoryStore()
+    const session = processOf(store, ['A', 'B']).agent.session(who)
+    await session.run('one')
+    session.history.push({ role: 'user', content: 'by the way' })
+    await session.run('two')
+    expect(await said(store)).toEqual(['one', 'A', 'by the way', 'two', 'B'])
+    const later = processOf(store, ['C']).agent.session(who)
+    await later.run('three')
+    expect(later.history.map(({ content }) => content)).toEqual(['one', 'A', 'by the way', 'two', 'B', 'three', 'C'])
+  })
+
   it('refuses a second run of the session while one runs in another process', async () => {
     const store = memoryStore()
     const { slow, finish } = waits()
