@@ -80,6 +80,11 @@ export class Agent<
     toMiddleware(): M
   }): Agent<S & StatesOf<M extends readonly unknown[] ? M : [M]>, C, P>
   use<M extends readonly Usable[]>(layers: readonly [...M]): Agent<S & StatesOf<M>, C, P>
+  // Once more: where none fits, TypeScript tells of the last one, and mistakes are made in objects. First, it costs least.
+  use<F = {}, Schema extends StandardSchemaV1 | undefined = undefined>(
+    layer: TypedMiddleware<F, Schema, SchemaOutput<C>, SchemaOutput<P>>,
+    ...config: ConfigArgs<Schema>
+  ): Agent<S & F, C, P>
   use(first: unknown, second?: unknown): unknown {
     if (this.#life.begun)
       throw new AlliumError(
