@@ -27,7 +27,7 @@ export function persist({ store = memoryStore(), lease = 30_000, as = 'memory:pe
     // Not `persists`: it stores the history as it is once every layer has returned, wherever it stands.
     order: { is: ['keepers'] },
     async session(ctx, next) {
-      const key = { tenant: tenantOf(ctx.principal) ?? '', sessionId: ctx.sessionId }
+      const key = { tenant: tenantOf(ctx.principal) ?? '', owner: ctx.owner ?? '', sessionId: ctx.sessionId }
       const conversation = new StoredConversation(store, key, lease, ctx)
       await conversation.load()
       ctx.keep(conversation)

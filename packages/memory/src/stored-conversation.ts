@@ -1,6 +1,7 @@
 import {
   AlliumError,
   type Lease,
+  type Message,
   messageOf,
   type SessionContext,
   type SessionKeeper,
@@ -16,6 +17,8 @@ export class StoredConversation implements SessionKeeper {
   readonly #ms: number
   readonly #ctx: SessionContext
   #version = 0
+  /** Messages that the store has, and the first of them here: another one once the history was set anew. */
+  #stored: { length: number; first: unknown } = { length: 0, first: undefined }
   #lease: Lease | undefined
   #stopRenewing = () => {}
 
@@ -30,7 +33,9 @@ export class StoredConversation implements SessionKeeper {
   async load(): Promise<void> {
     const stored = await this.#store.load(this.#key)
     this.#version = stored?.version ?? 0
-    if (stored !== undefined) this.#ctx.restore({ ...stored.rest, history: stored.history })
+    if (stored === undefined) return
+    this.#ctx.restore({ ...stored.rest, history: stored.history })
+    this.#stored = { length: stored.history.length, first: this.#ctx.history[0] }
   }
 
   /** @throws AlliumError `session.busy` while another process runs the session */
@@ -54,11 +59,20 @@ export class StoredConversation implements SessionKeeper {
     this.#stopRenewing()
     try {
       if (turn === undefined) return
-      await this.#store.append(lease, this.#version, turn)
+      await this.#store.append(lease, this.#version, this.#whole(turn))
       this.#version++
+      this.#stored = { length: this.#ctx.history.length, first: this.#ctx.history[0] }
     } finally {
       await this.#store.release(lease).catch((error) => this.#warn('could not be released', error))
     }
+  }
+
+  /** With what came into the history between runs: pushed, or given to `session.restore()`. */
+  #whole(turn: StoredTurn): StoredTurn {
+    const { history } = this.#ctx
+    const { length, first } = this.#stored
+    const from = history[0] === first ? Math.min(length, turn.from) : 0
+    return from === turn.from ? turn : { ...turn, from, messages: history.slice(from) as Message[] }
   }
 
   /** Well before the lease runs out, and again; a failure is tried again the next time. A run that lost it cannot be stored, and ends. */

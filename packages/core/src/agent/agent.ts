@@ -21,7 +21,7 @@ import type { RunResult } from '../rings/turn/run-result.ts'
 import type { AgentRun } from '../session/agent-run.ts'
 import type { RunOptions, SessionOptions } from '../session/options.ts'
 import { Session } from '../session/session.ts'
-import { checkSessionId, checkValue } from './check-value.ts'
+import { checkPlace, checkSessionId, checkValue } from './check-value.ts'
 import { type Inspection, inspectLayers } from './inspect.ts'
 import { LayerStack } from './layer-stack.ts'
 import { Lifecycle } from './lifecycle.ts'
@@ -80,6 +80,11 @@ export class Agent<
     toMiddleware(): M
   }): Agent<S & StatesOf<M extends readonly unknown[] ? M : [M]>, C, P>
   use<M extends readonly Usable[]>(layers: readonly [...M]): Agent<S & StatesOf<M>, C, P>
+  // Once more: where none fits, TypeScript tells of the last one, and mistakes are made in objects. First, it costs least.
+  use<F = {}, Schema extends StandardSchemaV1 | undefined = undefined>(
+    layer: TypedMiddleware<F, Schema, SchemaOutput<C>, SchemaOutput<P>>,
+    ...config: ConfigArgs<Schema>
+  ): Agent<S & F, C, P>
   use(first: unknown, second?: unknown): unknown {
     if (this.#life.begun)
       throw new AlliumError(
@@ -119,6 +124,7 @@ export class Agent<
       id === undefined || (parent !== undefined && options.id === undefined),
       parent,
     )
+    checkPlace(scope)
     return new Session(this.#life, scope, busy)
   }
 

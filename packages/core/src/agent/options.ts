@@ -6,7 +6,8 @@ import type { AgentSetup, ApprovalOptions, Instructions } from '../rings/agent/a
 import { type Clock, systemClock } from '../seams/clock.ts'
 import { type Ids, randomIds } from '../seams/ids.ts'
 import { directJournal, type Journal } from '../seams/journal.ts'
-import { consoleLogger, type Logger } from '../seams/logger.ts'
+import { consoleLogger, type Logger, safeLogger } from '../seams/logger.ts'
+import { ownerOf } from '../seams/tenant.ts'
 import type { Validate } from '../seams/validate.ts'
 import type { AnyTool } from '../tool/tool.ts'
 
@@ -25,6 +26,12 @@ export interface AgentOptions<
   context?: C
   /** What the principal must be; types `ctx.principal` and the `principal` of sessions. */
   principal?: P
+  /**
+   * Whose the sessions of a principal are: an id finds a session of the same owner alone. Give the team's id for sessions that a team shares.
+   *
+   * @default the principal's `userId`, else its `user`
+   */
+  owner?(principal: P extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<P> : unknown): string | undefined
   settings?: Settings
   /** Steps of one turn; then it is stopped with the reason `max_steps`. @default 25 */
   maxSteps?: number
@@ -47,6 +54,7 @@ export interface AgentOptions<
   validate?: Validate
   clock?: Clock
   ids?: Ids
+  /** What it throws, or rejects with, fails nobody. @default the console */
   logger?: Logger
 }
 
@@ -57,6 +65,7 @@ export function toSetup({
   settings = {},
   context,
   principal,
+  owner = ownerOf,
   maxSteps = 25,
   toolConcurrency = 8,
   toolTimeout = 30_000,
@@ -76,6 +85,7 @@ export function toSetup({
       'agent.options',
       `An agent needs a model: { id, stream(request) } or a string such as "anthropic/claude-sonnet-4-6", but ${describe(model)} was given.`,
     )
+  checkSecret(approvals)
   atLeastOne('maxSteps', maxSteps)
   atLeastOne('toolConcurrency', toolConcurrency)
   atLeastOne('toolTimeout', toolTimeout)
@@ -87,6 +97,7 @@ export function toSetup({
     settings,
     context,
     principal,
+    owner: checkedOwner(owner),
     maxSteps,
     toolConcurrency,
     toolTimeout,
@@ -99,7 +110,29 @@ export function toSetup({
     validate,
     clock,
     ids,
-    logger,
+    logger: safeLogger(logger),
+  }
+}
+
+/** A secret whose variable is not set must not pass for a choice to go without. */
+function checkSecret(approvals: ApprovalOptions): void {
+  if (!('secret' in approvals)) return
+  const { secret } = approvals as { secret?: unknown }
+  if (typeof secret === 'string' && secret !== '') return
+  throw new AlliumError(
+    'agent.options',
+    `approvals.secret is ${describe(secret)}, so that no approval could be signed. Give a text of some length (is its variable set?), or leave \`secret\` out to go without tokens.`,
+  )
+}
+
+function checkedOwner(owner: (principal: unknown) => unknown): AgentSetup['owner'] {
+  return (principal) => {
+    const id = owner(principal)
+    if (id === undefined || typeof id === 'string') return id
+    throw new AlliumError(
+      'session.principal',
+      `The agent's owner(principal) gave ${describe(id)}. It gives a text, or undefined for a session of the whole tenant.`,
+    )
   }
 }
 

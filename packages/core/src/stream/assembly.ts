@@ -3,6 +3,7 @@ import { describe } from '../errors/describe.ts'
 import type { Message, Part, TextPart } from '../messages/message.ts'
 import type { ContentChunk, ReasoningDelta, TextDelta, ToolInputStart } from '../model/chunk.ts'
 import type { ToolCall } from '../model/response.ts'
+import { parseArgs } from '../model/tool-args.ts'
 
 /** A tool call as its chunks tell it. */
 interface OpenCall {
@@ -20,7 +21,9 @@ export class Assembly {
   #tail: { part: TextPart; id: string | undefined } | undefined
   #reasoning: string | undefined
   readonly #blocks: Block[] = []
-  #calls: OpenCall[] | undefined
+  #calls: Map<string, OpenCall> | undefined
+  /** The one that mostly goes on. */
+  #last: OpenCall | undefined
 
   /** @param who named when chunks come in a wrong order: a layer, or the id of a model */
   constructor(readonly who: string) {}
@@ -85,13 +88,13 @@ export class Assembly {
   /** Throws if a tool input has not ended. */
   close(): void {
     if (this.#calls === undefined) return
-    for (const { start, ended } of this.#calls)
+    for (const { start, ended } of this.#calls.values())
       if (!ended) throw this.#disorder(`left the tool input ${describe(start.callId)} without its tool-input-end`)
   }
 
   /** The calls, with their arguments parsed anew. */
   toolCalls(): ToolCall[] {
-    return this.#calls === undefined ? [] : this.#calls.map(toCall)
+    return this.#calls === undefined ? [] : Array.from(this.#calls.values(), toCall)
   }
 
   /** The answer as a message. `calls` are those of the response, so that their arguments are parsed once. */
@@ -153,8 +156,9 @@ export class Assembly {
   #start(start: ToolInputStart): void {
     if (this.has(start.callId)) throw this.#disorder(`sent a second tool-input-start for ${describe(start.callId)}`)
     const call = { start, json: '', ended: false }
-    this.#calls ??= []
-    this.#calls.push(call)
+    this.#calls ??= new Map()
+    this.#calls.set(start.callId, call)
+    this.#last = call
     this.#blocks.push({ call })
   }
 
@@ -165,9 +169,8 @@ export class Assembly {
     return call
   }
 
-  /** The last one is the one that mostly goes on. */
   #find(callId: string): OpenCall | undefined {
-    return this.#calls?.findLast(({ start }) => start.callId === callId)
+    return this.#last?.start.callId === callId ? this.#last : this.#calls?.get(callId)
   }
 
   #disorder(what: string): AlliumError {
@@ -182,22 +185,8 @@ function toCall({ start, json }: OpenCall): ToolCall {
   const { callId, name, providerExecuted } = start
   const call: ToolCall = { callId, name, args: {} }
   if (providerExecuted === true) call.providerExecuted = true
-  if (json.trim() === '') return call
-  try {
-    const args: unknown = JSON.parse(json)
-    if (isTooDeep(args, json.length / 2)) call.invalid = `The arguments are nested more than ${maxDepth} levels deep.`
-    else if (typeof args === 'object' && args !== null && !Array.isArray(args)) call.args = args as ToolCall['args']
-    else call.invalid = `The arguments are ${describe(args)}, not a JSON object.`
-  } catch {
-    call.invalid = 'The arguments are not valid JSON.'
-  }
+  const parsed = parseArgs(json)
+  if ('invalid' in parsed) call.invalid = parsed.invalid
+  else call.args = parsed.args
   return call
-}
-
-const maxDepth = 200
-
-/** Whether JSON is nested too deep to walk. `most` is how deep its text can be at the most. */
-function isTooDeep(value: unknown, most: number, depth = 0): boolean {
-  if (most <= maxDepth || typeof value !== 'object' || value === null) return false
-  return depth >= maxDepth || Object.values(value).some((inner) => isTooDeep(inner, most, depth + 1))
 }

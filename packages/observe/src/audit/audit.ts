@@ -1,4 +1,5 @@
 import {
+  AlliumError,
   type Clock,
   defineMiddleware,
   type ModelResponse,
@@ -46,14 +47,13 @@ export interface Audit extends TypedMiddleware<{}> {
  * @example
  * agent.use(observe.audit({ sink: observe.auditFile('audit.jsonl') }))
  */
-export function audit({
-  sink,
-  content = false,
-  secret,
-  onError = 'block',
-  timeout = 5000,
-  as = 'observe:audit',
-}: AuditOptions): Audit {
+export function audit(options: AuditOptions): Audit {
+  const { sink, content = false, secret, onError = 'block', timeout = 5000, as = 'observe:audit' } = options
+  if ('secret' in options && secret === undefined)
+    throw new AlliumError(
+      'layer.config',
+      `"${as}" was given a secret that is undefined, and would sign nothing. Is its variable set? Without a secret, leave it out.`,
+    )
   const digest = digestWith(secret)
   const chain = new Chain(toSink(sink), digest)
 

@@ -2,7 +2,11 @@ import type { ContentChunk } from '../../model/chunk.ts'
 import type { Assembly } from '../../stream/assembly.ts'
 import type { SessionScope } from '../session/session-scope.ts'
 
-/** Gives a tool call another id where the provider repeats one: ids are unique in a history. */
+/**
+ * Gives a tool call another id where the provider repeats one, or gives one that Allium reads otherwise: ids are unique in
+ * a history, `/` leads to a call inside a sub-agent, and records go by id. A new id is one that every provider takes:
+ * letters, digits, `_` and `-`, 64 at the most.
+ */
 export class UniqueCallIds {
   readonly #session: Pick<SessionScope, 'callIds'>
   readonly #answer: Assembly
@@ -21,19 +25,39 @@ export class UniqueCallIds {
   }
 
   #begin<C extends ContentChunk & { callId: string }>(chunk: C): C {
-    if (this.#isFree(chunk.callId)) {
-      this.#renamed?.delete(chunk.callId)
+    const given = chunk.callId
+    if (isSound(given) && this.#isFree(given)) {
+      this.#renamed?.delete(given)
       return chunk
     }
-    let n = 2
-    const next = () => `${chunk.callId || 'call'}~${n}`
-    while (!this.#isFree(next())) n++
+    const callId = this.#freeLike(given)
     this.#renamed ??= new Map()
-    this.#renamed.set(chunk.callId, next())
-    return { ...chunk, callId: next() }
+    this.#renamed.set(given, callId)
+    return { ...chunk, callId }
+  }
+
+  /** By doubling, then halving: a provider that always gives one id does not make each call dearer than the last. */
+  #freeLike(given: string): string {
+    const base = given.replace(/[^\w-]/g, '_') || 'call'
+    const named = (n: number) => `${base.slice(0, maxLength - 1 - `${n}`.length)}_${n}`
+    let [taken, free] = [1, 2]
+    while (!this.#isFree(named(free))) [taken, free] = [free, free * 2]
+    while (free - taken > 1) {
+      const middle = (taken + free) >> 1
+      if (this.#isFree(named(middle))) free = middle
+      else taken = middle
+    }
+    return named(free)
   }
 
   #isFree(callId: string): boolean {
-    return callId !== '' && !this.#session.callIds.has(callId) && !this.#answer.has(callId)
+    return !this.#session.callIds.has(callId) && !this.#answer.has(callId)
   }
+}
+
+/** What providers allow at the least. */
+const maxLength = 64
+
+function isSound(callId: string): boolean {
+  return callId !== '' && !callId.includes('/') && !(callId in Object.prototype)
 }

@@ -16,6 +16,8 @@ export interface SessionContext<S = State, Config = unknown, C = unknown, P = un
   readonly sessionId: string
   /** Who acts, as the caller said; keys and limits carry it. */
   readonly principal: P
+  /** Whose session it is: the principal's user, or what the agent's `owner` says. `sessionKeyOf(ctx)` has it. */
+  readonly owner: string | undefined
   /** The application's own runtime context. */
   readonly context: C
   /** Reads see earlier writes; a write goes through the reducer of its key. */
@@ -56,6 +58,9 @@ export class SessionAttempt extends AgentAttempt implements SessionContext {
   }
   get principal(): unknown {
     return this.$session.principal
+  }
+  get owner(): string | undefined {
+    return this.$owner.owner
   }
   get context(): unknown {
     return this.$session.context

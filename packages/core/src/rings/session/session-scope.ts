@@ -6,20 +6,12 @@ import { cloneJson } from '../../messages/json.ts'
 import { Capabilities } from '../../seams/capability.ts'
 import type { SessionKeeper } from '../../seams/session-store.ts'
 import type { PendingCall, Snapshot, Suspension } from '../../state/snapshot.ts'
-import { type State, StateStore } from '../../state/state-store.ts'
+import { StateStore } from '../../state/state-store.ts'
 import type { AgentScope } from '../agent/agent-scope.ts'
 import type { ToolAttempt } from '../tool/context.ts'
 import type { Turn } from '../turn/turn.ts'
+import { Marks } from './marks.ts'
 import { checkSuspension, pendingCalls } from './suspension.ts'
-
-/** Where a turn ended, for forks. */
-interface Mark {
-  readonly turnId: string
-  readonly turnCount: number
-  readonly length: number
-  readonly state: State | undefined
-  readonly before: Mark | undefined
-}
 
 /** One conversation: its history, its state, and the turn that runs now. */
 export class SessionScope {
@@ -40,8 +32,8 @@ export class SessionScope {
   #turnPrefix: string | undefined
   #callIds: Set<string> | undefined
   #runCount = 0
-  /** Where the last turn ended, and those before it. */
-  #mark: Mark | undefined
+  #marks: Marks | undefined
+  #owner: string | null | undefined
   #once: Map<string, unknown> | undefined
   #usedApprovals: Set<string> | undefined
 
@@ -71,6 +63,12 @@ export class SessionScope {
   get capabilities(): Capabilities {
     this.#capabilities ??= new Capabilities(this.agent.capabilities)
     return this.#capabilities
+  }
+
+  /** Whose it is; with the tenant and the id the place where it is kept. */
+  get owner(): string | undefined {
+    if (this.#owner === undefined) this.#owner = this.agent.setup.owner(this.principal) ?? null
+    return this.#owner ?? undefined
   }
 
   /** The session of the agent so many above this one, whose layer a sub-agent has inherited. */
@@ -123,13 +121,8 @@ export class SessionScope {
     this.#once = undefined
     this.turnCount++
     const { turnCount } = this
-    this.#mark = {
-      turnId,
-      turnCount,
-      length: this.history.items.length,
-      state: this.#state?.snapshot(),
-      before: this.#mark,
-    }
+    this.#marks ??= new Marks()
+    this.#marks.add({ turnId, turnCount, length: this.history.items.length }, this.#state?.snapshot())
   }
 
   /** @throws AlliumError `session.unknown_turn` */
@@ -137,14 +130,13 @@ export class SessionScope {
     const { items } = this.history
     if (turnId === undefined)
       return { history: items, state: this.state.ofSession(this.state.snapshot()), turnCount: this.turnCount }
-    let mark = this.#mark
-    while (mark !== undefined && mark.turnId !== turnId) mark = mark.before
+    const mark = this.#marks?.at(turnId)
     if (mark === undefined)
       throw new AlliumError(
         'session.unknown_turn',
-        `The session "${this.id}" has ended no turn ${describe(turnId)} in this process. Fork at the turnId of a result that does not wait.`,
+        `The session "${this.id}" knows no turn ${describe(turnId)}: it ended in another process, or more than ${Marks.most} turns ago, or it waits. Fork at one of the last ${Marks.most} turns that ended here.`,
       )
-    const { state = {}, length, turnCount } = mark
+    const { state, length, turnCount } = mark
     return { history: items.slice(0, length), state: this.state.ofSession(state), turnCount }
   }
 
@@ -169,7 +161,7 @@ export class SessionScope {
     checkHistory(history)
     checkSuspension(suspension)
     this.history.reset(history)
-    this.#mark = undefined
+    this.#marks = undefined
     this.#callIds = undefined
     this.state.restore(state)
     this.turnCount = turnCount ?? this.turnCount

@@ -13,7 +13,7 @@ export function decidedCalls({ session }: Turn, { suspension, decisions }: Resum
     const { callId } = part
     if (!waiting.has(callId)) return []
     const waited = suspension?.calls[callId]
-    const inner = innerDecisions(callId, decisions)
+    const inner = waited?.inner === undefined ? undefined : innerDecisions(callId, decisions)
     const approval = inner === undefined ? approvalOf(decisions.get(callId)) : ({ approve: true } as const)
     if (approval === undefined) return []
     const args = cloneJson('args' in approval ? approval.args : part.args)
