@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
+import { boundFault } from '../errors/bound-fault.ts'
 import { describe } from '../errors/describe.ts'
 import { isModel, type ModelRef, type ResolveModel, type Settings } from '../model/model.ts'
 import type { AgentSetup, ApprovalOptions, Instructions } from '../scopes/agent-scope.ts'
@@ -34,6 +35,11 @@ export interface AgentOptions<
   toolTimeout?: number
   /** What a run does while the session runs another one. @default 'reject' */
   busy?: 'reject' | 'queue'
+  /**
+   * Milliseconds that the provider waits for a reader who takes nothing more, as after a lost connection; then the run
+   * flows on, and its events are kept. `false`: it waits for ever. @default 30_000
+   */
+  readerSilence?: number | false
   /** What init() does about wrong orders of layers. @default 'error' */
   orderCheck?: 'error' | 'warn' | 'off'
   journal?: Journal
@@ -59,6 +65,7 @@ export function toSetup({
   toolConcurrency = 8,
   toolTimeout = 30_000,
   busy = 'reject',
+  readerSilence = 30_000,
   journal = directJournal,
   version,
   approvals = {},
@@ -76,6 +83,7 @@ export function toSetup({
   atLeastOne('maxSteps', maxSteps)
   atLeastOne('toolConcurrency', toolConcurrency)
   atLeastOne('toolTimeout', toolTimeout)
+  bound('readerSilence', readerSilence)
   return {
     name,
     model,
@@ -87,6 +95,7 @@ export function toSetup({
     toolConcurrency,
     toolTimeout,
     busy,
+    readerSilence,
     journal,
     version,
     approvals,
@@ -104,4 +113,9 @@ function atLeastOne(option: string, value: number): void {
       'agent.options',
       `The option ${option} is a number of 1 or more, but ${describe(value)} was given.`,
     )
+}
+
+function bound(option: string, value: unknown): void {
+  const fault = boundFault(option, value, 'agent.options')
+  if (fault !== undefined) throw fault
 }

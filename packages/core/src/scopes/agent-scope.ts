@@ -35,6 +35,7 @@ export interface AgentSetup {
   readonly toolConcurrency: number
   readonly toolTimeout: number
   readonly busy: 'reject' | 'queue'
+  readonly readerSilence: number | false
   readonly version: string | undefined
   readonly approvals: ApprovalOptions
   readonly clock: Clock

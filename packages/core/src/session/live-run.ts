@@ -4,15 +4,20 @@ import { type Partial, partialOf } from '../loop/partial.ts'
 import type { RunResult } from '../loop/run-result.ts'
 import { noUsage } from '../messages/usage.ts'
 import type { TurnScope } from '../scopes/turn-scope.ts'
+import type { Clock } from '../seams/clock.ts'
 import { EventQueue } from './event-queue.ts'
 
 /** A run behind its AgentRun: its events, its turn once that began, its result. */
 export class LiveRun {
-  readonly events = new EventQueue()
+  readonly events: EventQueue
   turn: TurnScope | undefined
   settled = false
   result: Promise<RunResult> | undefined
   #aborted: { reason: unknown } | undefined
+
+  constructor(clock: Clock, readerSilence: number | false) {
+    this.events = new EventQueue(clock, readerSilence)
+  }
 
   get partial(): Partial {
     return this.turn === undefined ? { text: '', usage: noUsage(), messages: [] } : partialOf(this.turn)

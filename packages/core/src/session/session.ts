@@ -1,6 +1,7 @@
 import { silence } from '../compose/thenable.ts'
 import { toAbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
+import { boundFault } from '../errors/bound-fault.ts'
 import type { RunResult } from '../loop/run-result.ts'
 import { runTurn } from '../loop/run-turn.ts'
 import type { ReadonlyHistory } from '../messages/history.ts'
@@ -128,10 +129,12 @@ export class Session<S = State, C = unknown> {
 
   #start(task: Task<C>): AgentRun<S> {
     const { options } = task
-    const run = new LiveRun()
+    const { clock, readerSilence } = this.#scope.agent.setup
+    const silence = options.readerSilence ?? readerSilence
+    const run = new LiveRun(clock, silence)
     const before = this.#last
     const waits = before !== undefined && !before.settled
-    const refusal = this.#refusal(waits)
+    const refusal = this.#refusal(waits) ?? boundFault('readerSilence', silence, 'run.options')
     if (refusal !== undefined) {
       run.result = Promise.reject(refusal)
       run.settle({ error: refusal })
