@@ -3,7 +3,7 @@ import { manualClock } from '../../testing/src/index.ts'
 import type { Model, ModelChunk } from '../src/index.ts'
 import { systemClock } from '../src/index.ts'
 import { EventQueue } from '../src/session/event-queue.ts'
-import { build, failure, gate, only, read, rest, text, tool, turn } from './kit.ts'
+import { build, failure, only, read, rest, tool, turn } from './kit.ts'
 
 /** A model that streams these chunks, and says how many were taken. */
 function streaming(chunks: readonly ModelChunk[]) {
@@ -21,7 +21,7 @@ function streaming(chunks: readonly ModelChunk[]) {
   return { model, seen }
 }
 
-const words = Array.from({ length: 20 }, (_, i) => text(`${i} `))
+const words = Array.from({ length: 20 }, (_, i) => ({ type: 'text-delta' as const, delta: `${i} ` }))
 
 describe('a reader who comes late', () => {
   /** Events that cannot be merged, all unread, then all read. */
@@ -50,7 +50,7 @@ describe('a reader who comes late', () => {
       input('a', '}'),
       ...['a', 'b'].map((callId) => ({ type: 'tool-input-end', callId }) as const),
     ]
-    const { events } = await turn([{ chunks, finish: { reason: 'tool-calls' } }, 'done'], [], { tools: [tool('work')] })
+    const { events } = await turn([{ chunks }, 'done'], [], { tools: [tool('work')] })
     const deltas = only(events, 'tool-input-delta').map(({ callId, delta }) => `${callId} ${delta}`)
     expect(deltas).toEqual(['a {"x":1', 'b {}', 'a }'])
   })

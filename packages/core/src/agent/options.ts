@@ -40,6 +40,11 @@ export interface AgentOptions<
    * flows on, and its events are kept. `false`: it waits for ever. @default 30_000
    */
   readerSilence?: number | false
+  /**
+   * Milliseconds without a run after which a session closes its layers, where it has any; its next run opens them again.
+   * `false`: they stay open until `close()`. @default 900_000
+   */
+  sessionIdle?: number | false
   /** What init() does about wrong orders of layers. @default 'error' */
   orderCheck?: 'error' | 'warn' | 'off'
   journal?: Journal
@@ -66,6 +71,7 @@ export function toSetup({
   toolTimeout = 30_000,
   busy = 'reject',
   readerSilence = 30_000,
+  sessionIdle = 900_000,
   journal = directJournal,
   version,
   approvals = {},
@@ -84,6 +90,7 @@ export function toSetup({
   atLeastOne('toolConcurrency', toolConcurrency)
   atLeastOne('toolTimeout', toolTimeout)
   bound('readerSilence', readerSilence)
+  bound('sessionIdle', sessionIdle)
   return {
     name,
     model,
@@ -96,6 +103,7 @@ export function toSetup({
     toolTimeout,
     busy,
     readerSilence,
+    sessionIdle,
     journal,
     version,
     approvals,

@@ -19,7 +19,7 @@ import { suspend } from './suspend.ts'
  */
 export async function runTurn(
   turn: TurnScope,
-  settled: (end: { error?: unknown }) => void,
+  settled: (end: { error?: unknown; result?: RunResult }) => void,
   parse?: (text: string) => Promise<unknown>,
 ): Promise<RunResult> {
   const { session } = turn
@@ -46,7 +46,7 @@ export async function runTurn(
     const ended = result(turn, status as RunResult['status'])
     if (parse !== undefined) ended.output = (output ?? null) as RunResult['output']
     session.state.endTurn()
-    settled({})
+    settled({ result: ended })
     if (turn.deferred !== undefined) await Promise.all(turn.deferred)
     return ended
   }

@@ -36,6 +36,7 @@ export interface AgentSetup {
   readonly toolTimeout: number
   readonly busy: 'reject' | 'queue'
   readonly readerSilence: number | false
+  readonly sessionIdle: number | false
   readonly version: string | undefined
   readonly approvals: ApprovalOptions
   readonly clock: Clock

@@ -23,6 +23,8 @@ export class EventQueue implements RunEvents {
   readonly #silence: number | false
   readonly #events = new Fifo<Event>()
   #takers: Fifo<Taker> | undefined
+  /** Whether a piece of an answer came. */
+  begun = false
   #merged: Event | undefined
   #reading = false
   #flowing = false
@@ -39,6 +41,7 @@ export class EventQueue implements RunEvents {
 
   push(event: Event): void | Promise<void> {
     if (this.#closed || this.#end !== undefined) return
+    this.begun ||= isContentKind(event.type)
     const taker = this.#takers?.shift()
     if (taker !== undefined) return taker.resolve({ value: event, done: false })
     const holds = this.#reading && !this.#flowing
