@@ -35,7 +35,7 @@ export async function runTurn(
   turn.deadlines?.clear()
   closeHistory(turn)
   turn.answer.seal()
-  if (session.keepers !== undefined) await store(turn, session.keepers)
+  const notStored = session.keepers === undefined ? undefined : await store(turn, session.keepers)
   session.turn = undefined
   const { end } = turn
   const status = statusOf(turn)
@@ -46,12 +46,14 @@ export async function runTurn(
     const ended = result(turn, status as RunResult['status'])
     if (parse !== undefined) ended.output = (output ?? null) as RunResult['output']
     session.state.endTurn()
+    notStored?.()
     settled({ result: ended })
     if (turn.deferred !== undefined) await Promise.all(turn.deferred)
     return ended
   }
   session.state.endTurn()
   const error = withPartial(end.error, turn)
+  notStored?.()
   settled({ error })
   if (turn.deferred !== undefined) await Promise.all(turn.deferred)
   throw error

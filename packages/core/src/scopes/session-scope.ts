@@ -8,6 +8,7 @@ import type { SessionKeeper } from '../seams/session-store.ts'
 import type { PendingCall, Snapshot, Suspension } from '../state/snapshot.ts'
 import { type State, StateStore } from '../state/state-store.ts'
 import type { AgentScope } from './agent-scope.ts'
+import { markInterrupted, tailOf, wholeOf } from './not-stored.ts'
 import { checkSuspension, pendingCalls } from './suspension.ts'
 import type { ToolCall } from './tool-call.ts'
 import type { TurnScope } from './turn-scope.ts'
@@ -30,10 +31,15 @@ export class SessionScope {
   suspension: Suspension | undefined
   /** Who stores the session, if somebody does. */
   keepers: SessionKeeper[] | undefined
+  /** So many messages of the history are stored as they are. */
+  get stored(): number {
+    return this.#stored
+  }
   /** Whether session hooks are on their way in. */
   opening = false
   /** The turn that runs now. */
   turn: TurnScope | undefined
+  #stored = 0
   #state: StateStore | undefined
   #capabilities: Capabilities | undefined
   #metadata: Record<string, unknown> | undefined
@@ -43,6 +49,10 @@ export class SessionScope {
   /** Where the last turn ended, and those before it. */
   #mark: Mark | undefined
   #once: Map<string, unknown> | undefined
+  /** That of the turn that has ended. */
+  #onceEnded: Map<string, unknown> | undefined
+  /** Puts the session back to where the last run began, where somebody stores it. */
+  #putBack: (() => void) | undefined
   #usedApprovals: Set<string> | undefined
 
   constructor(
@@ -111,8 +121,13 @@ export class SessionScope {
 
   /** A run begins; what waits, unless it is resumed, is given up. */
   beginRun(resumes: boolean): void {
+    if (this.keepers !== undefined) this.#putBack = this.#standing()
     this.history.watch()
-    if (resumes) return
+    if (!resumes) this.#giveUp()
+    this.#onceEnded = undefined
+  }
+
+  #giveUp(): void {
     this.history.closePending('Not approved.')
     if (this.suspension !== undefined) this.endTurn(this.suspension.turnId)
   }
@@ -120,6 +135,7 @@ export class SessionScope {
   /** The turn that ran is over, or given up. */
   endTurn(turnId: string): void {
     this.suspension = undefined
+    this.#onceEnded = this.#once
     this.#once = undefined
     this.turnCount++
     const { turnCount } = this
@@ -130,6 +146,39 @@ export class SessionScope {
       state: this.#state?.snapshot(),
       before: this.#mark,
     }
+  }
+
+  #standing(): () => void {
+    const { turnCount, suspension } = this
+    const [stored, mark, once, state] = [this.#stored, this.#mark, this.#once, this.state.snapshot()]
+    const history = tailOf(this.history)
+    return () => {
+      this.turnCount = turnCount
+      this.suspension = suspension
+      this.#stored = stored
+      this.#mark = mark
+      this.#callIds = undefined
+      this.#once = new Map([...(once ?? []), ...(this.#once ?? [])])
+      this.state.putBack(state)
+      history()
+    }
+  }
+
+  /** The run that has ended is stored, and the history up to a length. */
+  isStored(length: number): void {
+    this.#stored = length
+    this.#putBack = undefined
+  }
+
+  /**
+   * The run that has ended could not be stored. It goes back, so that the next one leaves no hole in the store; or it stays,
+   * where it had an effect, to be stored with the next one. What `once` gave stays in any case, and used approvals.
+   */
+  notStored(stays: boolean): void {
+    this.#once = new Map([...(this.#onceEnded ?? []), ...(this.#once ?? [])])
+    if (stays) this.#stored = Math.min(this.#stored, markInterrupted(this.history, this.suspension === undefined))
+    else this.#putBack?.()
+    this.#putBack = undefined
   }
 
   /** @throws AlliumError `session.unknown_turn` */
@@ -165,10 +214,17 @@ export class SessionScope {
     return snapshot
   }
 
-  restore({ history, state, turnCount, runCount, suspension, once = {}, usedApprovals = [] }: Snapshot): void {
+  /** @param stored whether it comes from who stores the session */
+  restore(
+    { history, state, turnCount, runCount, suspension, once = {}, usedApprovals = [] }: Snapshot,
+    stored = false,
+  ): void {
     checkHistory(history)
     checkSuspension(suspension)
+    const whole = this.#putBack === undefined ? undefined : wholeOf(this.history, this.#putBack)
     this.history.reset(history)
+    this.#putBack = whole
+    this.#stored = stored ? history.length : 0
     this.#mark = undefined
     this.#callIds = undefined
     this.state.restore(state)
