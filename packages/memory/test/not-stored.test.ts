@@ -1,4 +1,4 @@
-import { Agent, type Middleware, memoryStore, type SessionStore } from '@allium/core'
+import { Agent, type Middleware, memoryStore, type PartialResult, type SessionStore } from '@allium/core'
 import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { persist } from '../src/index.ts'
@@ -58,13 +58,19 @@ const counting: Middleware = {
     await next()
   },
 }
+/** What a run rejects with. */
+const failure = (run: PromiseLike<unknown>) =>
+  run.then(
+    () => expect.fail('The run was to fail.'),
+    (error: unknown) => error as Error & { partial: PartialResult },
+  )
 const call: ScriptedStep = { toolCalls: [{ name: 'pay', callId: 'c1' }] }
 
 describe('a turn that could not be stored', () => {
   it('fails with the error of the store, and goes back: the next turns leave no hole', async () => {
     const { session, texts, same } = failing(['a', 'b', 'c', 'd'], { at: 2, layers: [counting] })
     await session.run('1')
-    const error = await session.run('2').then(undefined, (error) => error)
+    const error = await failure(session.run('2'))
     expect([error, error.partial.text, error.partial.messages.length]).toEqual([down, 'b', 2])
     expect([texts(), session.state]).toEqual([['1', 'a'], { turns: 1 }])
     await session.run('3')
@@ -161,7 +167,7 @@ describe('a turn that could not be stored', () => {
   it('is no place to fork at', async () => {
     const { session } = failing(['a', 'b'], { at: 2 })
     const { turnId } = await session.run('1')
-    const error = await session.run('2').then(undefined, (error) => error)
+    const error = await failure(session.run('2'))
     expect(() => session.fork({ at: error.partial.turnId })).toThrow(
       expect.objectContaining({ code: 'session.unknown_turn' }),
     )
