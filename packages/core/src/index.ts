@@ -72,6 +72,7 @@ export type { ToolCallRecord } from './rings/turn/turn-options.ts'
 // Seams
 export { type Capability, capability } from './seams/capability.ts'
 export { type Clock, systemClock } from './seams/clock.ts'
+export { followSignal } from './seams/follow-signal.ts'
 export type { Ids } from './seams/ids.ts'
 export type { Emit, Journal } from './seams/journal.ts'
 export type { KeyValue } from './seams/key-value.ts'

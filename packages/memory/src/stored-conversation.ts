@@ -1,7 +1,6 @@
 import {
   AlliumError,
   type Lease,
-  type Message,
   messageOf,
   type SessionContext,
   type SessionKeeper,
@@ -17,8 +16,6 @@ export class StoredConversation implements SessionKeeper {
   readonly #ms: number
   readonly #ctx: SessionContext
   #version = 0
-  /** Messages that the store has, and the first of them here: another one once the history was set anew. */
-  #stored: { length: number; first: unknown } = { length: 0, first: undefined }
   #lease: Lease | undefined
   #stopRenewing = () => {}
 
@@ -29,13 +26,16 @@ export class StoredConversation implements SessionKeeper {
     this.#ctx = ctx
   }
 
-  /** Takes over what is stored, if anything is. */
+  /** Takes over what is stored, unless that is what the session has; of one that was deleted nothing stays. */
   async load(): Promise<void> {
-    const stored = await this.#store.load(this.#key)
-    this.#version = stored?.version ?? 0
-    if (stored === undefined) return
-    this.#ctx.restore({ ...stored.rest, history: stored.history })
-    this.#stored = { length: stored.history.length, first: this.#ctx.history[0] }
+    const { version, history, rest } = (await this.#store.load(this.#key)) ?? {
+      version: 0,
+      history: [],
+      rest: { state: {} },
+    }
+    if (version === this.#version) return
+    this.#version = version
+    this.#ctx.restore({ ...rest, history }, { stored: true })
   }
 
   /** @throws AlliumError `session.busy` while another process runs the session */
@@ -59,20 +59,11 @@ export class StoredConversation implements SessionKeeper {
     this.#stopRenewing()
     try {
       if (turn === undefined) return
-      await this.#store.append(lease, this.#version, this.#whole(turn))
+      await this.#store.append(lease, this.#version, turn)
       this.#version++
-      this.#stored = { length: this.#ctx.history.length, first: this.#ctx.history[0] }
     } finally {
       await this.#store.release(lease).catch((error) => this.#warn('could not be released', error))
     }
-  }
-
-  /** With what came into the history between runs: pushed, or given to `session.restore()`. */
-  #whole(turn: StoredTurn): StoredTurn {
-    const { history } = this.#ctx
-    const { length, first } = this.#stored
-    const from = history[0] === first ? Math.min(length, turn.from) : 0
-    return from === turn.from ? turn : { ...turn, from, messages: history.slice(from) as Message[] }
   }
 
   /** Well before the lease runs out, and again; a failure is tried again the next time. A run that lost it cannot be stored, and ends. */

@@ -163,7 +163,7 @@ describe('memory.persist', () => {
     const clock = manualClock()
     const store: SessionStore = { ...memoryStore({ clock }), renew: async () => false }
     const model = scriptedModel([{ chunks: ['Half'], stall: true }])
-    const run = new Agent({ model, clock })
+    const run = new Agent({ model, clock, sessionIdle: false })
       .use(persist({ store, lease: 900 }))
       .session(who)
       .run('hi')

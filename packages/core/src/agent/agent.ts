@@ -100,9 +100,13 @@ export class Agent<
     return this.#life.init()
   }
 
-  /** Waits for what runs, closes the sessions that have layers, then runs the rest of the agent layers. */
-  dispose(): Promise<void> {
-    return this.#life.dispose()
+  /**
+   * Waits for what runs, closes the sessions that have layers, then runs the rest of the agent layers.
+   *
+   * @param options.timeout milliseconds after which the runs that are left are aborted @default never
+   */
+  dispose({ timeout }: { timeout?: number } = {}): Promise<void> {
+    return this.#life.dispose(timeout)
   }
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose()

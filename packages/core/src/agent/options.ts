@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
+import { boundFault } from '../errors/bound-fault.ts'
 import { describe } from '../errors/describe.ts'
 import { isModel, type ModelRef, type ResolveModel, type Settings } from '../model/model.ts'
 import type { AgentSetup, ApprovalOptions, Instructions } from '../rings/agent/agent-scope.ts'
@@ -43,6 +44,16 @@ export interface AgentOptions<
   abortGrace?: number
   /** What a run does while the session runs another one. @default 'reject' */
   busy?: 'reject' | 'queue'
+  /**
+   * Milliseconds that the provider waits for a reader who takes nothing more, as after a lost connection; then the run
+   * flows on, and its events are kept. `false`: it waits for ever. @default 30_000
+   */
+  readerSilence?: number | false
+  /**
+   * Milliseconds without a run after which a session closes its layers, where it has any; its next run opens them again.
+   * `false`: they stay open until `close()`. @default 900_000
+   */
+  sessionIdle?: number | false
   /** What init() does about wrong orders of layers. @default 'error' */
   orderCheck?: 'error' | 'warn' | 'off'
   journal?: Journal
@@ -71,6 +82,8 @@ export function toSetup({
   toolTimeout = 30_000,
   abortGrace = 2_000,
   busy = 'reject',
+  readerSilence = 30_000,
+  sessionIdle = 900_000,
   journal = directJournal,
   version,
   approvals = {},
@@ -90,6 +103,8 @@ export function toSetup({
   atLeastOne('toolConcurrency', toolConcurrency)
   atLeastOne('toolTimeout', toolTimeout)
   atLeastOne('abortGrace', abortGrace)
+  bound('readerSilence', readerSilence)
+  bound('sessionIdle', sessionIdle)
   return {
     name,
     model,
@@ -103,6 +118,8 @@ export function toSetup({
     toolTimeout,
     abortGrace,
     busy,
+    readerSilence,
+    sessionIdle,
     journal,
     version,
     approvals,
@@ -142,4 +159,9 @@ function atLeastOne(option: string, value: number): void {
       'agent.options',
       `The option ${option} is a number of 1 or more, but ${describe(value)} was given.`,
     )
+}
+
+function bound(option: string, value: unknown): void {
+  const fault = boundFault(option, value, 'agent.options')
+  if (fault !== undefined) throw fault
 }

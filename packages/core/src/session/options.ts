@@ -39,6 +39,8 @@ export interface RunOptions<C = unknown, O extends OutputOption | undefined = un
    * `refuse` its next() rejects with `stream.reset`. @default 'allow'
    */
   resets?: 'allow' | 'refuse'
+  /** Milliseconds that the provider waits for a reader who takes nothing more. @default the agent's */
+  readerSilence?: number | false
   /** A repeated run with the same key gives the run that it first started. */
   idempotencyKey?: string
   /** Gets a promise of the run's whole completion, deferred work included, for hosts that stop early. */

@@ -73,6 +73,12 @@ export class StateStore {
     for (const key of Object.keys(state)) if (!isReservedKey(key)) values[key] = structuredClone(state[key])
   }
 
+  /** Sets what a store keeps back to the values of a `snapshot()`. */
+  putBack(values: State): void {
+    const all = this.#all()
+    for (const [key, { persist }] of this.#fields) if (persist && Object.hasOwn(values, key)) all[key] = values[key]
+  }
+
   /** Fields of scope `turn` begin again. */
   beginTurn(): void {
     if (this.#values === undefined) return

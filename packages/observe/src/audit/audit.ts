@@ -2,6 +2,7 @@ import {
   AlliumError,
   type Clock,
   defineMiddleware,
+  followSignal,
   type ModelResponse,
   messageOf,
   type ToolResult,
@@ -178,9 +179,7 @@ function within<T>(work: Promise<T>, ms: number, clock: Clock): Promise<T> {
 /** Rejects with the abort's reason, if it comes first. */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+    const release = followSignal(signal, reject)
+    work.then(resolve, reject).finally(release)
   })
 }

@@ -37,6 +37,8 @@ export interface AgentSetup {
   readonly toolTimeout: number
   readonly abortGrace: number
   readonly busy: 'reject' | 'queue'
+  readonly readerSilence: number | false
+  readonly sessionIdle: number | false
   readonly version: string | undefined
   readonly approvals: ApprovalOptions
   readonly clock: Clock

@@ -24,8 +24,13 @@ export interface SessionContext<S = State, Config = unknown, C = unknown, P = un
   readonly state: S
   /** The canonical conversation: reading, and push. */
   readonly history: ReadonlyHistory
-  /** Goes on from a snapshot: sets history and state past the reducers, as copies. @throws AlliumError `history.invalid` */
-  restore(saved: Snapshot): void
+  /**
+   * Goes on from a snapshot: sets history and state past the reducers, as copies.
+   *
+   * @param options.stored whether it comes from where `ctx.keep()` stores it, so that it is not stored again @default false
+   * @throws AlliumError `history.invalid`
+   */
+  restore(saved: Snapshot, options?: { stored?: boolean }): void
   /** Stores the session: told before each run and after it. In session hooks only, before next(). */
   keep(keeper: SessionKeeper): void
   /** Tool calls that wait for a human, of the last answer. */
@@ -79,8 +84,8 @@ export class SessionAttempt extends AgentAttempt implements SessionContext {
   override get metadata(): Record<string, unknown> {
     return this.$session.metadata
   }
-  restore(saved: Snapshot): void {
-    this.$session.restore(saved)
+  restore(saved: Snapshot, { stored = false }: { stored?: boolean } = {}): void {
+    this.$session.restore(saved, stored)
   }
   keep(keeper: SessionKeeper): void {
     const { $session } = this

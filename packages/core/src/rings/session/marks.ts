@@ -19,7 +19,7 @@ interface Kept extends Mark {
  */
 export class Marks {
   static readonly most = 100
-  readonly #kept: Kept[] = []
+  #kept: Kept[] = []
   /** The state at the first mark, without what its turn and later ones changed. */
   #base: Readonly<State> = none
   /** The state at the last mark. */
@@ -31,6 +31,15 @@ export class Marks {
     if (changed !== none) this.#last = state as State
     this.#kept.push({ ...mark, changed })
     if (this.#kept.length > Marks.most) this.#base = { ...this.#base, ...this.#kept.shift()?.changed }
+  }
+
+  /** As they are now. */
+  copy(): Marks {
+    const copy = new Marks()
+    copy.#kept = [...this.#kept]
+    copy.#base = this.#base
+    copy.#last = this.#last
+    return copy
   }
 
   /** The mark of a turn, with the state as it was; undefined for a turn that ended longer ago, or elsewhere. */

@@ -11,6 +11,7 @@ import type { AgentScope } from '../agent/agent-scope.ts'
 import type { ToolAttempt } from '../tool/context.ts'
 import type { Turn } from '../turn/turn.ts'
 import { Marks } from './marks.ts'
+import { markInterrupted, tailOf, wholeOf } from './not-stored.ts'
 import { checkSuspension, pendingCalls } from './suspension.ts'
 
 /** One conversation: its history, its state, and the turn that runs now. */
@@ -22,10 +23,15 @@ export class SessionScope {
   suspension: Suspension | undefined
   /** Who stores the session, if somebody does. */
   keepers: SessionKeeper[] | undefined
+  /** So many messages of the history are stored as they are. */
+  get stored(): number {
+    return this.#stored
+  }
   /** Whether session hooks are on their way in. */
   opening = false
   /** The turn that runs now. */
   turn: Turn | undefined
+  #stored = 0
   #state: StateStore | undefined
   #capabilities: Capabilities | undefined
   #metadata: Record<string, unknown> | undefined
@@ -35,6 +41,10 @@ export class SessionScope {
   #marks: Marks | undefined
   #owner: string | null | undefined
   #once: Map<string, unknown> | undefined
+  /** That of the turn that has ended. */
+  #onceEnded: Map<string, unknown> | undefined
+  /** Puts the session back to where the last run began, where somebody stores it. */
+  #putBack: (() => void) | undefined
   #usedApprovals: Set<string> | undefined
 
   constructor(
@@ -109,8 +119,13 @@ export class SessionScope {
 
   /** A run begins; what waits, unless it is resumed, is given up. */
   beginRun(resumes: boolean): void {
+    if (this.keepers !== undefined) this.#putBack = this.#standing()
     this.history.watch()
-    if (resumes) return
+    if (!resumes) this.#giveUp()
+    this.#onceEnded = undefined
+  }
+
+  #giveUp(): void {
     this.history.closePending('Not approved.')
     if (this.suspension !== undefined) this.endTurn(this.suspension.turnId)
   }
@@ -118,11 +133,46 @@ export class SessionScope {
   /** The turn that ran is over, or given up. */
   endTurn(turnId: string): void {
     this.suspension = undefined
+    this.#onceEnded = this.#once
     this.#once = undefined
     this.turnCount++
     const { turnCount } = this
     this.#marks ??= new Marks()
     this.#marks.add({ turnId, turnCount, length: this.history.items.length }, this.#state?.snapshot())
+  }
+
+  #standing(): () => void {
+    const { turnCount, suspension } = this
+    const [stored, once, state] = [this.#stored, this.#once, this.state.snapshot()]
+    const marks = this.#marks?.copy()
+    const history = tailOf(this.history)
+    return () => {
+      this.turnCount = turnCount
+      this.suspension = suspension
+      this.#stored = stored
+      this.#marks = marks
+      this.#callIds = undefined
+      this.#once = new Map([...(once ?? []), ...(this.#once ?? [])])
+      this.state.putBack(state)
+      history()
+    }
+  }
+
+  /** The run that has ended is stored, and the history up to a length. */
+  isStored(length: number): void {
+    this.#stored = length
+    this.#putBack = undefined
+  }
+
+  /**
+   * The run that has ended could not be stored. It goes back, so that the next one leaves no hole in the store; or it stays,
+   * where it had an effect, to be stored with the next one. What `once` gave stays in any case, and used approvals.
+   */
+  notStored(stays: boolean): void {
+    this.#once = new Map([...(this.#onceEnded ?? []), ...(this.#once ?? [])])
+    if (stays) this.#stored = Math.min(this.#stored, markInterrupted(this.history, this.suspension === undefined))
+    else this.#putBack?.()
+    this.#putBack = undefined
   }
 
   /** @throws AlliumError `session.unknown_turn` */
@@ -157,10 +207,17 @@ export class SessionScope {
     return snapshot
   }
 
-  restore({ history, state, turnCount, runCount, suspension, once = {}, usedApprovals = [] }: Snapshot): void {
+  /** @param stored whether it comes from who stores the session */
+  restore(
+    { history, state, turnCount, runCount, suspension, once = {}, usedApprovals = [] }: Snapshot,
+    stored = false,
+  ): void {
     checkHistory(history)
     checkSuspension(suspension)
+    const whole = this.#putBack === undefined ? undefined : wholeOf(this.history, this.#putBack)
     this.history.reset(history)
+    this.#putBack = whole
+    this.#stored = stored ? history.length : 0
     this.#marks = undefined
     this.#callIds = undefined
     this.state.restore(state)

@@ -18,7 +18,7 @@ import type { Turn } from './turn.ts'
  */
 export async function runTurn(
   turn: Turn,
-  settled: (end: { error?: unknown }) => void,
+  settled: (end: { error?: unknown; result?: RunResult }) => void,
   parse?: (text: string) => Promise<unknown>,
 ): Promise<RunResult> {
   const { session } = turn
@@ -40,7 +40,7 @@ export async function runTurn(
   turn.clearDeadlines()
   closeHistory(turn)
   turn.answer.seal()
-  if (session.keepers !== undefined) await store(turn, session.keepers)
+  const notStored = session.keepers === undefined ? undefined : await store(turn, session.keepers)
   session.turn = undefined
   const { end } = turn
   const status = statusOf(turn)
@@ -50,12 +50,14 @@ export async function runTurn(
     const ended = result(turn, status as RunResult['status'])
     if (parse !== undefined) ended.output = (output ?? null) as RunResult['output']
     session.state.endTurn()
-    settled({})
+    notStored?.()
+    settled({ result: ended })
     if (turn.deferred !== undefined) await turn.bounded(Promise.all(turn.deferred))
     return ended
   }
   session.state.endTurn()
   const error = withPartial(end.error, turn)
+  notStored?.()
   settled({ error })
   if (turn.deferred !== undefined) await turn.bounded(Promise.all(turn.deferred))
   throw error
