@@ -26,6 +26,10 @@ export interface TurnEnd extends InTurn {
   turnIndex: number
   status: RunStatus
   reason?: string
+  /** What happened, for programs, as the layer that blocked the turn says it. */
+  code?: string
+  /** Milliseconds after which another try may pass. */
+  retryAfter?: number
   usage: Usage
 }
 export interface StepStart extends InStep {
