@@ -27,6 +27,13 @@ import { LayerStack } from './layer-stack.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { type AgentOptions, toSetup } from './options.ts'
 
+declare global {
+  /** As in `esnext.disposable`, for those who compile without it. */
+  interface SymbolConstructor {
+    readonly asyncDispose: unique symbol
+  }
+}
+
 type SchemaOutput<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : unknown
 type UnionToIntersection<U> = (U extends unknown ? (x: U) => void : never) extends (x: infer I) => void ? I : never
 type StatesOf<M> = M extends readonly unknown[] ? UnionToIntersection<{ [I in keyof M]: StateOf<M[I]> }[number]> : {}

@@ -55,16 +55,15 @@ export class LayerStack {
 
   #declare(added: readonly Layer[]): void {
     const { fields, tools } = this.#scope
-    const all = new Map(fields)
-    for (const { name, spec } of added)
-      if (spec.state !== undefined) declareFields(all, name, spec.state as Record<string, StateField<unknown>>)
-    const mark = tools.mark()
+    const [declared, mark] = [fields.size, tools.mark()]
     try {
+      for (const { name, spec } of added)
+        if (spec.state !== undefined) declareFields(fields, name, spec.state as Record<string, StateField<unknown>>)
       for (const { spec } of added) for (const tool of spec.tools ?? []) tools.add(tool)
     } catch (error) {
+      for (const key of [...fields.keys()].slice(declared)) fields.delete(key)
       tools.rewind(mark)
       throw error
     }
-    for (const [key, field] of all) fields.set(key, field)
   }
 }
