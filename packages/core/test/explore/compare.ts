@@ -14,12 +14,17 @@ export interface Difference {
 export async function differences(plan: Case, noise = 1): Promise<Difference[]> {
   const { outcome, open } = expected(plan)
   if (outcome.why === never) return []
-  const { broken, ...seen } = await actual(plan, noise)
-  const found: Difference[] = broken.map((what) => ({ aspect: 'broken', expected: undefined, actual: what }))
+  const seen = await actual(plan, noise)
+  const found: Difference[] = seen.broken.map((what) => ({
+    aspect: 'broken',
+    expected: 'what always holds',
+    actual: what,
+  }))
+  if (seen.outcome === undefined || typeof plan.reader !== 'string') return found
   for (const aspect of Object.keys(outcome) as (keyof Outcome)[]) {
     if (open.has(aspect)) continue
-    const [a, b] = [JSON.stringify(sorted(outcome[aspect])), JSON.stringify(sorted(seen[aspect]))]
-    if (a !== b) found.push({ aspect, expected: outcome[aspect], actual: seen[aspect] })
+    const [a, b] = [JSON.stringify(sorted(outcome[aspect])), JSON.stringify(sorted(seen.outcome[aspect]))]
+    if (a !== b) found.push({ aspect, expected: outcome[aspect], actual: seen.outcome[aspect] })
   }
   return found
 }

@@ -45,11 +45,16 @@ class Maker {
       tool: tools ? this.layers('tool', 2) : [],
       models: Object.fromEntries(models.map((name) => [name, this.model(name, tools)])),
       tools: tools ? { a: this.tool(), b: this.tool() } : {},
-      reader: this.pick(['none', 'all']),
+      reader: this.reader(),
       ...(tools && this.chance(0.3) && { toolConcurrency: 1 }),
       ...(menu.streams && this.chance(0.1) && { resets: 'refuse' as const }),
     }
     return this.withAbort(plan)
+  }
+
+  reader(): Case['reader'] {
+    if (this.chance(0.9)) return this.pick(['none', 'all'])
+    return this.chance(0.5) ? { leaves: this.int(1, 4) } : { slow: this.int(1, 6) }
   }
 
   /** Someone outside ends what would not end: whatever hangs, hangs until then. */
@@ -71,7 +76,7 @@ class Maker {
     const answers = scope === 'turn' && this.chance(0.4)
     if (answers) acts.push({ do: 'output', what: this.pick(['own', 'append']) })
     const all = scope === 'tool' ? settledFirst(acts) : acts
-    return { name: `${scope[0]?.toUpperCase()}${i}`, ...(reenters && { reenters: true }), acts: all }
+    return { name: `${scope}${i}`, ...(reenters && { reenters: true }), acts: all }
   }
 
   verbs(scope: string): Act[] {
@@ -103,7 +108,7 @@ class Maker {
   nextAct(scope: string): Act {
     const late = this.menu.late
     const within = late && this.chance(0.35) ? this.int(this.chance(0.1) ? 0 : 1, 12) : undefined
-    const meanwhile = late && this.chance(0.2) ? [this.wait(), ...this.some(scope, 2)] : undefined
+    const meanwhile = late && this.chance(0.2) ? [this.wait(), ...this.some(scope, 2).filter(beside)] : undefined
     return { do: 'next', ...(within !== undefined && { within }), ...(meanwhile !== undefined && { meanwhile }) }
   }
 
@@ -184,4 +189,9 @@ class Maker {
 /** Tools of one step begin at one instant: what decides over the others waits, so that their order is no chance. */
 function settledFirst(acts: readonly Act[]): Act[] {
   return [{ do: 'wait', for: 1 }, ...acts]
+}
+
+/** A skip while its own next() runs: whether adoption overwrites it, or it sticks, is left open. */
+function beside({ do: what }: Act): boolean {
+  return what !== 'later' && what !== 'skip'
 }
