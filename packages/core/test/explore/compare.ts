@@ -29,6 +29,17 @@ export async function differences(plan: Case, noise = 1): Promise<Difference[]> 
   return found
 }
 
+/** What differs between two runs of a case that have other numbers of microtasks at each await. */
+export async function unsteady(plan: Case): Promise<Difference[]> {
+  const { outcome, open } = expected(plan)
+  if (outcome.why === never) return []
+  const [one, other] = [await actual(plan, 1), await actual(plan, 2)]
+  const strip = (seen: Outcome | undefined) =>
+    seen && Object.fromEntries(Object.entries(seen).filter(([aspect]) => !open.has(aspect as keyof Outcome)))
+  const [a, b] = [strip(one.outcome), strip(other.outcome)]
+  return JSON.stringify(a) === JSON.stringify(b) ? [] : [{ aspect: 'microtasks', expected: a, actual: b }]
+}
+
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))

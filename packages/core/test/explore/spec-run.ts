@@ -133,6 +133,8 @@ export class Run {
   complete = false
   /** Puts the results of the running tools into the history. */
   closeStep: (() => void) | undefined
+  /** When a piece last came out of a layer. */
+  flowedAt = -1
   readonly late = new Set<string>()
   physical = 0
   readonly calls: Moment[] = []
