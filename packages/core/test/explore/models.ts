@@ -42,10 +42,10 @@ async function* answer(story: Story, name: string, n: number): AsyncGenerator<Mo
 }
 
 /** The call of the turn after that of the case. */
-const isNext = ({ messages }: ModelRequest) => messages.at(-1)?.content === 'again'
+const isNext = ({ messages }: ModelRequest) => messages.some(({ content }) => content === 'again')
 
-async function* nextAnswer({ clock }: Story): AsyncGenerator<ModelChunk> {
-  await clock.wait(ticks(50, 'next'))
+async function* nextAnswer({ clock, nextTakes }: Story): AsyncGenerator<ModelChunk> {
+  await clock.wait(ticks(nextTakes, 'next'))
   yield { type: 'text-delta', delta: 'next' }
   yield { type: 'finish', reason: 'stop', usage: {} }
 }

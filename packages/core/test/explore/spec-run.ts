@@ -3,13 +3,11 @@ import type { Moment, Outcome } from './outcome.ts'
 import { Cell, type VirtualTime } from './virtual-time.ts'
 
 /** What is thrown, by its label. */
-export class Fault extends Error {
+export class Fault {
   constructor(
     readonly label: string,
     readonly first?: Fault,
-  ) {
-    super(label)
-  }
+  ) {}
 }
 
 export type ScopeOfCase = 'turn' | 'model' | 'tool'

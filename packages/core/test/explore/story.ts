@@ -21,6 +21,8 @@ export class Story {
   readonly broken: string[] = []
   /** The turn is over, and the next one runs: layers pass it on. */
   calm = false
+  /** How long the model of the next turn takes; what is late may do its harm meanwhile. */
+  nextTakes = 50
   readonly #counts = new Map<string, number>()
   readonly #calls: Moment[] = []
   readonly #onces: Record<string, number> = {}

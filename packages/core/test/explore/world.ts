@@ -5,6 +5,7 @@ import {
   type RunOptions,
   type RunResult,
   type StreamEvent,
+  type Usable,
 } from '../../src/index.ts'
 import { type Case, grace, ticks, toolTimeout } from './case.ts'
 import { layerOf } from './layer.ts'
@@ -20,10 +21,12 @@ export interface Actual {
 }
 
 /** Tries a case on a real agent, in virtual time; `noise` seeds how many microtasks pass at each await. */
-export async function actual(plan: Case, noise: number): Promise<Actual> {
+export async function actual(plan: Case, noise: number, layers: readonly Usable[] = []): Promise<Actual> {
   const story = new Story(plan, noise)
+  // Layers of packs have limits of their own.
+  if (layers.length > 0) story.nextTakes = 1
   const { clock, broken } = story
-  const session = agentOf(story).session()
+  const session = agentOf(story, layers).session()
   const options: RunOptions & { resets?: 'refuse' } = plan.resets === undefined ? {} : { resets: plan.resets }
   const run = session.run('hi', options)
   if (plan.abortAt !== undefined) clock.after(ticks(plan.abortAt, 'abort'), () => run.abort('from outside'))
@@ -37,11 +40,12 @@ export async function actual(plan: Case, noise: number): Promise<Actual> {
   if (next !== 'next') broken.push(`the next turn comes to ${next ?? 'no end'}`)
   const added = session.history.slice(history.length).map(({ role }) => role)
   if (added.join() !== 'user,assistant') broken.push(`the next turn adds ${added}`)
-  if (JSON.stringify(session.state) !== JSON.stringify(state)) broken.push('state changed after turn:end')
+  if (layers.length === 0 && JSON.stringify(session.state) !== JSON.stringify(state))
+    broken.push('state changed after turn:end')
   return { outcome: story.outcome(end, history, state), broken }
 }
 
-function agentOf(story: Story): Agent {
+function agentOf(story: Story, layers: readonly Usable[]): Agent {
   const { plan, clock } = story
   const setup = {
     model: modelOf(story, 'm0'),
@@ -54,7 +58,7 @@ function agentOf(story: Story): Agent {
     abortGrace: grace,
     ...(plan.toolConcurrency !== undefined && { toolConcurrency: plan.toolConcurrency }),
   }
-  const agent = new Agent(setup)
+  const agent = new Agent(setup).use(layers)
   for (const scope of ['turn', 'model', 'tool'] as const)
     agent.use(plan[scope].map((layer) => layerOf(story, scope, layer)))
   story.listen(agent)
