@@ -56,7 +56,7 @@ function frequent(): [string, number[]][] {
 async function showSmallest(seed: number): Promise<void> {
   const kind = kindOf(await differences(planOf(seed), seed))
   const plan = await shrink(planOf(seed), async (plan) => kindOf(await differences(plan, seed)) === kind)
-  console.log(`\n${asTest(plan, await differences(plan, seed), `holds for seed ${seed}`)}`)
+  console.log(`\n${asTest(plan, await differences(plan, seed), { title: `holds for seed ${seed}` })}`)
 }
 
 function menuOf(names: readonly string[]): Menu {

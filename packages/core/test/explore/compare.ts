@@ -1,4 +1,5 @@
 import type { Case } from './case.ts'
+import { extrasOf, type Kind, withTools } from './kinds.ts'
 import type { Outcome } from './outcome.ts'
 import { expected, never } from './spec.ts'
 import { actual } from './world.ts'
@@ -27,6 +28,13 @@ export async function differences(plan: Case, noise = 1): Promise<Difference[]> 
     if (a !== b) found.push({ aspect, expected: outcome[aspect], actual: seen.outcome[aspect] })
   }
   return found
+}
+
+/** What is wrong with a case that has in it what the specification does not know. */
+export async function kindDifferences(kind: Kind, plan: Case, seed: number): Promise<Difference[]> {
+  const tooled = kind === 'provider tool' ? plan : withTools(plan)
+  const { broken } = await actual(tooled, seed, extrasOf(kind, seed))
+  return broken.map((what) => ({ aspect: kind, expected: 'what always holds', actual: what }))
 }
 
 /** What differs between two runs of a case that have other numbers of microtasks at each await. */

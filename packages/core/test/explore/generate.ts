@@ -62,9 +62,7 @@ class Maker {
   /** Someone outside ends what would not end: whatever hangs, hangs until then. */
   withAbort(plan: Case): Case {
     if (!this.menu.late) return plan
-    return this.hangs || this.chance(0.15)
-      ? { ...plan, abortAt: this.chance(0.5) ? 200 : this.int(1, 30) }
-      : plan
+    return this.hangs || this.chance(0.15) ? { ...plan, abortAt: this.chance(0.5) ? 200 : this.int(1, 30) } : plan
   }
 
   layers(scope: 'turn' | 'model' | 'tool', most: number): LayerPlan[] {

@@ -10,15 +10,18 @@ export interface Seen {
   readonly events: readonly string[] | undefined
   /** What observers heard, by type. */
   readonly heard: readonly string[]
-  /** What the turn added to the history. */
+  /** What the run added to the history, and all of it. */
   readonly messages: readonly Readonly<Message>[]
+  readonly history: readonly Readonly<Message>[]
+  /** Calls that wait for a human. */
+  readonly pending: readonly string[]
   /** Streams that were opened and not closed. */
   readonly open: number
 }
 
 /** What holds for every run, whatever its layers do: each line that this gives was broken. */
 export function broken(seen: Seen): string[] {
-  return [...ends(seen), ...agrees(seen), ...answered(seen.messages), ...closes(seen)]
+  return [...ends(seen), ...agrees(seen), ...answered(seen), ...closes(seen)]
 }
 
 /** One `turn:end`, and nothing behind it. */
@@ -38,22 +41,22 @@ function* agrees({ status, text, shown, events, messages }: Seen): Generator<str
   const texts = messages.filter(({ role }) => role === 'assistant').map(textOf)
   if (events !== undefined && shown !== texts.join(''))
     yield `${JSON.stringify(shown)} was shown, the history has ${JSON.stringify(texts)}`
-  const answers = status === 'completed' || status === 'stopped'
+  const answers = status === 'completed'
   if (answers && !(texts.at(-1) ?? '').endsWith(text))
     yield `the text is ${JSON.stringify(text)}, the history has ${JSON.stringify(texts)}`
 }
 
 /** Every call has exactly one result, behind it. */
-function* answered(messages: readonly Readonly<Message>[]): Generator<string> {
+function* answered({ history, pending }: Seen): Generator<string> {
   const open = new Set<string>()
-  for (const { content } of messages) {
+  for (const { content } of history) {
     if (typeof content === 'string') continue
     for (const part of content) {
       if (part.type === 'tool-call') open.add(part.callId)
       else if (part.type === 'tool-result' && !open.delete(part.callId)) yield `a result of ${part.callId} too many`
     }
   }
-  for (const callId of open) yield `no result of ${callId}`
+  for (const callId of open) if (!pending.includes(callId)) yield `no result of ${callId}`
 }
 
 /** Streams are closed, tools that were told to begin are told to end. */

@@ -32,10 +32,11 @@ interface Context {
 type Next = (options?: { signal: AbortSignal }) => Promise<Given>
 
 /** A layer that does what the case says. */
-export function layerOf(story: Story, scope: ScopeName, plan: LayerPlan): Middleware {
+export function layerOf(story: Story, scope: ScopeName, plan: LayerPlan, inherit?: true): Middleware {
   return {
     name: plan.name,
     ...(plan.reenters && { reenters: true }),
+    ...(inherit && { inherit }),
     state: { [plan.name]: { default: 0, reducer: (sum: number, one: number) => sum + one } },
     [scope]: (ctx: Context, next: Next) => (story.calm ? next() : new Running(story, scope, plan, ctx, next).run()),
   }

@@ -22,6 +22,7 @@ async function* answer(story: Story, name: string, n: number): AsyncGenerator<Mo
   if (script === undefined) throw new Error(`No model ${name}.`)
   const wait = (coarse: number, i: number) => story.clock.wait(ticks(coarse, `${name} ${n} ${i}`))
   await wait(script.after, 0)
+  yield* story.extras.before?.(`${name}-${n}-p`) ?? []
   for (const [i, delta] of script.chunks.entries()) {
     await story.noise()
     yield { type: 'text-delta', delta }

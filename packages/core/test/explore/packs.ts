@@ -151,7 +151,7 @@ export async function stackDifferences(stack: Stack, noise = 1): Promise<Differe
     timeout({ model: limit * unit, tool: limit * unit }),
     ...stack.others.map((name) => others[name]()),
   ]
-  const { outcome, broken } = await actual(plan, noise, layers)
+  const { outcome, broken } = await actual(plan, noise, { layers })
   const found: Difference[] = broken.map((what) => ({ aspect: 'broken', expected: 'what always holds', actual: what }))
   if (outcome === undefined) return found
   const wanted = foreseen(stack)

@@ -2,6 +2,7 @@ import type { Agent, LayerEvent, Message, ModelChunk, RunResult, StreamEvent } f
 import type { Case } from './case.ts'
 import { CaseClock } from './clock.ts'
 import { broken } from './invariants.ts'
+import type { Extras } from './kinds.ts'
 import { labelOf } from './label.ts'
 import { modelOf } from './models.ts'
 import { microtasks, random } from './noise.ts'
@@ -10,6 +11,14 @@ import { inOrder, type Moment, type Outcome } from './outcome.ts'
 export interface End {
   readonly result?: RunResult<object>
   readonly error?: unknown
+}
+/** How a session stands after a run. */
+export interface After {
+  readonly history: readonly Readonly<Message>[]
+  /** Where what the run added begins. */
+  readonly from: number
+  readonly state: object
+  readonly pending: readonly string[]
 }
 type Event = { readonly type: string } & Record<string, unknown>
 type Listen = (name: string, fn: (event: Event) => void) => void
@@ -38,7 +47,10 @@ export class Story {
   constructor(
     readonly plan: Case,
     seed: number,
+    readonly extras: Extras = {},
   ) {
+    // Layers of packs have limits of their own.
+    if (extras.layers !== undefined) this.nextTakes = 1
     const next = random(seed)
     this.noise = () => microtasks(next)
   }
@@ -64,6 +76,11 @@ export class Story {
     const n = this.#onces[key] ?? 0
     if (!this.calm) this.#onces[key] = n + 1
     return n
+  }
+
+  /** How often a tool ran. */
+  ran(tool: string): number {
+    return this.#calls.filter(({ line }) => line.startsWith(`${tool} `)).length
   }
 
   /** A stream that is counted until it has ended or was closed. */
@@ -96,8 +113,9 @@ export class Story {
   listen(agent: Agent): void {
     const on = agent.on.bind(agent) as unknown as Listen
     for (const type of ['model:start', 'model:end', 'tool:start', 'tool:end', 'model:chunk', 'model:reset'])
-      on(type, () => this.#hears(type))
-    on('turn:end', () => {
+      on(type, (event) => this.#hears(type, event))
+    on('turn:end', (event) => {
+      if ('path' in event) return
       this.#hears('turn:end')
       if (!this.#closed) this.#endedAt = this.clock.now()
       this.calm = true
@@ -113,10 +131,17 @@ export class Story {
   }
 
   /** Events of the turn alone, not of the next one. */
-  #hears(type: string): void {
-    if (!this.#closed) this.#heard.push(type)
+  #hears(type: string, event: object = {}): void {
+    if (!this.#closed && !('path' in event)) this.#heard.push(type)
   }
   #closed = false
+
+  /** Another run of the same turn begins: what is seen is that run's. */
+  again(): void {
+    this.calm = false
+    this.#answers.splice(0, this.#answers.length, '')
+    this.#heard.length = this.#read.length = 0
+  }
 
   /** From here on events belong to another turn. */
   close(): void {
@@ -124,7 +149,8 @@ export class Story {
   }
 
   read(event: StreamEvent | LayerEvent): void {
-    const { type, label, delta } = event as Event
+    const { type, label, delta, path } = event as Event
+    if (path !== undefined) return
     this.#read.push(type)
     const answers = this.#answers
     if (type === 'text-delta') answers.push(answers.pop() + String(delta))
@@ -133,7 +159,7 @@ export class Story {
     else if (type === 'case:event') this.#streamed.push(String(label))
   }
 
-  outcome({ result, error }: End, history: readonly Readonly<Message>[], state: object): Outcome {
+  outcome({ result, error }: End, { history, from, state, pending }: After): Outcome {
     const partial = (error as { partial?: RunResult<object> } | undefined)?.partial
     const seen = {
       status: result?.status ?? (nameOf(error) === 'AbortError' ? 'aborted' : 'failed'),
@@ -143,7 +169,9 @@ export class Story {
     }
     const whole = typeof this.plan.reader === 'string'
     const events = whole ? this.#read : undefined
-    this.broken.push(...broken({ ...seen, events, heard: this.#heard, messages: history }))
+    this.broken.push(
+      ...broken({ ...seen, events, heard: this.#heard, messages: history.slice(from), history, pending }),
+    )
     return {
       ...seen,
       why: result === undefined ? labelOf(error) : (result.reason ?? ''),

@@ -1,13 +1,6 @@
-import {
-  Agent,
-  type AgentRun,
-  type LayerEvent,
-  type RunOptions,
-  type RunResult,
-  type StreamEvent,
-  type Usable,
-} from '../../src/index.ts'
+import { Agent, type AgentRun, type LayerEvent, type RunResult, type StreamEvent } from '../../src/index.ts'
 import { type Case, grace, ticks, toolTimeout } from './case.ts'
+import type { Extras } from './kinds.ts'
 import { layerOf } from './layer.ts'
 import { modelOf, resolverOf, toolOf } from './models.ts'
 import type { Outcome } from './outcome.ts'
@@ -21,36 +14,52 @@ export interface Actual {
 }
 
 /** Tries a case on a real agent, in virtual time; `noise` seeds how many microtasks pass at each await. */
-export async function actual(plan: Case, noise: number, layers: readonly Usable[] = []): Promise<Actual> {
-  const story = new Story(plan, noise)
-  // Layers of packs have limits of their own.
-  if (layers.length > 0) story.nextTakes = 1
+export async function actual(plan: Case, noise: number, extras: Extras = {}): Promise<Actual> {
+  const story = new Story(plan, noise, extras)
   const { clock, broken } = story
-  const session = agentOf(story, layers).session()
-  const options: RunOptions & { resets?: 'refuse' } = plan.resets === undefined ? {} : { resets: plan.resets }
-  const run = session.run('hi', options)
+  const session = agentOf(story).session()
+  const resets: object = plan.resets === undefined ? {} : { resets: plan.resets }
+  let run = session.run('hi', { ...resets, ...extras.options })
   if (plan.abortAt !== undefined) clock.after(ticks(plan.abortAt, 'abort'), () => run.abort('from outside'))
-  const reading = plan.reader === 'none' ? undefined : readAll(story, run, plan.reader)
-  const end = await clock.until(settled(run))
+  let end = await seen(story, run)
+  let from = 0
+  if (end?.result?.status === 'suspended' && extras.decide !== undefined) {
+    if (story.ran('a') > 0) broken.push('a call ran that nobody had approved')
+    from = session.history.length
+    story.again()
+    const decisions = session.pending.map(({ callId }) => [callId, extras.decide?.(callId)])
+    run = session.resume(Object.fromEntries(decisions))
+    end = await seen(story, run)
+  }
   if (end === undefined) return { outcome: undefined, broken: ['the run never settles', ...broken] }
-  await clock.until(reading ?? readAll(story, run, 'all'))
-  const history = [...session.history]
-  const state = { ...session.state }
+  const pending = session.pending.map(({ callId }) => callId)
+  const after = { history: [...session.history], from, state: { ...session.state }, pending }
   const next = await clock.until(nextTurn(story, session))
   if (next !== 'next') broken.push(`the next turn comes to ${next ?? 'no end'}`)
-  const added = session.history.slice(history.length).map(({ role }) => role)
-  if (added.join() !== 'user,assistant') broken.push(`the next turn adds ${added}`)
-  if (layers.length === 0 && JSON.stringify(session.state) !== JSON.stringify(state))
+  const added = session.history.slice(after.history.length).map(({ role }) => role)
+  if (added.join() !== 'user,assistant' && pending.length === 0) broken.push(`the next turn adds ${added}`)
+  if (extras.layers === undefined && JSON.stringify(session.state) !== JSON.stringify(after.state))
     broken.push('state changed after turn:end')
-  return { outcome: story.outcome(end, history, state), broken }
+  return { outcome: story.outcome(end, after), broken }
 }
 
-function agentOf(story: Story, layers: readonly Usable[]): Agent {
+/** A run read as the case says, to its end; undefined where it has none. */
+async function seen(story: Story, run: AgentRun<object>): Promise<End | undefined> {
   const { plan, clock } = story
+  const reading = plan.reader === 'none' ? undefined : readAll(story, run, plan.reader)
+  const end = await clock.until(settled(run))
+  if (end !== undefined) await clock.until(reading ?? readAll(story, run, 'all'))
+  return end
+}
+
+function agentOf(story: Story): Agent {
+  const { plan, clock, extras } = story
+  const replaced = extras.tools?.(story) ?? []
+  const own = Object.keys(plan.tools).filter((name) => !replaced.some((tool) => tool.name === name))
   const setup = {
     model: modelOf(story, 'm0'),
     resolveModel: resolverOf(story),
-    tools: Object.keys(plan.tools).map((name) => toolOf(story, name)),
+    tools: [...own.map((name) => toolOf(story, name)), ...replaced],
     clock,
     orderCheck: 'off' as const,
     logger: { warn() {}, error() {} },
@@ -58,9 +67,9 @@ function agentOf(story: Story, layers: readonly Usable[]): Agent {
     abortGrace: grace,
     ...(plan.toolConcurrency !== undefined && { toolConcurrency: plan.toolConcurrency }),
   }
-  const agent = new Agent(setup).use(layers)
+  const agent = new Agent(setup).use(extras.layers ?? [])
   for (const scope of ['turn', 'model', 'tool'] as const)
-    agent.use(plan[scope].map((layer) => layerOf(story, scope, layer)))
+    agent.use(plan[scope].map((layer) => layerOf(story, scope, layer, extras.inherit)))
   story.listen(agent)
   return agent
 }
