@@ -80,8 +80,8 @@ export interface ToolCallPlan {
   readonly deaf?: true
 }
 
-/** Nobody reads; reads at once; reads and leaves after so many chunks. */
-export type Reader = 'none' | 'all' | { readonly leaves: number }
+/** Nobody reads; reads at once; leaves after so many chunks; takes its time over each. With the last two only what holds for all cases is compared. */
+export type Reader = 'none' | 'all' | { readonly leaves: number } | { readonly slow: number }
 
 const unit = 2 ** 30
 

@@ -39,20 +39,23 @@ export class CaseClock implements Clock {
     })
   }
 
-  /** Lets everything happen, what comes after the end of the run included. */
-  async toTheEnd(isOver: () => boolean): Promise<void> {
+  /** Moves on until the promise has settled; gives undefined where it never does. */
+  async until<T>(promise: Promise<T>): Promise<T | undefined> {
+    let settled: { value: T } | undefined
+    void promise.then((value) => {
+      settled = { value }
+    })
     for (;;) {
       await drained()
+      if (settled !== undefined) return settled.value
       let first: Timer | undefined
       for (const timer of this.#timers) if (first === undefined || timer.due < first.due) first = timer
-      if (first === undefined || (isOver() && this.#left-- <= 0)) return
+      if (first === undefined) return undefined
       this.#timers.splice(this.#timers.indexOf(first), 1)
       this.#now = first.due
       first.fn()
     }
   }
-  /** Timers that may fire when the run is over. */
-  #left = 50
 }
 
 /** Every microtask has run when an immediate comes. */

@@ -30,6 +30,8 @@ export function generate(seed: number, menu: Menu = everything): Case {
 const models = ['m0', 'm1', 'm2']
 
 class Maker {
+  /** Something may never come to its end. */
+  hangs = false
   constructor(
     readonly next: () => number,
     readonly menu: Menu,
@@ -45,19 +47,22 @@ class Maker {
       tool: tools ? this.layers('tool', 2) : [],
       models: Object.fromEntries(models.map((name) => [name, this.model(name, tools)])),
       tools: tools ? { a: this.tool(), b: this.tool() } : {},
-      reader: this.pick(['none', 'all']),
+      reader: this.reader(),
       ...(tools && this.chance(0.3) && { toolConcurrency: 1 }),
       ...(menu.streams && this.chance(0.1) && { resets: 'refuse' as const }),
     }
     return this.withAbort(plan)
   }
 
+  reader(): Case['reader'] {
+    if (this.chance(0.9)) return this.pick(['none', 'all'])
+    return this.chance(0.5) ? { leaves: this.int(1, 4) } : { slow: this.int(1, 6) }
+  }
+
   /** Someone outside ends what would not end: whatever hangs, hangs until then. */
   withAbort(plan: Case): Case {
     if (!this.menu.late) return plan
-    return JSON.stringify(plan).includes('"hang"') || JSON.stringify(plan).includes('"never"') || this.chance(0.15)
-      ? { ...plan, abortAt: this.chance(0.5) ? 200 : this.int(1, 30) }
-      : plan
+    return this.hangs || this.chance(0.15) ? { ...plan, abortAt: this.chance(0.5) ? 200 : this.int(1, 30) } : plan
   }
 
   layers(scope: 'turn' | 'model' | 'tool', most: number): LayerPlan[] {
@@ -71,7 +76,7 @@ class Maker {
     const answers = scope === 'turn' && this.chance(0.4)
     if (answers) acts.push({ do: 'output', what: this.pick(['own', 'append']) })
     const all = scope === 'tool' ? settledFirst(acts) : acts
-    return { name: `${scope[0]?.toUpperCase()}${i}`, ...(reenters && { reenters: true }), acts: all }
+    return { name: `${scope}${i}`, ...(reenters && { reenters: true }), acts: all }
   }
 
   verbs(scope: string): Act[] {
@@ -103,7 +108,7 @@ class Maker {
   nextAct(scope: string): Act {
     const late = this.menu.late
     const within = late && this.chance(0.35) ? this.int(this.chance(0.1) ? 0 : 1, 12) : undefined
-    const meanwhile = late && this.chance(0.2) ? [this.wait(), ...this.some(scope, 2)] : undefined
+    const meanwhile = late && this.chance(0.2) ? [this.wait(), ...this.some(scope, 2).filter(beside)] : undefined
     return { do: 'next', ...(within !== undefined && { within }), ...(meanwhile !== undefined && { meanwhile }) }
   }
 
@@ -147,6 +152,7 @@ class Maker {
     const found = name !== 'm0' && this.menu.late && this.chance(0.3)
     if (!found) return { calls }
     const how = this.pick<'found' | 'never' | 'fails'>(['found', 'found', 'found', 'never', 'fails'])
+    if (how === 'never') this.hangs = true
     return { found: { after: this.int(1, 6), how }, calls }
   }
 
@@ -154,6 +160,7 @@ class Maker {
     const ends: ModelCallPlan['end'][] = ['finish', 'finish', 'finish', 'throw', 'cut']
     if (this.menu.late) ends.push('hang')
     const end = this.pick(ends)
+    if (end === 'hang') this.hangs = true
     const chunks = ['ab', 'c', 'def', 'gh', 'i'].slice(0, this.int(0, 4))
     const asks =
       tools && end === 'finish' && this.chance(0.6) ? this.pick([['a'], ['b'], ['a', 'b'], ['a', 'a']]) : undefined
@@ -184,4 +191,9 @@ class Maker {
 /** Tools of one step begin at one instant: what decides over the others waits, so that their order is no chance. */
 function settledFirst(acts: readonly Act[]): Act[] {
   return [{ do: 'wait', for: 1 }, ...acts]
+}
+
+/** A skip while its own next() runs: whether adoption overwrites it, or it sticks, is left open. */
+function beside({ do: what }: Act): boolean {
+  return what !== 'later' && what !== 'skip'
 }

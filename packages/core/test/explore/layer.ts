@@ -32,17 +32,21 @@ interface Context {
 type Next = (options?: { signal: AbortSignal }) => Promise<Given>
 
 /** A layer that does what the case says. */
-export function layerOf(story: Story, scope: ScopeName, plan: LayerPlan): Middleware {
+export function layerOf(story: Story, scope: ScopeName, plan: LayerPlan, inherit?: true): Middleware {
   return {
     name: plan.name,
     ...(plan.reenters && { reenters: true }),
+    ...(inherit && { inherit }),
     state: { [plan.name]: { default: 0, reducer: (sum: number, one: number) => sum + one } },
-    [scope]: (ctx: Context, next: Next) => new Running(story, scope, plan, ctx, next).run(),
+    [scope]: (ctx: Context, next: Next) => (story.calm ? next() : new Running(story, scope, plan, ctx, next).run()),
   }
 }
 
 class Running {
   #given: Given | undefined
+  /** Turn scope: whether its last next() succeeded, and the answer that it gave itself. */
+  #answered = false
+  #own = ''
   readonly #key: string
   readonly #visit: number
 
@@ -83,11 +87,13 @@ class Running {
         if (what !== undefined) return what
       } else if (act.do === 'next') {
         this.#given = undefined
+        this.#answered = false
         const result = this.next(...this.#narrowing(act.within, here))
         result.catch(() => {})
         const what = await this.#perform(act.meanwhile ?? [], `${here}m`)
         if (what !== undefined) return what
         this.#given = await result
+        this.#answered = true
       } else if (act.do === 'later') void this.#later(act, here).catch(() => {})
       else if (act.do === 'once') await this.#once(act)
       else this.#verb(act, here)
@@ -168,8 +174,7 @@ class Running {
       case 'use':
         return ctx.setModel(this.story.refOf(act.model))
       case 'output':
-        ctx.output = act.what === 'own' ? `output of ${plan.name}` : `${ctx.output ?? ''}+`
-        return
+        return this.#answer(act.what)
       case 'hold':
         return ctx.hold()
       case 'map':
@@ -177,6 +182,13 @@ class Running {
       case 'pipe':
         return ctx.pipe(pipeOf(act.how, () => this.story.noise()))
     }
+  }
+
+  /** After a success it adds to the answer; else the layer answers, by itself. */
+  #answer(what: 'own' | 'append'): void {
+    const before = this.#answered ? (this.ctx.output ?? '') : this.#own
+    this.#own = what === 'own' ? `output of ${this.plan.name}` : `${before}+`
+    this.ctx.output = this.#own
   }
 
   #mark(scope: ScopeName): void {

@@ -8,9 +8,10 @@ export function modelOf(story: Story, name: string): Model {
   return {
     id: name,
     stream(request) {
+      if (story.calm && isNext(request)) return story.opened(nextAnswer(story))
       const n = story.count(name)
       story.called(`${name} ${marks(request)}`)
-      return story.opened(name, answer(story, name, n))
+      return story.opened(answer(story, name, n))
     },
   }
 }
@@ -21,6 +22,7 @@ async function* answer(story: Story, name: string, n: number): AsyncGenerator<Mo
   if (script === undefined) throw new Error(`No model ${name}.`)
   const wait = (coarse: number, i: number) => story.clock.wait(ticks(coarse, `${name} ${n} ${i}`))
   await wait(script.after, 0)
+  yield* story.extras.before?.(`${name}-${n}-p`) ?? []
   for (const [i, delta] of script.chunks.entries()) {
     await story.noise()
     yield { type: 'text-delta', delta }
@@ -38,6 +40,15 @@ async function* answer(story: Story, name: string, n: number): AsyncGenerator<Mo
   }
   const reason = script.asks === undefined ? 'stop' : 'tool-calls'
   yield { type: 'finish', reason, usage: { inputTokens: 10, outputTokens: 5 } }
+}
+
+/** The call of the turn after that of the case. */
+const isNext = ({ messages }: ModelRequest) => messages.some(({ content }) => content === 'again')
+
+async function* nextAnswer({ clock, nextTakes }: Story): AsyncGenerator<ModelChunk> {
+  await clock.wait(ticks(nextTakes, 'next'))
+  yield { type: 'text-delta', delta: 'next' }
+  yield { type: 'finish', reason: 'stop', usage: {} }
 }
 
 /** Layers mark a request by messages of their own. */

@@ -1,6 +1,6 @@
 /** What comes of a case, as far as it is compared. */
 export interface Outcome {
-  readonly status: 'completed' | 'stopped' | 'blocked' | 'aborted' | 'failed' | 'suspended'
+  readonly status: string
   /** The label of what the run rejected with, or the reason of a block or stop. */
   readonly why: string
   readonly text: string

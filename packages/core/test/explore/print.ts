@@ -1,8 +1,11 @@
-import type { Case } from './case.ts'
 import type { Difference } from './compare.ts'
 
 /** A failing case as a test to copy. */
-export function asTest(plan: Case, found: readonly Difference[], title: string): string {
+export function asTest<T extends object>(
+  plan: T,
+  found: readonly Difference[],
+  { title, look = 'differences(plan)', type = 'Case' }: { title: string; look?: string; type?: string },
+): string {
   const comments = found.map(
     ({ aspect, expected, actual }) =>
       `  // ${aspect}: ${JSON.stringify(expected) ?? 'nothing of the kind'}, but it is ${JSON.stringify(actual)}`,
@@ -10,8 +13,8 @@ export function asTest(plan: Case, found: readonly Difference[], title: string):
   return [
     `it(${quoted(title)}, async () => {`,
     ...comments,
-    `  const plan: Case = ${literal(plan, 1)}`,
-    '  expect(await differences(plan)).toEqual([])',
+    `  const plan: ${type} = ${literal(plan, 1)}`,
+    `  expect(await ${look}).toEqual([])`,
     '})',
   ].join('\n')
 }

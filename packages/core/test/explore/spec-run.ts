@@ -3,13 +3,11 @@ import type { Moment, Outcome } from './outcome.ts'
 import { Cell, type VirtualTime } from './virtual-time.ts'
 
 /** What is thrown, by its label. */
-export class Fault extends Error {
+export class Fault {
   constructor(
     readonly label: string,
     readonly first?: Fault,
-  ) {
-    super(label)
-  }
+  ) {}
 }
 
 export type ScopeOfCase = 'turn' | 'model' | 'tool'
@@ -133,6 +131,8 @@ export class Run {
   complete = false
   /** Puts the results of the running tools into the history. */
   closeStep: (() => void) | undefined
+  /** When a piece last came out of a layer. */
+  flowedAt = -1
   readonly late = new Set<string>()
   physical = 0
   readonly calls: Moment[] = []

@@ -18,6 +18,7 @@ import {
 /** A piece comes out of what runs inside an attempt. */
 export function flow(run: Run, attempt: Attempt, piece: Piece): void {
   attempt.used = true
+  run.flowedAt = run.time.now
   push(run, attempt, 0, [piece])
 }
 

@@ -9,9 +9,12 @@ const none: Answer = { text: '', asks: [] }
 
 /** A turn layer returns: what it held goes on, or the answer that it gives itself. Rule 5. */
 export function turnReturned(run: Run, me: Layer): Answer {
-  if (me.inner?.state === 'succeeded') release(run, me)
-  else if (me.output !== undefined) give(run, me, me.output)
-  else throw new Fault(`layer.${me.inner === undefined ? 'no_next' : 'no_result'} ${me.plan.name}`)
+  if (me.inner?.state !== 'succeeded') {
+    if (me.output === undefined)
+      throw new Fault(`layer.${me.inner === undefined ? 'no_next' : 'no_result'} ${me.plan.name}`)
+    give(run, me, me.output)
+  }
+  release(run, me)
   return none
 }
 
@@ -21,9 +24,12 @@ function release(run: Run, me: Layer): void {
   run.kept = []
 }
 
-/** A layer that threw, or whose next() failed, holds no more; what was held is nowhere. */
+/** A layer that threw holds no more; what was held no reader sees, so it is nowhere. */
 export function dropHeld(run: Run, me: Layer): void {
-  if (run.holders.delete(me)) run.kept = [[]]
+  if (!run.holders.delete(me)) return
+  run.kept = [[]]
+  run.output = undefined
+  for (const message of run.heldBack) message.text = ''
 }
 
 /** The turn is answered without the core, or after it failed: what that had streamed does not count. */
@@ -80,10 +86,10 @@ export function closeHistory(run: Run): void {
   const { ended, history } = run
   if (ended === undefined) return
   run.closeStep?.()
-  if (run.holders.size > 0) for (const message of run.heldBack) message.text = ''
-  run.holders.clear()
-  run.kept = []
+  for (const layer of [...run.holders]) dropHeld(run, layer)
   if (ended.kind === 'blocked') retract(run)
+  // Layers of the turn that had not returned yet would have changed it: the history has what was seen.
+  else if (run.answer !== undefined && run.answer.asks === undefined) answers(run, shownText(run))
   else if (run.answer === undefined && !run.complete && shownText(run) !== '')
     history.push({ role: 'assistant', text: shownText(run), interrupted: true })
 }

@@ -19,7 +19,10 @@ import { type Cell, on, type Steps, VirtualTime } from './virtual-time.ts'
  *  4. A next() that is refused (second, running, late, left, an aborted signal, `stream.reset`) opens nothing, and the
  *     layer may go on as if it had not been called.
  *  5. The error that "an error from a finally does not hide" is what the layer's last next() rejected with.
- *  6. At `abortGrace` every next() around what hangs rejects; what those layers then do may or may not be before the end.
+ *  6. What a pipe has taken and not given when the run ends is lost: a piece of that very instant may have come through.
+ *  7. At `abortGrace` every next() around what hangs rejects; what those layers then do may or may not be before the end.
+ *  8. A turn layer that answers by `ctx.output` after its next() failed adds nothing to what had been streamed: it begins anew.
+ *  9. Where turn layers had not returned when a run failed or was aborted, the history has what the reader saw of the answer.
  */
 export function expected(plan: Case): { outcome: Outcome; open: ReadonlySet<keyof Outcome> } {
   const time = new VirtualTime()
@@ -219,6 +222,7 @@ export function end(run: Run, kind: 'aborted' | 'blocked' | 'failed', error: Fau
   const before = run.ended
   if (run.decided || (before !== undefined && (before.kind !== 'failed' || kind === 'failed'))) return
   run.ended = { kind, error, at: before?.at ?? run.time.now }
+  if (run.flowedAt === run.time.now) for (const aspect of ['text', 'shown', 'history'] as const) run.open.add(aspect)
   if (before !== undefined) return
   for (const { core, call } of run.attempts) if (call.scope !== 'turn') core?.reject(error)
   fire(run.root, error)
@@ -234,7 +238,7 @@ function giveUp(run: Run, error: Fault): void {
   }
 }
 
-/** Reading 6. */
+/** Reading 7. */
 function hangs(run: Run): void {
   for (const aspect of ['state', 'heard', 'streamed', 'once'] as const) run.open.add(aspect)
 }

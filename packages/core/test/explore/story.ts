@@ -1,11 +1,25 @@
 import type { Agent, LayerEvent, Message, ModelChunk, RunResult, StreamEvent } from '../../src/index.ts'
 import type { Case } from './case.ts'
 import { CaseClock } from './clock.ts'
+import { broken } from './invariants.ts'
+import type { Extras } from './kinds.ts'
 import { labelOf } from './label.ts'
 import { modelOf } from './models.ts'
 import { microtasks, random } from './noise.ts'
 import { inOrder, type Moment, type Outcome } from './outcome.ts'
 
+export interface End {
+  readonly result?: RunResult<object>
+  readonly error?: unknown
+}
+/** How a session stands after a run. */
+export interface After {
+  readonly history: readonly Readonly<Message>[]
+  /** Where what the run added begins. */
+  readonly from: number
+  readonly state: object
+  readonly pending: readonly string[]
+}
 type Event = { readonly type: string } & Record<string, unknown>
 type Listen = (name: string, fn: (event: Event) => void) => void
 
@@ -13,22 +27,30 @@ type Listen = (name: string, fn: (event: Event) => void) => void
 export class Story {
   readonly clock = new CaseClock()
   readonly noise: () => Promise<void>
+  readonly broken: string[] = []
+  /** The turn is over, and the next one runs: layers pass it on. */
+  calm = false
+  /** How long the model of the next turn takes; what is late may do its harm meanwhile. */
+  nextTakes = 50
   readonly #counts = new Map<string, number>()
   readonly #calls: Moment[] = []
   readonly #onces: Record<string, number> = {}
-  readonly #heard: string[] = []
+  readonly #labels: string[] = []
   readonly #streamed: string[] = []
   readonly #late = new Set<string>()
   readonly #answers: string[] = ['']
-  readonly #broken: string[] = []
+  readonly #heard: string[] = []
+  readonly #read: string[] = []
   #open = 0
   #endedAt = 0
-  #ends = 0
 
   constructor(
     readonly plan: Case,
     seed: number,
+    readonly extras: Extras = {},
   ) {
+    // Layers of packs have limits of their own.
+    if (extras.layers !== undefined) this.nextTakes = 1
     const next = random(seed)
     this.noise = () => microtasks(next)
   }
@@ -46,18 +68,23 @@ export class Story {
   }
 
   called(line: string): void {
-    if (this.#ends > 0) this.#broken.push(`${line} was called after turn:end`)
+    if (this.calm) this.broken.push(`${line.trim()} was called after turn:end`)
     else this.#calls.push({ at: this.clock.now(), line })
   }
 
   onceRan(key: string): number {
     const n = this.#onces[key] ?? 0
-    if (this.#ends === 0) this.#onces[key] = n + 1
+    if (!this.calm) this.#onces[key] = n + 1
     return n
   }
 
+  /** How often a tool ran. */
+  ran(tool: string): number {
+    return this.#calls.filter(({ line }) => line.startsWith(`${tool} `)).length
+  }
+
   /** A stream that is counted until it has ended or was closed. */
-  opened(_name: string, stream: AsyncGenerator<ModelChunk>): AsyncIterable<ModelChunk> {
+  opened(stream: AsyncGenerator<ModelChunk>): AsyncIterable<ModelChunk> {
     this.#open++
     let open = true
     const close = () => {
@@ -85,20 +112,46 @@ export class Story {
 
   listen(agent: Agent): void {
     const on = agent.on.bind(agent) as unknown as Listen
-    on('turn:end', () => {
-      this.#ends++
-      this.#endedAt = this.clock.now()
+    for (const type of ['model:start', 'model:end', 'tool:start', 'tool:end', 'model:chunk', 'model:reset'])
+      on(type, (event) => this.#hears(type, event))
+    on('turn:end', (event) => {
+      if ('path' in event) return
+      this.#hears('turn:end')
+      if (!this.#closed) this.#endedAt = this.clock.now()
+      this.calm = true
     })
     on('case:event', ({ label }) => {
-      if (this.#ends === 0) this.#heard.push(String(label))
+      this.#hears('case:event')
+      if (!this.calm) this.#labels.push(String(label))
     })
     on('layer:late', ({ layer, verb }) => {
-      if (verbs.has(String(verb)) && this.#ends === 0) this.#late.add(`${layer} ${verb}`)
+      this.#hears('layer:late')
+      if (verbs.has(String(verb)) && !this.calm) this.#late.add(`${layer} ${verb}`)
     })
   }
 
+  /** Events of the turn alone, not of the next one. */
+  #hears(type: string, event: object = {}): void {
+    if (!this.#closed && !('path' in event)) this.#heard.push(type)
+  }
+  #closed = false
+
+  /** Another run of the same turn begins: what is seen is that run's. */
+  again(): void {
+    this.calm = false
+    this.#answers.splice(0, this.#answers.length, '')
+    this.#heard.length = this.#read.length = 0
+  }
+
+  /** From here on events belong to another turn. */
+  close(): void {
+    this.#closed = true
+  }
+
   read(event: StreamEvent | LayerEvent): void {
-    const { type, label, delta } = event as Event
+    const { type, label, delta, path } = event as Event
+    if (path !== undefined) return
+    this.#read.push(type)
     const answers = this.#answers
     if (type === 'text-delta') answers.push(answers.pop() + String(delta))
     else if (type === 'model:reset') answers.splice(-1, 1, '')
@@ -106,31 +159,31 @@ export class Story {
     else if (type === 'case:event') this.#streamed.push(String(label))
   }
 
-  outcome(
-    end: { result?: RunResult<object>; error?: unknown } | undefined,
-    history: readonly Readonly<Message>[],
-    state: object,
-  ): Outcome & { readonly broken: readonly string[] } {
-    const { result, error } = end ?? {}
+  outcome({ result, error }: End, { history, from, state, pending }: After): Outcome {
     const partial = (error as { partial?: RunResult<object> } | undefined)?.partial
-    if (end === undefined) this.#broken.push('the run never settles')
-    else if (this.#ends !== 1) this.#broken.push(`turn:end came ${this.#ends} times`)
-    return {
+    const seen = {
       status: result?.status ?? (nameOf(error) === 'AbortError' ? 'aborted' : 'failed'),
-      why: result === undefined ? labelOf(error) : (result.reason ?? ''),
       text: (result ?? partial)?.text ?? '',
       shown: this.#answers.join(''),
+      open: this.#open,
+    }
+    const whole = typeof this.plan.reader === 'string'
+    const events = whole ? this.#read : undefined
+    this.broken.push(
+      ...broken({ ...seen, events, heard: this.#heard, messages: history.slice(from), history, pending }),
+    )
+    return {
+      ...seen,
+      why: result === undefined ? labelOf(error) : (result.reason ?? ''),
       history: history.flatMap(line),
       calls: inOrder(this.#calls),
       usage: (result ?? partial)?.usage?.calls ?? 0,
-      open: this.#open,
       state: nonZero(state as Record<string, number>),
-      heard: [...this.#heard].sort(),
+      heard: [...this.#labels].sort(),
       streamed: [...this.#streamed].sort(),
-      once: this.#onces,
+      once: { ...this.#onces },
       late: [...this.#late].sort(),
       endedAt: this.#endedAt,
-      broken: this.#broken,
     }
   }
 }
