@@ -22,6 +22,7 @@ export async function runCase(
   n: number,
 ): Promise<void> {
   const { server, ran } = world
+  await session.open()
   const wanted = (kinds[kind] as (n: number, provider: string) => Case)(n, server.url)
   if (wanted.repeats && session.history.length > 0)
     return inSession(world, tenant, (fresh) => runCase(world, fresh, tenant, kind, n))

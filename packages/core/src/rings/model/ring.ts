@@ -19,7 +19,7 @@ import { copyLooked, looks } from './call-fields.ts'
 import { ModelAttempt } from './context.ts'
 import type { ModelCall } from './model-call.ts'
 import { callProvider } from './provider-call.ts'
-import { push, refuseReset, takeBack } from './speak.ts'
+import { push, refuseReset } from './speak.ts'
 
 /** The model scope: its attempts hold what is sent, its core is a physical call, its layers give a response. */
 export const modelRing: Ring = {
@@ -139,6 +139,6 @@ function say(attempt: ModelAttempt, response: ModelResponse, stage: Stage | unde
   const rest = reached ? continuation($said, response) : undefined
   if (rest !== undefined) return push(attempt, rest)
   if (reached && $sink?.used === true && !$sink.open) throw mismatch(attempt, 'the response')
-  if ($sink?.used === true) takeBack(attempt)
+  if ($sink?.used === true) $sink.reset()
   return push(attempt, wholeResponse(response))
 }

@@ -11,14 +11,7 @@ export function push(attempt: ModelAttempt, chunks: readonly ContentChunk[], fro
   }
 }
 
-/** Takes back what was streamed, because other chunks follow. @throws AlliumError `stream.reset` where the run refuses that */
-export function takeBack(attempt: ModelAttempt): void {
-  const refusal = refuseReset(attempt)
-  if (refusal !== undefined) throw refusal
-  if (attempt.$sink?.used === true) attempt.$sink.reset()
-}
-
-/** Why nothing may take the place of what was streamed, if it may not. */
+/** Why no other attempt may take the place of what was streamed, if it may not: the run refuses it, and a reader has seen it. */
 export function refuseReset({ $turn: turn, $inner }: ModelAttempt): AlliumError | undefined {
   if (turn.options.resets !== 'refuse' || !turn.answer.isShown) return undefined
   const failed = $inner !== undefined && $inner.$state !== State.done

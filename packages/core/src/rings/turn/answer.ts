@@ -202,11 +202,10 @@ export class Answer {
   /** The run was blocked: what was said is taken back, and the reply, if any, said instead. */
   retract(reply: string | undefined): void {
     if (reply !== undefined) this.#takeInput()
-    const refused = this.#turn.options.resets === 'refuse' && this.outlet.used
     if (this.#askedForTools && !this.#complete) this.beginCall()
-    else if (this.outlet.used && !refused) this.outlet.reset()
+    else if (this.outlet.used) this.outlet.reset()
     this.#output = reply ?? null
-    if (reply !== undefined && !refused) void this.outlet.push({ type: 'text-delta', delta: reply })
+    if (reply !== undefined) void this.outlet.push({ type: 'text-delta', delta: reply })
     this.#silence(this.#at)
     this.#replace(reply ?? '')
   }
@@ -222,8 +221,8 @@ export class Answer {
 
   /** What there is to show of the answer so far. */
   get partial(): string {
-    if (this.outlet.open) return this.outlet.shown
-    return this.unfinished || (this.#output ?? this.outlet.shown)
+    if (this.outlet.open || !this.#complete) return this.outlet.shown
+    return this.#output ?? this.outlet.shown
   }
 
   /** Inside the core the answer is still to come, and takes the place of what was set. */

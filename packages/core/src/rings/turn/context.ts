@@ -207,8 +207,9 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     return this.$isLate(verb) || this.$state !== State.running
   }
   override $writes(key: string): StateWrite {
+    if (this.$turn.told) return 'dropped'
     if (!isLate(this)) return 'taken'
-    if (this.$session.agent.fields.get(key)?.reducer !== undefined && !this.$turn.told) return 'late'
+    if (this.$session.agent.fields.get(key)?.reducer !== undefined) return 'late'
     this.$call.late(this, 'state')
     return 'dropped'
   }
