@@ -13,12 +13,12 @@ export type { LayerFailed } from './combinators/own-failure.ts'
 export { type ShadowDecision, type ShadowOptions, shadow } from './combinators/shadow.ts'
 export { type Predicate, when } from './combinators/when.ts'
 // Layers
-export { compose, type Layer as ComposeLayer } from './compose/compose.ts'
+export { compose, type Layer as ComposeLayer, type Layers as ComposeLayers } from './compose/compose.ts'
 export type { NextOptions, ScopeName } from './compose/passage.ts'
 // Errors
 export { AbortError } from './errors/abort-error.ts'
 export { AlliumError, type AlliumErrorOptions, isAlliumError } from './errors/allium-error.ts'
-export { BlockError, isBlockError } from './errors/block-error.ts'
+export { BlockError, type BlockOptions, isBlockError } from './errors/block-error.ts'
 export { type ErrorCode, errorCodes } from './errors/codes.ts'
 export { messageOf } from './errors/describe.ts'
 // Events
