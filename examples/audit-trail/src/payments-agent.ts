@@ -20,7 +20,7 @@ export interface Trail {
 /** An agent whose every turn, model call and tool call is on record. */
 export function createPaymentsAgent(model: ModelRef, { file, secret }: Trail) {
   const sink = observe.auditFile(file)
-  const audit = observe.audit({ sink, secret })
+  const audit = observe.audit(secret === undefined ? { sink } : { sink, secret })
   const onion = observe.onion()
   const agent = new Agent({ name: 'payments', model, principal: Principal, tools: [payInvoice] })
     .use(onion)

@@ -15,7 +15,7 @@ export { type Predicate, when } from './combinators/when.ts'
 // Errors
 export { AbortError } from './errors/abort-error.ts'
 export { AlliumError, type AlliumErrorOptions, isAlliumError } from './errors/allium-error.ts'
-export { BlockError, isBlockError } from './errors/block-error.ts'
+export { BlockError, type BlockOptions, isBlockError } from './errors/block-error.ts'
 export { type ErrorCode, errorCodes } from './errors/codes.ts'
 export { messageOf } from './errors/describe.ts'
 // Events
@@ -54,7 +54,7 @@ export type {
 } from './model/model.ts'
 export type { ModelResponse, ResponseInput, ToolCall } from './model/response.ts'
 // Layers
-export { compose, type Layer as ComposeLayer } from './onion/compose.ts'
+export { compose, type Layer as ComposeLayer, type Layers as ComposeLayers } from './onion/compose.ts'
 export type { NextOptions, ScopeName } from './onion/hook.ts'
 export type { OutputOf, OutputOption, OutputStrategy } from './output/output.ts'
 export type { ApprovalOptions, Instructions } from './rings/agent/agent-scope.ts'

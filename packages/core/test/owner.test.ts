@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type AgentOptions, type Middleware, ownerOf, sessionKeyOf, tenantOf } from '../src/index.ts'
-import { build, failure } from './kit.ts'
+import { type AgentOptions, delegate, type Middleware, ownerOf, sessionKeyOf, tenantOf } from '../src/index.ts'
+import { build, failure, oneCall, tool } from './kit.ts'
 
 const nonsense: [string, unknown][] = [
   ['a bigint', 7n],
@@ -81,6 +81,23 @@ describe('sessionKeyOf', () => {
   it('does not ask what stands in `user` where the agent’s owner is asked', async () => {
     const owner = ({ user }: { user: { id: string } }) => user.id
     expect(await keyOf({ id: 'chat', principal: { user: { id: 'ann' } } }, { owner })).toBe('["","ann","chat"]')
+  })
+
+  it('goes by the owner of the agent that delegates, where the sub-agent has none of its own', async () => {
+    const keys: string[] = []
+    const reads: Middleware = {
+      name: 'reads',
+      turn(ctx, next) {
+        keys.push(String(ctx.owner))
+        return next()
+      },
+    }
+    const clerk = build(['Paid.'], [reads]).agent
+    const office = tool('work', async (_, ctx) => (await delegate(ctx, clerk, 'pay'))?.text)
+    const owner = ({ user }: { user: { id: string } }) => user.id
+    const { agent } = build(oneCall, [reads], { tools: [office], owner })
+    expect((await agent.session({ principal: { user: { id: 'ann' } } }).run('hi')).text).toBe('done')
+    expect(keys).toEqual(['ann', 'ann'])
   })
 
   it('is never that of another session, whatever the ids', () => {

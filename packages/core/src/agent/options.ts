@@ -8,7 +8,6 @@ import { type Clock, systemClock } from '../seams/clock.ts'
 import { type Ids, randomIds } from '../seams/ids.ts'
 import { directJournal, type Journal } from '../seams/journal.ts'
 import { consoleLogger, type Logger, safeLogger } from '../seams/logger.ts'
-import { ownerOf } from '../seams/tenant.ts'
 import type { Validate } from '../seams/validate.ts'
 import type { AnyTool } from '../tool/tool.ts'
 
@@ -30,7 +29,7 @@ export interface AgentOptions<
   /**
    * Whose the sessions of a principal are: an id finds a session of the same owner alone. Give the team's id for sessions that a team shares.
    *
-   * @default the principal's `userId`, else its `user`
+   * @default that of the agent which delegates, else the principal's `userId`, else its `user`
    */
   owner?(principal: P extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<P> : unknown): string | undefined
   settings?: Settings
@@ -76,7 +75,7 @@ export function toSetup({
   settings = {},
   context,
   principal,
-  owner = ownerOf,
+  owner,
   maxSteps = 25,
   toolConcurrency = 8,
   toolTimeout = 30_000,
@@ -112,7 +111,7 @@ export function toSetup({
     settings,
     context,
     principal,
-    owner: checkedOwner(owner),
+    owner: owner && checkedOwner(owner as (principal: unknown) => unknown),
     maxSteps,
     toolConcurrency,
     toolTimeout,
@@ -142,7 +141,7 @@ function checkSecret(approvals: ApprovalOptions): void {
   )
 }
 
-function checkedOwner(owner: (principal: unknown) => unknown): AgentSetup['owner'] {
+function checkedOwner(owner: (principal: unknown) => unknown): NonNullable<AgentSetup['owner']> {
   return (principal) => {
     const id = owner(principal)
     if (id === undefined || typeof id === 'string') return id

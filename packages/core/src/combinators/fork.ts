@@ -1,6 +1,6 @@
 import { toAbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
-import { type BlockDetails, BlockError } from '../errors/block-error.ts'
+import { type BlockOptions, BlockError } from '../errors/block-error.ts'
 import { messageOf } from '../errors/describe.ts'
 import { equalJson } from '../messages/json.ts'
 import type { ModelResponse } from '../model/response.ts'
@@ -83,7 +83,7 @@ export class Fork {
       ...fieldVerbs(sets),
       ...decisionVerbs(real, place.layer, (...decided) => this.#decide(...decided)),
       abort: (reason?: unknown) => this.#end('abort', toAbortError(reason), reason),
-      block: (reason: string, details?: BlockDetails) => this.#end('block', new BlockError(reason, details), reason),
+      block: (reason: string, details?: BlockOptions) => this.#end('block', new BlockError(reason, details), reason),
       stop: (reason = 'stopped') => {
         this.#stopped ??= reason
         note('stop')

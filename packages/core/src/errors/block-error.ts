@@ -1,7 +1,7 @@
 const brand = Symbol.for('allium.block')
 
 /** What is said of a block beside its reason. */
-export interface BlockDetails {
+export interface BlockOptions {
   /** Becomes the text of the result. */
   reply?: string
   /** For programs, such as `guard.budget`: stands in the result and in `turn:end`. */
@@ -20,7 +20,7 @@ export class BlockError extends Error {
   /** Milliseconds after which it is worth another try. */
   readonly retryAfter: number | undefined
 
-  constructor(reason: string, { reply, code, retryAfter }: BlockDetails = {}) {
+  constructor(reason: string, { reply, code, retryAfter }: BlockOptions = {}) {
     super(`Blocked: ${reason}`)
     this.reason = reason
     this.reply = reply

@@ -146,10 +146,16 @@ function narrowed(caller: Attempt, number: number, signal: AbortSignal): Promise
   const fired = () => {
     const { $inner: inner } = caller
     if (inner !== undefined && inner !== before && isOpen(inner)) leave(inner, signal.reason)
+    else cancel.abort(signal.reason)
   }
-  const release = () => {
+  const untie = () => {
     signal.removeEventListener('abort', fired)
     cancel.release()
+  }
+  // A layer that was left inside still listens to the signal that it was given.
+  const release = () => {
+    if (hasLayers(caller.$inner)) caller.$call.atEnd(untie)
+    else untie()
   }
   signal.addEventListener('abort', fired, { once: true })
   const promise = open(caller, number, cancel)
@@ -157,6 +163,12 @@ function narrowed(caller: Attempt, number: number, signal: AbortSignal): Promise
   if (inner !== undefined && isOpen(inner)) inner.$release = release
   else release()
   return promise
+}
+
+/** Whether layers still run in an attempt. */
+function hasLayers(attempt: Attempt | undefined): boolean {
+  for (let at = attempt; at !== undefined; at = at.$inner) if (at.$hook !== undefined && !at.$exited) return true
+  return false
 }
 
 /** A layer returned: with its next() at rest its value counts, otherwise that is its error. */

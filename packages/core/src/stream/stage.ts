@@ -32,7 +32,7 @@ export class Stage implements Sink {
   }
 
   get open(): boolean {
-    return this.transforms.hold || !this.out.used || this.out.open
+    return this.transforms.hold || this.out.open
   }
 
   push(chunk: ContentChunk): void | Promise<void> {

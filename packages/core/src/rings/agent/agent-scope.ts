@@ -31,7 +31,7 @@ export interface AgentSetup {
   readonly settings: Readonly<Settings>
   readonly context: StandardSchemaV1 | undefined
   readonly principal: StandardSchemaV1 | undefined
-  readonly owner: (principal: unknown) => string | undefined
+  readonly owner: ((principal: unknown) => string | undefined) | undefined
   readonly maxSteps: number
   readonly toolConcurrency: number
   readonly toolTimeout: number

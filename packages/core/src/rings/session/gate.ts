@@ -48,6 +48,7 @@ export class Gate implements Call {
 
   left(): void {}
   returned(): void {}
+  atEnd(): void {}
   late(): void {}
 }
 

@@ -5,6 +5,7 @@ import { History } from '../../messages/history.ts'
 import { cloneJson } from '../../messages/json.ts'
 import { Capabilities } from '../../seams/capability.ts'
 import type { SessionKeeper } from '../../seams/session-store.ts'
+import { ownerOf } from '../../seams/tenant.ts'
 import type { PendingCall, Snapshot, Suspension } from '../../state/snapshot.ts'
 import { StateStore } from '../../state/state-store.ts'
 import type { AgentScope } from '../agent/agent-scope.ts'
@@ -77,8 +78,13 @@ export class SessionScope {
 
   /** Whose it is; with the tenant and the id the place where it is kept. */
   get owner(): string | undefined {
-    if (this.#owner === undefined) this.#owner = this.agent.setup.owner(this.principal) ?? null
+    if (this.#owner === undefined) this.#owner = this.#ownerBy(this.principal) ?? null
     return this.#owner ?? undefined
+  }
+  /** As the agent says, or the one that runs it as a sub-agent. */
+  get #ownerBy(): (principal: unknown) => string | undefined {
+    const { owner } = this.agent.setup
+    return owner ?? (this.parent === undefined ? ownerOf : this.parent.$turn.session.#ownerBy)
   }
 
   /** The session of the agent so many above this one, whose layer a sub-agent has inherited. */

@@ -219,6 +219,15 @@ export class Answer {
     this.#said = ''
   }
 
+  /** The run was cut while the answer was on its way through the turn's layers: the history has what left them. */
+  asShown(): void {
+    let sink = this.sink
+    if (this.#at === undefined || this.#flushed !== '' || sink === this.outlet) return
+    while ((sink as Stage).out !== this.outlet) sink = (sink as Stage).out
+    this.#replaceThoughts(sink as Stage)
+    this.#output = this.outlet.shown
+  }
+
   /** What there is to show of the answer so far. */
   get partial(): string {
     if (this.outlet.open || !this.#complete) return this.outlet.shown

@@ -1,4 +1,4 @@
-import type { BlockDetails } from '../../errors/block-error.ts'
+import type { BlockOptions } from '../../errors/block-error.ts'
 import type { CustomEvent } from '../../events/events.ts'
 import type { ReadonlyHistory } from '../../messages/history.ts'
 import type { Message } from '../../messages/message.ts'
@@ -48,7 +48,7 @@ export interface TurnContext<S = StateOf, Config = unknown, C = unknown, P = unk
   /** Ends the run with an AbortError: everything is cancelled, every layer unwinds. */
   abort(reason?: unknown): never
   /** Trips a guardrail: unwinds, and is the status of the result. `reply` becomes its text. */
-  block(reason: string, options?: BlockDetails): never
+  block(reason: string, options?: BlockOptions): never
   /** Ends the loop after this step. */
   stop(reason?: string): void
   /** Work that the run's completion awaits, but not its stream. A rejection goes to observers and the logger. */
@@ -158,7 +158,7 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     if (this.$isLate('abort')) throw leftBehind(this)
     return this.$acts.abort(reason)
   }
-  block(reason: string, options: BlockDetails = {}): never {
+  block(reason: string, options: BlockOptions = {}): never {
     if (this.$isLate('block')) throw leftBehind(this)
     return this.$acts.block(reason, options)
   }

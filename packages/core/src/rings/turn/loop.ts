@@ -51,5 +51,5 @@ async function resumeStep(turn: Turn, resume: Resume): Promise<void> {
 }
 
 function goesOn(turn: Turn): void {
-  if (turn.isOver) throw turn.over
+  if (turn.isOver) throw turn.reason
 }

@@ -82,6 +82,7 @@ function closeHistory(turn: Turn): void {
     session.history.closePending('Cancelled.')
     answer.dropUnseen()
     answer.outlet.drop(0)
+    if (end.kind !== 'blocked') answer.asShown()
     if (end.kind === 'blocked') answer.retract((end.error as BlockError).reply)
     else if (answer.unfinished !== '')
       session.history.append({ role: 'assistant', content: answer.unfinished, interrupted: true })
@@ -112,7 +113,7 @@ function tellEnd(turn: Turn, status: RunStatus): RunEnd {
     observers.emit('error', { type: 'error', sessionId, turnId, error: end?.error })
   Object.assign(event, codeOf(turn))
   const full = end === undefined ? event : { ...event, error: end.error }
-  turn.told = true
+  turn.over()
   if (observers.has('turn:end')) observers.emit('turn:end', { ...full })
   void turn.events.push(event)
   return full

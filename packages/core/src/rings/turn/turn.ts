@@ -1,5 +1,5 @@
 import { AbortError, toAbortError } from '../../errors/abort-error.ts'
-import { type BlockDetails, BlockError } from '../../errors/block-error.ts'
+import { type BlockOptions, BlockError } from '../../errors/block-error.ts'
 import { messageOf } from '../../errors/describe.ts'
 import type { CoreEvents, CustomEvent, LayerLate, StreamEvent } from '../../events/events.ts'
 import { copyMessage } from '../../messages/copy-message.ts'
@@ -68,6 +68,7 @@ export class Turn implements Call {
   readonly #waits = new Set<(reason: unknown) => void>()
   readonly grace: Grace
   #giveUp: (() => void) | undefined
+  #atEnd: (() => void)[] | undefined
   #sealed = false
   #messages: Message[] | undefined
   #deadlines: Deadlines | undefined
@@ -227,7 +228,7 @@ export class Turn implements Call {
     this.cut('aborted', error)
     throw this.end?.error ?? error
   }
-  block(reason: string, details: BlockDetails): never {
+  block(reason: string, details: BlockOptions): never {
     const error = new BlockError(reason, details)
     this.cut('blocked', error)
     throw this.end?.error ?? error
@@ -297,7 +298,7 @@ export class Turn implements Call {
     return this.end !== undefined || (this.core !== undefined && isOver(this.core))
   }
   /** Why it does not. */
-  get over(): unknown {
+  get reason(): unknown {
     return this.end === undefined ? this.core?.$outcome : this.end.error
   }
 
@@ -308,7 +309,7 @@ export class Turn implements Call {
         this.#waits.delete(leave)
         reject(reason)
       }
-      if (this.isOver) return reject(this.over)
+      if (this.isOver) return reject(this.reason)
       this.#waits.add(leave)
       wait.then(
         (value) => {
@@ -340,6 +341,15 @@ export class Turn implements Call {
   }
   returned(layer: Attempt): void {
     this.grace.returned(layer)
+  }
+  atEnd(fn: () => void): void {
+    this.#atEnd ??= []
+    this.#atEnd.push(fn)
+  }
+  /** How the run ended is told: nothing that is inside has an effect any more. */
+  over(): void {
+    this.told = true
+    if (this.#atEnd !== undefined) for (const fn of this.#atEnd) fn()
   }
   late(attempt: Attempt, verb: string): void {
     if (this.told || attempt.$told?.has(verb) === true) return
