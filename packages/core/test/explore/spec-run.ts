@@ -51,7 +51,8 @@ export interface Attempt {
   leftAt?: number
   /** What the caller gets. */
   readonly result: Cell<Answer>
-  /** The core, where it runs right inside. */
+  /** What runs right inside: a layer, or the core. */
+  layer?: Layer
   core?: Cell<Answer>
   /** What entered the caller's place in the stream, and what left it: so far, and held back. */
   used: boolean

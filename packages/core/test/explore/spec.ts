@@ -128,6 +128,7 @@ function* layerIn(run: Run, attempt: Attempt, plan: Layer['plan']): Steps<Answer
   attempt.call.visits.set(plan.name, visit + 1)
   const me: Layer = { plan, attempt, visit, exited: false, done: run.cell(), transforms: [], holds: false }
   run.layers.push(me)
+  attempt.layer = me
   let what: Return | undefined
   try {
     what = yield* perform(run, me, plan.acts, '')
@@ -226,21 +227,29 @@ export function end(run: Run, kind: 'aborted' | 'blocked' | 'failed', error: Fau
   if (before !== undefined) return
   for (const { core, call } of run.attempts) if (call.scope !== 'turn') core?.reject(error)
   fire(run.root, error)
-  for (const n of [1, 2]) run.time.at(run.time.now + n * grace, () => giveUp(run, error))
+  run.time.at(run.time.now + grace, () => giveUp(run, error, outlives))
+  run.time.at(run.time.now + 2 * grace, () => giveUp(run, error, () => false))
 }
 
-function giveUp(run: Run, error: Fault): void {
-  for (const attempt of run.attempts.slice().reverse()) {
-    if (attempt.result.outcome !== undefined) continue
-    hangs(run)
+/** What hangs for too long is left, and every next() around it rejects, from the inside out. */
+function giveUp(run: Run, error: Fault, stays: (attempt: Attempt) => boolean): void {
+  const hanging = run.attempts.filter(({ result }) => result.outcome === undefined).reverse()
+  const given = hanging.filter((attempt) => !stays(attempt))
+  if (given.length > 0) hangs(run)
+  for (const attempt of given) {
     attempt.state = 'left'
     attempt.result.reject(error)
   }
 }
 
+/** The turn itself, where its outermost layer is around what hangs: it has as long again. */
+function outlives({ call, caller, layer }: Attempt): boolean {
+  return call.scope === 'turn' && caller === undefined && layer?.inner?.state === 'running'
+}
+
 /** Reading 7. */
 function hangs(run: Run): void {
-  for (const aspect of ['state', 'heard', 'streamed', 'once'] as const) run.open.add(aspect)
+  for (const aspect of ['state', 'heard', 'streamed', 'once', 'late', 'endedAt'] as const) run.open.add(aspect)
 }
 
 /** The acts of a layer. Gives what it returns, where it says so. */
