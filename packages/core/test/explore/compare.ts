@@ -1,7 +1,7 @@
 import { type Case, grace } from './case.ts'
 import { extrasOf, type Kind, withTools } from './kinds.ts'
 import type { Outcome } from './outcome.ts'
-import { expected, never } from './spec.ts'
+import { expected, never } from './spec/spec.ts'
 import { actual } from './world.ts'
 
 /** An aspect of a case that is not as it should be. */

@@ -1,5 +1,5 @@
-import type { Act, Case, LayerPlan } from './case.ts'
-import type { Moment, Outcome } from './outcome.ts'
+import type { Act, Case, LayerPlan } from '../case.ts'
+import type { Moment, Outcome } from '../outcome.ts'
 import { Cell, type VirtualTime } from './virtual-time.ts'
 
 /** What is thrown, by its label. */
@@ -78,6 +78,7 @@ export interface Layer {
   skip?: Answer
   readonly transforms: Extract<Act, { do: 'map' | 'pipe' }>[]
   holds: boolean
+  next(within: number | undefined, path: string): Cell<Answer>
 }
 
 /** A place of cancellation. */
