@@ -92,6 +92,8 @@ function verb(run: Run, me: Layer, act: Act, path: string): void {
       throw run.ended?.error ?? error
     }
     case 'deny':
+      // Whether what a layer tries that has returned, in an attempt that lives, is told as late is open.
+      if (me.exited && !dead) run.open.add('late')
       if (tries('deny') && !me.exited) attempt.call.denied ??= { text: label, asks: [], status: 'denied' }
       return
     case 'skip':
