@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { manualClock } from '../../testing/src/index.ts'
-import type { AgentOptions, AnyTool, Decision, Snapshot } from '../src/index.ts'
+import type { AgentOptions, AnyTool, Decision, Part, Snapshot } from '../src/index.ts'
 import { build, failure, only, read, tool } from './kit.ts'
 
 const steps = [{ toolCalls: [{ name: 'pay', callId: 'c1', args: { cents: 5 } }] }, 'Paid.']
@@ -137,6 +137,45 @@ describe('an approval', () => {
   it('that is refused leaves no event but the end of its stream', async () => {
     const { session } = await waiting()
     expect((await read(session.resume({ nobody: approve }))).events).toEqual([])
+  })
+})
+
+describe('a decision for a call whose id holds a "/"', () => {
+  const call = (callId: string): Part => ({ type: 'tool-call', callId, name: 'pay', args: { for: callId } })
+  const of = (...ids: string[]): Snapshot => ({
+    history: [{ role: 'assistant', content: ids.map(call) }],
+    state: {},
+  })
+  const restored = (snapshot: Snapshot) => {
+    const ran: unknown[] = []
+    const { agent } = build(['Paid.'], [], {
+      tools: [tool('pay', (args) => ran.push(args.for), { requireApproval: true })],
+    })
+    const session = agent.session()
+    session.restore(snapshot)
+    return { session, ran }
+  }
+
+  it('is for that call alone, and not for the one whose id comes before the "/"', async () => {
+    const { session, ran } = restored(of('o1', 'o1/p1'))
+    const { pending } = await session.resume({ 'o1/p1': { approve: true } })
+    expect([ran, pending.map(({ callId }) => callId)]).toEqual([['o1/p1'], ['o1']])
+    await session.resume({ o1: { approve: true } })
+    expect(ran).toEqual(['o1/p1', 'o1'])
+  })
+
+  it('is refused where a call inside a sub-agent waits under the same id', async () => {
+    const sealed = { token: 't', turnId: 't:0', name: 'pay', sent: '', args: '', schema: '' }
+    const inner = { agent: 'clerk', snapshot: of('p1') }
+    const suspension = {
+      ...{ turnId: 't:0', rootId: 't:0', stepIndex: 0, state: {} },
+      calls: { o1: { ...sealed, inner } },
+    }
+    const { session, ran } = restored({ ...of('o1', 'o1/p1'), suspension })
+    expect(session.pending.map(({ callId }) => callId)).toEqual(['o1/p1', 'o1/p1'])
+    const error = await failure(session.resume({ 'o1/p1': { approve: true } }))
+    expect([error.code, ran]).toEqual(['approval.invalid', []])
+    expect(error.message).toContain('Two calls wait under the id "o1/p1"')
   })
 })
 

@@ -80,7 +80,7 @@ const verbs: Record<string, (ctx: Ctx) => unknown> = {
   prototype: (ctx) => Object.setPrototypeOf(ctx, { evil: true }),
   define: (ctx) => Object.defineProperty(ctx, 'output', { value: 'evil' }),
   delete: (ctx) => delete ctx.messages,
-  record: (ctx) => ctx.$frame.passage.turn.fail(new Error('evil')),
+  record: (ctx) => ctx.$turn.fail(new Error('evil')),
 }
 const endings: Record<string, (ctx: Ctx) => unknown> = {
   nothing: () => undefined,
@@ -98,6 +98,7 @@ const endings: Record<string, (ctx: Ctx) => unknown> = {
 /** Verbs that the runs below do not show outside of a shadow either, or that would hang them. */
 const unseen = new Set([
   'history in place',
+  'request in place',
   'provide',
   'output',
   'tool schema',

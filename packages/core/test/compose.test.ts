@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest'
-import { compose } from '../src/index.ts'
-import { failure } from './kit.ts'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type ComposeLayer, compose } from '../src/index.ts'
+import { failure, rest } from './kit.ts'
 
-type Layer = Parameters<typeof compose<{ log: unknown[] }, unknown>>[0][number]
+type Layer = ComposeLayer<{ log: unknown[] }>
 const trace =
   (before: unknown, after: unknown): Layer =>
   async (ctx, next) => {
@@ -11,15 +11,26 @@ const trace =
     ctx.log.push(after)
   }
 
-describe('compose', () => {
+describe.each(['development', 'production'])('compose in %s', (mode) => {
+  beforeEach(() => void vi.stubEnv('NODE_ENV', mode))
+  afterEach(() => void vi.unstubAllEnvs())
+
   it('runs in through the layers and out again', async () => {
     const ctx = { log: [] as unknown[] }
     await compose([trace(1, 6), trace(2, 5), trace(3, 4)])(ctx)
     expect(ctx.log).toEqual([1, 2, 3, 4, 5, 6])
   })
 
-  it('takes an empty chain, alone or with a core', async () => {
+  it('takes layers one by one, in lists, and in lists of lists', async () => {
+    const ctx = { log: [] as unknown[] }
+    await compose(trace(1, 8), [trace(2, 7), [trace(3, 6), [trace(4, 5)]]], [])(ctx)
+    expect(ctx.log).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+  })
+
+  it('takes an empty chain or none at all, alone or with a core', async () => {
     expect(await compose([])({})).toBeUndefined()
+    expect(await compose()({})).toBeUndefined()
+    expect(await compose()({}, () => 'core')).toBe('core')
     expect(await compose([])({}, () => 'core')).toBe('core')
   })
 
@@ -109,7 +120,10 @@ describe('compose', () => {
         await next()
       },
     ])
-    expect((await failure(run({ log: [] }))).message).toBe('next() called multiple times')
+    expect(await failure(run({ log: [] }))).toMatchObject({
+      code: 'layer.next_twice',
+      message: expect.stringMatching(/^next\(\) called multiple times by/),
+    })
     expect(inner).toEqual(['in'])
   })
 
@@ -137,10 +151,11 @@ describe('compose', () => {
     ])
   })
 
-  it('does not see a later change of the array it was given in a running chain', async () => {
+  it('does not see a later change of the array that it was given', async () => {
     const log: unknown[] = []
     const layers: Layer[] = [trace(1, 2)]
     const run = compose(layers)
+    layers.push(trace(3, 4))
     await run({ log })
     expect(log).toEqual([1, 2])
   })
@@ -154,5 +169,76 @@ describe('compose', () => {
       }),
     ).toBe('mine')
     expect(ran).toBe(false)
+  })
+
+  it.each<[string, Layer]>([
+    ['drops its next()', (_, next) => void next()],
+    [
+      'drops its next() and waits for something shorter',
+      async (_, next) => {
+        void next()
+        await null
+      },
+    ],
+  ])('rejects where a layer %s: it resolved before downstream', async (_, drops) => {
+    const slow: Layer = async () => {
+      for (let i = 0; i < 10; i++) await null
+    }
+    const error = await failure(compose([trace(1, 2), drops, slow])({ log: [] }))
+    expect(error).toMatchObject({ code: 'layer.floating_next' })
+    expect(error.message).toMatch(/^layer#2 resolved before downstream.*Write "await next\(\)"/)
+  })
+
+  it('tells the error of the layer that failed, and drops what a forgotten next() rejects with later', async () => {
+    const unhandled: unknown[] = []
+    const note = (error: unknown) => void unhandled.push(error)
+    process.on('unhandledRejection', note)
+    const late: Layer = async () => {
+      await null
+      throw new Error('late')
+    }
+    const drops: Layer = (_, next) => void next()
+    const throws: Layer = (_, next) => {
+      void next()
+      throw new Error('mine')
+    }
+    expect((await failure(compose([throws, late])({ log: [] }))).message).toBe('mine')
+    expect((await failure(compose([drops, late])({ log: [] }))).message).toMatch(/before downstream/)
+    await rest()
+    process.off('unhandledRejection', note)
+    expect(unhandled).toEqual([])
+  })
+
+  it('gives a next() that returns a promise, whatever is inside', async () => {
+    const given: unknown[] = []
+    const keep: Layer = (_, next) => {
+      const inside = next()
+      given.push(inside)
+      return inside
+    }
+    await compose([keep, keep, () => 'sync'])({ log: [] })
+    expect(given.map((inside) => inside instanceof Promise)).toEqual([true, true])
+  })
+
+  it('gives the layer what a core gives that goes on to its own next()', async () => {
+    const run = compose<object, unknown>([(_, next) => next()])
+    expect(await run({}, async (_, next) => ((await next()) === undefined ? 'end' : 'more'))).toBe('end')
+  })
+
+  it('leaves the list that it was given as it is', () => {
+    const layers = [trace(1, 2), [trace(3, 4)]]
+    const before = [...layers]
+    compose(layers)
+    expect(layers).toEqual(before)
+  })
+
+  it('rejects where the core is no function', async () => {
+    expect(await failure(compose([])({}, 'no function' as never))).toBeInstanceOf(TypeError)
+  })
+
+  it('runs a thousand layers', async () => {
+    const ctx = { log: [] as unknown[] }
+    await compose(Array.from({ length: 1000 }, (_, i) => trace(i, i)))(ctx)
+    expect(ctx.log).toHaveLength(2000)
   })
 })

@@ -154,7 +154,7 @@ describe('contexts', () => {
       model(ctx, next) {
         if (ctx.callIndex === 0) {
           ctx.messages.push({ role: 'user', content: 'ephemeral' })
-          ctx.messages[0]!.content = 'ephemeral too'
+          ctx.messages[0] = { ...ctx.messages[0]!, content: 'ephemeral too' }
         }
         return next()
       },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { AlliumError, errorCodes, isAlliumError, type Middleware } from '../src/index.ts'
+import { AlliumError, BlockError, errorCodes, isAlliumError, type Middleware } from '../src/index.ts'
 import { build, failure, oneCall, scopes, tool, turn } from './kit.ts'
 
 class StatusError extends Error {
@@ -170,4 +170,10 @@ describe('AlliumError', () => {
     expect([...errorCodes].sort()).toEqual([...errorCodes])
     expect(new Set(errorCodes).size).toBe(errorCodes.length)
   })
+})
+
+it('a BlockError carries a code and how long to wait, for programs', () => {
+  const error = new BlockError('the limit is reached', { reply: 'Later.', code: 'limit', retryAfter: 5000 })
+  expect(error).toMatchObject({ reason: 'the limit is reached', reply: 'Later.', code: 'limit', retryAfter: 5000 })
+  expect(new BlockError('no')).toMatchObject({ reply: undefined, code: undefined, retryAfter: undefined })
 })

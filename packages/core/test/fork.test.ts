@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Middleware } from '../src/index.ts'
+import { Marks } from '../src/rings/session/marks.ts'
 import { build, failure, tool, traffic } from './kit.ts'
 
 const counting: Middleware = {
@@ -92,5 +93,36 @@ describe('session.fork()', () => {
     await session.run('next')
     const fork = session.fork({ at: turnId })
     expect([traffic(fork.history), fork.history.length, fork.state]).toMatchObject([{ results: ['c1'] }, 4, { n: 2 }])
+  })
+
+  it('finds each of the last hundred turns as it was, and none before', async () => {
+    const changing: Middleware = {
+      name: 'changing',
+      state: { seldom: { default: -1 }, often: { default: -1 }, never: { default: 'same' } },
+      async turn(ctx, next) {
+        if (ctx.turnIndex % 7 === 0) ctx.state.seldom = ctx.turnIndex
+        if (ctx.turnIndex % 2 === 0) ctx.state.often = { at: ctx.turnIndex }
+        await next()
+      },
+    }
+    const { agent } = build(Array(250).fill('ok'), [changing, counting])
+    const session = agent.session()
+    const turns: { turnId: string; state: object }[] = []
+    for (let i = 0; i < 250; i++) turns.push(await session.run('hi'))
+    for (const { turnId, state } of turns.slice(-100)) expect(session.fork({ at: turnId }).state).toEqual(state)
+    const error = await failure(() => session.fork({ at: turns[149]?.turnId as string }))
+    expect([error.code, error.message]).toEqual([
+      'session.unknown_turn',
+      expect.stringContaining('more than 100 turns ago'),
+    ])
+  })
+
+  it('shares with the session what a turn left as it was', () => {
+    const marks = new Marks()
+    const big = { as: 'it was' }
+    for (let i = 0; i < 300; i++) marks.add({ turnId: `t${i}`, turnCount: i, length: i }, { n: i >> 4, big })
+    expect(marks.at('t299')).toEqual({ turnId: 't299', turnCount: 299, length: 299, state: { n: 18, big } })
+    expect([marks.at('t200')?.state.n, marks.at('t200')?.state.big === big]).toEqual([12, true])
+    expect([marks.at('t199'), marks.at('other')]).toEqual([undefined, undefined])
   })
 })

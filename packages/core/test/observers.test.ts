@@ -148,4 +148,20 @@ describe('observers', () => {
     await agent.run('hi')
     expect(seen).toEqual([error])
   })
+
+  it('are gone after off(), also one that was to hear a single event', async () => {
+    const { agent } = build(['one', 'two', 'three'])
+    const heard: string[] = []
+    const listener = () => heard.push('once')
+    agent.once('turn:end', listener).once('turn:end', listener).off('turn:end', listener)
+    await agent.run('1')
+    agent.once('turn:end', listener)
+    await agent.run('2')
+    await agent.run('3')
+    expect(heard).toEqual(['once'])
+    const both = () => heard.push('both')
+    agent.on('turn:start', both).once('turn:start', both).off('turn:start', both)
+    await agent.run('4').catch(() => {})
+    expect(heard).toEqual(['once'])
+  })
 })

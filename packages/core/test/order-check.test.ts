@@ -109,12 +109,54 @@ describe('the order check', () => {
     expect(check(b, a)).toEqual([])
   })
 
-  it('counts innermost as inside all others in every scope, and two of them by their registration', () => {
+  it('counts innermost as inside all others in model and tool, and two of them by their registration', () => {
     const meter = layer('meter', 'meters', { innermost: true, turn: pass, tool: pass })
-    expect(check(meter, layer('retry', 'retries', { turn: pass }))).toEqual([])
+    expect(check(meter, layer('retry', 'retries', { tool: pass }))).toEqual([])
     const retry = layer('retry', 'retries', { innermost: true })
     expect(check(meter, retry)[0]?.message).toContain('Register "retry" first, then "meter"')
     expect(check(retry, meter)).toEqual([])
+  })
+
+  it('counts an innermost layer by its registration in turn scope, where innermost moves nothing', () => {
+    const log = layer('log', 'observes', { innermost: true, turn: pass })
+    const redact = layer('redact', 'redacts', { turn: pass })
+    expect(check(log, redact).map(({ message }) => message)).toEqual([
+      '"log" stands outside "redact". Register "redact" first, then "log", or raw text is logged.',
+    ])
+    expect(check(redact, log)).toEqual([])
+    expect(check(log, layer('redact', 'redacts'))).toEqual([])
+    const asks = layer('asks', { inside: ['redact'] }, { innermost: true, turn: pass })
+    expect(check(asks, redact)).toMatchObject([{ layers: ['redact', 'asks'] }])
+  })
+
+  it('finds what is wrong in one scope alone, whichever', () => {
+    const redact = layer('redact', 'redacts', { innermost: true, turn: pass })
+    const log = layer('log', 'observes', { turn: pass })
+    expect(check(redact, log)[0]?.message).toContain(
+      '"redact" is innermost, and so inside it wherever it is registered',
+    )
+    const cache = layer('cache', 'caches', { ...inTurn, tool: pass })
+    const policy = layer('policy', 'authorizes', { ...inTurn, tool: pass, innermost: true })
+    expect(check(policy, cache)[0]?.message).toContain('"policy" is innermost')
+    expect(check(cache, { ...policy, tool: undefined as never })).toEqual([])
+  })
+
+  it('looks at the pairs that a rule speaks of alone', () => {
+    let reads = 0
+    const counted = (name: string, is: string) =>
+      layer(name, {
+        get is() {
+          reads++
+          return [is]
+        },
+      })
+    const some = (n: number) => Array.from({ length: n }, (_, i) => counted(`m${i}`, i === 0 ? 'retries' : 'meters'))
+    const readsFor = (n: number) => {
+      reads = 0
+      expect(check(...some(n))).toEqual([])
+      return reads
+    }
+    expect(readsFor(1000)).toBeLessThan(readsFor(250) * 5)
   })
 
   it('follows names and categories at once, whichever of the two says so', () => {

@@ -36,7 +36,7 @@ describe('re-entry', () => {
       name: 'inner',
       model(ctx, next) {
         ctx.addSystemMessage('inner')
-        ctx.messages[1]!.content += '+'
+        ctx.messages[1] = { ...ctx.messages[1]!, content: `${ctx.messages[1]!.content}+` }
         ctx.settings.temperature = (ctx.settings.temperature ?? 0) + 1
         ctx.removeTools('work')
         ctx.toolChoice = 'none'

@@ -12,7 +12,7 @@ describe('the stream of a run', () => {
     )
     expect(types(events)).toEqual([
       ...['turn:start', 'step:start', 'reasoning-delta', 'text-delta'],
-      ...['tool-input-start', 'tool-input-delta', 'tool-input-delta', 'tool-input-end', 'finish'],
+      ...['tool-input-start', 'tool-input-delta', 'tool-input-end', 'finish'],
       ...['tool:start', 'tool:end', 'step:end', 'step:start', 'text-delta', 'finish', 'step:end', 'turn:end'],
     ])
   })

@@ -44,6 +44,19 @@ describe('tool arguments', () => {
     expect(ran).toEqual([args.trim() === '' ? {} : JSON.parse(args)])
   })
 
+  it.each([
+    ['{"id":9007199254740993}', '"id" is the number 9007199254740993,'],
+    ['{"order":{"lines":[{"id":-123456789012345678}]}}', '"order.lines.0.id" is the number -123456789012345678,'],
+    ['{"say":"9007199254740993, \\"quoted\\"","n":1e400}', '"n" is the number 1e400,'],
+    [`{"n":${'9'.repeat(500)}}`, '"n" is the number 9999'],
+  ])('%s is refused, by the name of the argument: the number would become another one', async (args, name) => {
+    const { ran, told, result } = await called(args)
+    expect([ran, result?.status]).toEqual([[], 'completed'])
+    expect(told).toContain(name)
+    expect(told).toContain('Send it as a text')
+    expect(String(told).length).toBeLessThan(400)
+  })
+
   it.each(reservedArgs)('%s is refused and pollutes nothing', async (args) => {
     const { ran, told, result } = await called(args)
     expect([ran, result?.status]).toEqual([[], 'completed'])

@@ -245,6 +245,21 @@ describe('the turn and its history', () => {
     expect(session.pending).toEqual([])
   })
 
+  it.each(['user', 'system'] as const)(
+    'closes calls that wait before a %s message that was pushed since',
+    async (role) => {
+      const { agent, model } = build(['fine'])
+      const session = agent.session()
+      const call = { type: 'tool-call' as const, callId: 'c1', name: 'work', args: {} }
+      session.restore({ history: [{ role: 'assistant', content: [call] }], state: {} })
+      session.history.push({ role, content: 'by the way' })
+      expect(session.pending.map(({ callId }) => callId)).toEqual(['c1'])
+      await session.run('never mind')
+      expect(session.history.map(({ role }) => role)).toEqual(['assistant', 'tool', role, 'user', 'assistant'])
+      expect(traffic(model.requests[0]!.messages).results).toEqual(['c1'])
+    },
+  )
+
   it('warns once of an output that is set inside the core, where the answer replaces it', async () => {
     const warnings: string[] = []
     const logger = { warn: (message: string) => warnings.push(message), error() {} }

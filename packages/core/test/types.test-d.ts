@@ -244,6 +244,30 @@ defineMiddleware({
     await next()
   },
 })
+// A mistake in an object is told at the mistake, and not as if a list were wanted.
+new Agent({ model }).use({
+  name: 'typo',
+  state: { n: { default: 0 } },
+  // @ts-expect-error 'modle' does not exist in type 'TypedMiddleware<…>'. Did you mean to write 'model'?
+  modle: (_ctx: unknown, next: () => unknown) => next(),
+})
+new Agent({ model }).use({
+  // @ts-expect-error 'nam' does not exist in type 'TypedMiddleware<…>'. Did you mean to write 'name'?
+  nam: 'typo',
+  turn: (ctx, next) => {
+    same<string, typeof ctx.turnId>()
+    return next()
+  },
+})
+new Agent({ model }).use({
+  name: 'order',
+  order: {
+    // @ts-expect-error Type 'string' is not assignable to type 'readonly string[]'
+    is: 'meters',
+  },
+  turn: (_, next) => next(),
+})
+
 // @ts-expect-error a layer object needs a name
 defineMiddleware({ turn: (_: unknown, next: () => Promise<void>) => next() })
 // @ts-expect-error the config is missing

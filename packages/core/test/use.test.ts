@@ -168,4 +168,13 @@ describe('use', () => {
     expect(() => build([], [], { maxSteps: 0 })).toThrow(/maxSteps/)
     expect(() => build([], [], { toolConcurrency: Number.NaN })).toThrow(/toolConcurrency/)
   })
+
+  it('takes all layers of a list or none: neither their state nor their tools stay behind', async () => {
+    const { agent } = build(['ok'])
+    const counts = { name: 'counts', state: { n: { default: 1 } }, tools: [tool('count')] }
+    const twice = { name: 'twice', state: { m: { default: 1 }, n: { default: 2 } } }
+    expect((await failure(() => agent.use([counts, twice]))).code).toBe('state.conflict')
+    agent.use(counts)
+    expect((await agent.run('hi')).state).toEqual({ n: 1 })
+  })
 })

@@ -1,4 +1,4 @@
-import { AlliumError, tenantOf } from '@allium/core'
+import { AlliumError, ownerOf, tenantOf } from '@allium/core'
 
 /** Whose account a call is charged to. */
 export type Per = 'turn' | 'session' | 'user' | 'tenant'
@@ -8,17 +8,18 @@ export type Window = 'hour' | 'day' | 'month' | number
 interface Place {
   readonly rootTurnId: string
   readonly sessionId: string
+  readonly owner: string | undefined
   readonly principal: unknown
 }
 
 /**
- * The name of the account, which keeps tenants apart: `["guard:budget","acme","session-1"]`. A list in JSON, so that
+ * The name of the account, which keeps tenants apart: `["guard:budget","acme","ann","session-1"]`. A list in JSON, so that
  * no id can pose as another place.
  *
  * @throws AlliumError `session.principal` where it counts per user or tenant, and the principal tells none
  */
 export function accountOf(layer: string, per: Per, place: Place, window: Window | undefined, now: number): string {
-  const parts = [layer, ...ownerOf(layer, per, place)]
+  const parts = [layer, ...holderOf(layer, per, place)]
   return JSON.stringify(window === undefined ? parts : [...parts, windowAt(window, now)])
 }
 
@@ -27,16 +28,17 @@ export function accountOf(layer: string, per: Per, place: Place, window: Window 
  *
  * @throws AlliumError `session.principal` as {@link accountOf}
  */
-export function ownerOf(layer: string, per: Per, { rootTurnId, sessionId, principal }: Place): string[] {
+export function holderOf(layer: string, per: Per, { rootTurnId, sessionId, owner, principal }: Place): string[] {
   const tenant = tenantOf(principal)
-  const user = idOf(principal, 'userId', 'user')
   switch (per) {
     case 'turn':
-      return [tenant ?? '', sessionId, rootTurnId]
+      return [tenant ?? '', owner ?? '', sessionId, rootTurnId]
     case 'session':
-      return [tenant ?? '', sessionId]
-    case 'user':
+      return [tenant ?? '', owner ?? '', sessionId]
+    case 'user': {
+      const user = ownerOf(principal)
       return user === undefined ? missing(layer, 'userId') : [tenant ?? '', user]
+    }
     case 'tenant':
       return tenant === undefined ? missing(layer, 'tenantId') : [tenant]
   }

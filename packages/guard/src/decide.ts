@@ -1,4 +1,4 @@
-import { AlliumError, isBlockError, messageOf, type TurnContext } from '@allium/core'
+import { AlliumError, followSignal, isBlockError, messageOf, type TurnContext } from '@allium/core'
 
 export interface FailureOptions {
   /** What happens where the guard itself fails or takes too long: the turn is blocked, or goes on unchecked. @default 'block' */
@@ -64,7 +64,7 @@ async function inTime<T>(
   const given = check(own?.signal as AbortSignal)
   if (!isThenable(given) || (await isDoneSoon(given))) return given
   let stop = () => {}
-  let leave = () => {}
+  let release = () => {}
   const late = new Promise<never>((_, reject) => {
     const end = (reason: unknown) => {
       own?.abort(reason)
@@ -72,15 +72,13 @@ async function inTime<T>(
     }
     const message = `"${name}" took longer than ${timeout} ms.`
     stop = clock.after(timeout, () => end(new AlliumError('layer.timeout', message, { details: { layer: name } })))
-    leave = () => end(signal.reason)
-    if (signal.aborted) leave()
-    else signal.addEventListener('abort', leave, { once: true })
+    release = followSignal(signal, end)
   })
   try {
     return await Promise.race([given, late])
   } finally {
     stop()
-    signal.removeEventListener('abort', leave)
+    release()
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '@allium/core'
+import { type Clock, followSignal } from '@allium/core'
 
 interface Limits {
   readonly limit: number
@@ -39,19 +39,18 @@ export class FairQueue {
       if (this.waiting >= this.#limits.queue) return resolve('full')
       const settle = (how: () => void) => {
         stop()
-        signal.removeEventListener('abort', aborted)
+        release()
         how()
       }
       const waiting: Waiting = { enter: (leave) => settle(() => resolve(leave)) }
-      const aborted = () => {
-        this.#forget(key, waiting)
-        settle(() => reject(signal.reason))
-      }
       const stop = clock.after(maxWait, () => {
         this.#forget(key, waiting)
         settle(() => resolve('late'))
       })
-      signal.addEventListener('abort', aborted, { once: true })
+      const release = followSignal(signal, (reason) => {
+        this.#forget(key, waiting)
+        settle(() => reject(reason))
+      })
       this.#line(key).push(waiting)
       this.waiting++
     })

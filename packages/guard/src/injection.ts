@@ -4,9 +4,9 @@ import {
   type Message,
   type ModelContext,
   type Part,
+  sessionKeyOf,
   type ToolContext,
   type TypedMiddleware,
-  tenantOf,
 } from '@allium/core'
 import { decide, type FailureOptions, failing, withReply } from './decide.ts'
 import { tellFound } from './found.ts'
@@ -132,7 +132,7 @@ export function injection<Name extends string = 'guard:injection'>({
 
   /** Results of tools stand between marks in what is sent, and the model is told what these mean. */
   async function markResults(ctx: ModelContext<Record<string, unknown>>): Promise<void> {
-    const mark = `untrusted-${await markOf(ctx.sessionId, ctx.principal)}`
+    const mark = `untrusted-${await markOf(ctx)}`
     const suspects = new Set(ctx.state[suspectsKey] as string[])
     const open = ({ callId, name }: Result) =>
       `<${mark} tool="${name.replace(/[^\w.-]/g, '').slice(0, 64)}"${suspects.has(callId) ? ' suspect="a detector took this for an attack"' : ''}>`
@@ -150,8 +150,8 @@ export function injection<Name extends string = 'guard:injection'>({
     )
   }
 
-  async function markOf(sessionId: string, principal: unknown): Promise<string> {
-    return (await digestOf([secret, tenantOf(principal) ?? '', sessionId])).slice(0, 12)
+  async function markOf(ctx: ModelContext): Promise<string> {
+    return (await digestOf([secret, sessionKeyOf(ctx)])).slice(0, 12)
   }
 }
 

@@ -35,24 +35,17 @@ export function output(options: Check | OutputOptions): TypedMiddleware<{}> {
     inherit: true,
     async model(ctx, next) {
       const changed = new Set<string>()
-      let attempts = 0
-      let isLeft = false
-      ctx.pipe(async function* (stream) {
-        const attempt = ++attempts
+      ctx.pipe(async function* (stream, end) {
         const chunks: ContentChunk[] = []
         for await (const chunk of stream) chunks.push(chunk)
-        await told()
-        if (isLeft || attempt < attempts) return // cut, and nobody gets it
+        if ('error' in (await end())) return // cut, and nobody gets it
         const text = await askAbout(ctx, chunks, 'text-delta')
         const thought = await askAbout(ctx, chunks, 'reasoning-delta')
         if (text !== undefined) changed.add('text')
         if (thought !== undefined) changed.add('reasoning')
         yield* replaced(chunks, { 'text-delta': text, 'reasoning-delta': thought })
       })
-      const response = await next().catch((error) => {
-        isLeft = true
-        throw error
-      })
+      const response = await next()
       response.message = dropMetadata(response.message, changed)
       return response
     },
@@ -68,11 +61,6 @@ export function output(options: Check | OutputOptions): TypedMiddleware<{}> {
     const verdict = await decide(ctx, guard, (signal) => check(text, ctx, signal))
     return heed(ctx, verdict, { layer: as, where: 'output', reply: guard.reply })
   }
-}
-
-/** A stream that was cut ends as one that came to its end. That its call has failed is told a few turns of the microtask queue later. */
-async function told(): Promise<void> {
-  for (let turns = 0; turns < 10; turns++) await undefined
 }
 
 /** The chunks with other texts: each in the place of the first of its kind. */

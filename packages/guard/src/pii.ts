@@ -92,7 +92,7 @@ export function pii<Name extends string = 'guard:pii'>({
   const ofCalls = defineMiddleware<Record<string, number>>({
     name: `${as}:calls`,
     // What observes must see redacted answers and placeholders, also where it is innermost itself.
-    order: { is: ['mutates'], inside: ['observes'] },
+    order: { is: ['mutates'], inside: ['observes', 'records'] },
     innermost: true,
     inherit: true,
     async model(ctx, next) {

@@ -7,7 +7,7 @@ import {
   tenantOf,
   wait,
 } from '@allium/core'
-import { idOf, missing, ownerOf } from './account.ts'
+import { holderOf, idOf, missing } from './account.ts'
 import { decide, type FailureOptions, failing } from './decide.ts'
 
 /** So many turns, or model calls, in each window of somebody. */
@@ -244,7 +244,7 @@ class Counted {
   }
 
   #owner(ctx: TurnContext): string[] {
-    if (this.per !== 'ip') return ownerOf(this.#name, this.per, ctx)
+    if (this.per !== 'ip') return holderOf(this.#name, this.per, ctx)
     const ip = idOf(ctx.principal, 'ip') ?? idOf(ctx.context, 'ip')
     return ip === undefined ? missing(this.#name, 'ip', 'a key') : [tenantOf(ctx.principal) ?? '', ip]
   }

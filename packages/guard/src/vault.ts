@@ -1,16 +1,16 @@
-import { type TurnContext, tenantOf } from '@allium/core'
+import { sessionKeyOf, type TurnContext } from '@allium/core'
 import { LRUCache } from 'lru-cache'
 
 /** Keeps what placeholders stand for, by session: in a store of your own, encrypted as its content deserves. */
 export interface PiiVault {
-  /** The values by placeholder. The key carries layer, tenant and session. */
+  /** The values by placeholder. The key carries layer, tenant, owner and session. */
   load(key: string): Values | undefined | Promise<Values | undefined>
   /** All values of the session. */
   save(key: string, values: Values): void | Promise<void>
 }
 
 type Values = Readonly<Record<string, string>>
-type Place = Pick<TurnContext, 'history' | 'principal' | 'sessionId'>
+type Place = Pick<TurnContext, 'history' | 'owner' | 'principal' | 'sessionId'>
 
 /** The placeholders of the last sessions. */
 export class OpenVaults {
@@ -29,7 +29,7 @@ export class OpenVaults {
 
   /** Those of a session, the same for all who ask. A new turn looks into the vault again: another process may have run the last one. */
   of(ctx: Place, { isNewTurn = false } = {}): Promise<Placeholders> {
-    const key = JSON.stringify([this.#layer, tenantOf(ctx.principal) ?? '', ctx.sessionId])
+    const key = `${this.#layer}:${sessionKeyOf(ctx)}`
     const known = isNewTurn && this.#vault !== undefined ? undefined : this.#open.get(key)
     if (known !== undefined) return isNewTurn ? known.then((names) => names.after(ctx.history)) : known
     const opened = Placeholders.open(key, this.#vault, ctx)

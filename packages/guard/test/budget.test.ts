@@ -331,7 +331,7 @@ describe('guard.budget', () => {
     const ledger = recording(memoryLedger(), accounts)
     const { agent } = scene(['ok'], { limit: 10_000, window: 'day', ledger }, clock)
     await agent.session({ id: 's' }).run('hello')
-    expect(accounts).toEqual(['["guard:budget","","s","2026-01-01"]'])
+    expect(accounts).toEqual(['["guard:budget","","","s","2026-01-01"]'])
   })
 
   it('posts under ids that are unique for each physical call', async () => {
@@ -434,7 +434,7 @@ describe('guard.budget', () => {
   })
 })
 
-const account = '["guard:budget","","s"]'
+const account = '["guard:budget","","","s"]'
 const work = { name: 'work', description: 'Works', jsonSchema: { type: 'object' }, execute: () => 'worked' }
 const callsTool: ScriptedStep = { toolCalls: [{ name: 'work' }] }
 

@@ -156,8 +156,7 @@ describe('guard.pii', () => {
         return next()
       },
       tool(ctx, next) {
-        const [part] = (ctx.messages[0]?.content ?? []) as unknown as [{ text: string }]
-        part.text = `The address is ${mail}.`
+        ctx.messages[0] = { role: 'user', content: [{ type: 'text', text: `The address is ${mail}.` }] }
         return next()
       },
     }
@@ -233,7 +232,7 @@ describe('guard.pii', () => {
       [true, 0],
       [true, 1],
     ])
-    expect([...store.keys()]).toEqual(['["guard:pii","","chat"]'])
+    expect([...store.keys()]).toEqual(['guard:pii:["","","chat"]'])
   })
 
   it('takes values out of the fields and causes of what a tool threw, and keeps what a retry asks for', async () => {

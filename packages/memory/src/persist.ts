@@ -22,13 +22,16 @@ export interface PersistOptions {
  * await agent.session({ id: 'chat-1', principal: { tenantId: 'acme' } }).run('Hello again')
  */
 export function persist({ store = memoryStore(), lease = 30_000, as = 'memory:persist' }: PersistOptions = {}) {
+  /** By the history that only one session has: one that was idle goes on where it was, if nobody else has gone on. */
+  const conversations = new WeakMap<object, StoredConversation>()
   return defineMiddleware({
     name: as,
     // Not `persists`: it stores the history as it is once every layer has returned, wherever it stands.
     order: { is: ['keepers'] },
     async session(ctx, next) {
-      const key = { tenant: tenantOf(ctx.principal) ?? '', sessionId: ctx.sessionId }
-      const conversation = new StoredConversation(store, key, lease, ctx)
+      const key = { tenant: tenantOf(ctx.principal) ?? '', owner: ctx.owner ?? '', sessionId: ctx.sessionId }
+      const conversation = conversations.get(ctx.history) ?? new StoredConversation(store, key, lease, ctx)
+      conversations.set(ctx.history, conversation)
       await conversation.load()
       ctx.keep(conversation)
       await next()

@@ -26,11 +26,16 @@ export class StoredConversation implements SessionKeeper {
     this.#ctx = ctx
   }
 
-  /** Takes over what is stored, if anything is. */
+  /** Takes over what is stored, unless that is what the session has; of one that was deleted nothing stays. */
   async load(): Promise<void> {
-    const stored = await this.#store.load(this.#key)
-    this.#version = stored?.version ?? 0
-    if (stored !== undefined) this.#ctx.restore({ ...stored.rest, history: stored.history })
+    const { version, history, rest } = (await this.#store.load(this.#key)) ?? {
+      version: 0,
+      history: [],
+      rest: { state: {} },
+    }
+    if (version === this.#version) return
+    this.#version = version
+    this.#ctx.restore({ ...rest, history }, { stored: true })
   }
 
   /** @throws AlliumError `session.busy` while another process runs the session */

@@ -76,7 +76,7 @@ describe('memory.persist', () => {
     const session = agent.session(who)
     await session.run('one').catch(() => {})
     await session.run('two')
-    const stored = await store.load({ tenant: 'acme', sessionId: 'chat' })
+    const stored = await store.load({ tenant: 'acme', owner: '', sessionId: 'chat' })
     expect(stored?.history).toMatchObject([
       { content: 'one' },
       { interrupted: true },
@@ -96,7 +96,39 @@ describe('memory.persist', () => {
       })
       .use(persist({ store }))
     await agent.session(who).run('hi')
-    expect(JSON.stringify(await store.load({ tenant: 'acme', sessionId: 'chat' }))).not.toContain('my secret')
+    expect(JSON.stringify(await store.load({ tenant: 'acme', owner: '', sessionId: 'chat' }))).not.toContain(
+      'my secret',
+    )
+  })
+
+  const said = async (store: SessionStore) =>
+    (await store.load({ tenant: 'acme', owner: '', sessionId: 'chat' }))?.history.map(({ content }) => content)
+
+  it('stores the history that restore() was given, before the first run and after', async () => {
+    const store = memoryStore()
+    const session = processOf(store, ['A', 'B', 'C']).agent.session(who)
+    session.restore({ history: [{ role: 'user', content: 'from before' }], state: {} })
+    await session.run('one')
+    expect(await said(store)).toEqual(['from before', 'one', 'A'])
+    const { history } = session.snapshot()
+    session.restore({ history: history.slice(0, 1), state: {} })
+    await session.run('two')
+    expect(await said(store)).toEqual(['from before', 'two', 'B'])
+    session.restore({ history: [], state: {} })
+    await session.run('three')
+    expect(await said(store)).toEqual(['three', 'C'])
+  })
+
+  it('stores what was pushed to the history between runs', async () => {
+    const store = memoryStore()
+    const session = processOf(store, ['A', 'B']).agent.session(who)
+    await session.run('one')
+    session.history.push({ role: 'user', content: 'by the way' })
+    await session.run('two')
+    expect(await said(store)).toEqual(['one', 'A', 'by the way', 'two', 'B'])
+    const later = processOf(store, ['C']).agent.session(who)
+    await later.run('three')
+    expect(later.history.map(({ content }) => content)).toEqual(['one', 'A', 'by the way', 'two', 'B', 'three', 'C'])
   })
 
   it('refuses a second run of the session while one runs in another process', async () => {
@@ -120,7 +152,7 @@ describe('memory.persist', () => {
     const agent = new Agent({ model: scriptedModel(['one']), clock }).use(persist({ store, lease: 900 })).use(slow)
     const running = agent.session(who).run('hi')
     for (let i = 0; i < 10; i++) await clock.advance(400)
-    const key = { tenant: 'acme', sessionId: 'chat' }
+    const key = { tenant: 'acme', owner: '', sessionId: 'chat' }
     expect(await store.acquire(key, 1)).toBeUndefined()
     finish()
     await running
@@ -131,7 +163,7 @@ describe('memory.persist', () => {
     const clock = manualClock()
     const store: SessionStore = { ...memoryStore({ clock }), renew: async () => false }
     const model = scriptedModel([{ chunks: ['Half'], stall: true }])
-    const run = new Agent({ model, clock })
+    const run = new Agent({ model, clock, sessionIdle: false })
       .use(persist({ store, lease: 900 }))
       .session(who)
       .run('hi')
@@ -150,14 +182,14 @@ describe('memory.persist', () => {
     agent.use('turn', async (_, next) => {
       await next()
       await clock.advance(1000)
-      await store.acquire({ tenant: 'acme', sessionId: 'chat' }, 1000)
+      await store.acquire({ tenant: 'acme', owner: '', sessionId: 'chat' }, 1000)
     })
     const error = await agent
       .session(who)
       .run('hi')
       .catch((error) => error)
     expect(error).toMatchObject({ code: 'store.fenced', partial: { text: 'late' } })
-    expect(await store.load({ tenant: 'acme', sessionId: 'chat' })).toBeUndefined()
+    expect(await store.load({ tenant: 'acme', owner: '', sessionId: 'chat' })).toBeUndefined()
   })
 
   it('fails a run before it says that it ended, where the store does not take it', async () => {

@@ -5,6 +5,8 @@ import {
   type KeyValue,
   type ModelContext,
   type ModelResponse,
+  ownerOf,
+  sessionKeyOf,
   type TypedMiddleware,
   tenantOf,
 } from '@allium/core'
@@ -15,7 +17,7 @@ export interface CacheOptions {
   store?: KeyValue
   /** Milliseconds. @default 3_600_000 */
   ttl?: number
-  /** Who shares answers. `user` is read from the principal's `userId`. @default 'tenant' */
+  /** Who shares answers. `user` is the principal's `userId`, else its `user`; without one, the session. @default 'tenant' */
   per?: 'tenant' | 'user' | 'session'
   /** Which calls are cached. @default all */
   when?(ctx: ModelContext): boolean
@@ -55,12 +57,12 @@ export function cache({
     order: { is: ['caches'] },
     async model(ctx, next) {
       if (!when(ctx)) return next()
-      const key = `${as}:${await digestOf([ownerOf(ctx, per), ctx.model, ctx.request])}`
+      const key = `${as}:${await digestOf([sharersOf(ctx, per), ctx.model, ctx.request])}`
       const known = await kept(ctx, key)
       const flight = known === undefined ? await flights.joinOrBegin(key, ctx.signal) : { value: known }
       if ('value' in flight) {
         ctx.emit({ type: 'model:cache', model: ctx.model })
-        return ctx.skipCall(again(flight.value, ctx))
+        return ctx.skipCall(await again(flight.value, ctx))
       }
       try {
         const response = await next()
@@ -97,12 +99,11 @@ export function cache({
   }
 }
 
-function ownerOf({ principal, sessionId }: ModelContext, per: NonNullable<CacheOptions['per']>): unknown[] {
-  const { userId } = (principal ?? {}) as { userId?: unknown }
-  const tenant = tenantOf(principal) ?? null
+function sharersOf(ctx: ModelContext, per: NonNullable<CacheOptions['per']>): unknown[] {
+  const tenant = tenantOf(ctx.principal) ?? null
   if (per === 'tenant') return ['tenant', tenant]
-  const isKnown = per === 'user' && userId !== undefined && userId !== null && userId !== ''
-  return isKnown ? ['user', tenant, userId] : ['session', tenant, sessionId]
+  const user = per === 'user' ? ownerOf(ctx.principal) : undefined
+  return user === undefined ? ['session', sessionKeyOf(ctx)] : ['user', tenant, user]
 }
 
 /** Ended by itself: not at its length, by a filter, or in an error. What a layer said in the place of a model, such as a budget, is no answer to keep. */
@@ -111,9 +112,12 @@ function isWhole({ finishReason, usage }: ModelResponse): boolean {
 }
 
 /** The answer as one of its own: it cost nothing, and ids of tool calls are unique in a history. */
-function again(known: ModelResponse, { turnId, callIndex }: ModelContext) {
+async function again(known: ModelResponse, { turnId, callIndex }: ModelContext) {
   const { text, reasoning, toolCalls, finishReason, model, message } = structuredClone(known)
-  const idOf = (callId: string) => `${callId}~${turnId}:${callIndex}`
+  const mark = (await digestOf([turnId, callIndex])).slice(0, 16)
+  const places = new Map(toolCalls.map(({ callId }, place) => [callId, place]))
+  // Letters, digits, _ and -, 64 at the most: what every provider takes.
+  const idOf = (callId: string) => `${callId.replace(/[^\w-]/g, '_').slice(0, 40)}_${mark}_${places.get(callId) ?? 'x'}`
   for (const call of toolCalls) call.callId = idOf(call.callId)
   if (typeof message.content !== 'string')
     for (const part of message.content)

@@ -1,4 +1,4 @@
-import { type TurnContext, tenantOf } from '@allium/core'
+import { ownerOf, type TurnContext, tenantOf } from '@allium/core'
 
 /** Who acts, and where: the same in all records of a call. */
 export interface Place {
@@ -24,10 +24,11 @@ export function placeOf({ principal, sessionId, turnId, rootTurnId, agent }: Tur
   }
 }
 
+/** A watcher fails nobody: where the agent's `owner` makes the session, a principal may hold anything as its user. */
 function userOf(principal: unknown): string | undefined {
-  if (typeof principal !== 'object' || principal === null) return undefined
-  const { userId, user } = principal as { userId?: unknown; user?: unknown }
-  for (const id of [userId, user])
-    if ((typeof id === 'string' && id !== '') || typeof id === 'number') return String(id)
-  return undefined
+  try {
+    return ownerOf(principal)
+  } catch {
+    return undefined
+  }
 }

@@ -72,6 +72,12 @@ describe('observe.audit', () => {
     expect(records()[6]).toMatchObject({ answer: 'Paid.' })
   })
 
+  it('refuses a secret that is not set: nothing would be signed', () => {
+    const secret = undefined as unknown as string
+    expect(() => audit({ sink() {}, secret })).toThrow('Is its variable set?')
+    expect(() => audit({ sink() {}, secret: '' })).toThrow('empty')
+  })
+
   it('gives equal digests for equal arguments, whatever the order of their keys, and others with a secret', async () => {
     const twice = [calling(['pay', { a: 1, b: 2 }], ['pay', { b: 2, a: 1 }]), 'Paid.']
     const digests = async (options: Partial<AuditOptions>) => {

@@ -1,3 +1,5 @@
+import { followSignal } from '@allium/core'
+
 /** Work of one's own, for which others wait. */
 export interface Flight<T> {
   land(value: T): void
@@ -36,11 +38,9 @@ export class Flights<T> {
 
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const leave = () => reject(signal.reason)
-    if (signal.aborted) return leave()
-    signal.addEventListener('abort', leave, { once: true })
+    const release = followSignal(signal, reject)
     void promise.then((value) => {
-      signal.removeEventListener('abort', leave)
+      release()
       resolve(value)
     })
   })

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { expect, it } from 'vitest'
 import { Flights } from '../src/index.ts'
 
@@ -28,4 +29,14 @@ it('lets one that waits leave when its signal aborts', async () => {
   const second = flights.joinOrBegin('a', leaving.signal)
   leaving.abort(new Error('gone'))
   await expect(second).rejects.toThrow('gone')
+})
+
+it('lets many wait on one signal behind one listener', async () => {
+  const flights = new Flights<string>()
+  const first = await flights.joinOrBegin('a', signal)
+  const others = Array.from({ length: 20 }, () => flights.joinOrBegin('a', signal))
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+  if ('land' in first) first.land('done')
+  expect(await Promise.all(others)).toHaveLength(20)
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0)
 })

@@ -3,7 +3,9 @@ import {
   defineMiddleware,
   digestOf,
   type KeyValue,
+  ownerOf,
   type Part,
+  sessionKeyOf,
   type ToolContext,
   type TypedMiddleware,
   tenantOf,
@@ -17,7 +19,7 @@ export interface CacheOptions {
   store?: KeyValue
   /** Milliseconds. @default 300_000 */
   ttl?: number
-  /** Who shares results. Users are known by the principal's `tenantId` and `userId`; who is not known shares with nobody. @default 'user' */
+  /** Who shares results. Users are known by the principal's `tenantId` and `userId` (else `tenant`, `user`); who is not known shares with nobody. @default 'user' */
   per?: 'tenant' | 'user' | 'session'
   /** Which calls of these tools are cached. @default all */
   when?(ctx: ToolContext): boolean
@@ -72,7 +74,7 @@ export function cache({
     async tool(ctx, next) {
       if (!tools.includes(ctx.tool.name) || needsApproval(ctx) || ctx.invalid !== undefined || !when(ctx)) return next()
       const { name, description, jsonSchema } = ctx.tool
-      const key = `${as}:${await digestOf([ownerOf(ctx, per), name, description, jsonSchema, ctx.args, more(ctx)])}`
+      const key = `${as}:${await digestOf([sharersOf(ctx, per), name, description, jsonSchema, ctx.args, more(ctx)])}`
       const known = await kept(ctx, key)
       const flight = known === undefined ? await flights.joinOrBegin(key, ctx.signal) : { value: known }
       if ('value' in flight) {
@@ -126,12 +128,11 @@ function needsApproval({ tool, approval }: ToolContext): boolean {
   return tool.requireApproval || approval !== undefined
 }
 
-function ownerOf({ principal, sessionId }: ToolContext, per: NonNullable<CacheOptions['per']>): unknown[] {
-  const { userId } = (principal ?? {}) as { userId?: unknown }
-  const tenant = tenantOf(principal)
-  if (per === 'tenant') return tenant === undefined ? ['session', sessionId] : ['tenant', tenant]
-  const isKnown = per === 'user' && (typeof userId === 'string' || typeof userId === 'number')
-  return isKnown ? ['user', tenant ?? null, String(userId)] : ['session', tenant ?? null, sessionId]
+function sharersOf(ctx: ToolContext, per: NonNullable<CacheOptions['per']>): unknown[] {
+  const tenant = tenantOf(ctx.principal)
+  if (per === 'tenant' && tenant !== undefined) return ['tenant', tenant]
+  const user = per === 'user' ? ownerOf(ctx.principal) : undefined
+  return user === undefined ? ['session', sessionKeyOf(ctx)] : ['user', tenant ?? null, user]
 }
 
 declare module '@allium/core' {

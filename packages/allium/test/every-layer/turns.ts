@@ -60,7 +60,7 @@ export async function inSession<T>(
     return await work(session)
   } finally {
     await session.close()
-    await store.delete({ tenant, sessionId: session.id })
+    await store.delete({ tenant, owner: '', sessionId: session.id })
   }
 }
 

@@ -1,4 +1,4 @@
-import { messageOf } from '@allium/core'
+import { followSignal, messageOf } from '@allium/core'
 import type { HookName } from '../contexts.ts'
 import type { Life } from './draft.ts'
 import type { Entry, EntryCall } from './hooks.ts'
@@ -68,14 +68,10 @@ function race(
   return new Promise((resolve, reject) => {
     const end = () => {
       disarm()
-      signal.removeEventListener('abort', onAbort)
+      release()
       life.open = false
     }
-    const onAbort = () => {
-      end()
-      call.cut(signal.reason)
-      reject(signal.reason)
-    }
+    let release = () => {}
     const disarm = clock.after(timeout, () => {
       end()
       call.cut(new DOMException(`It took longer than ${timeout} ms.`, 'TimeoutError'))
@@ -93,8 +89,11 @@ function race(
         reject(error)
       },
     )
-    if (signal.aborted) onAbort()
-    else signal.addEventListener('abort', onAbort, { once: true })
+    release = followSignal(signal, (reason) => {
+      end()
+      call.cut(reason)
+      reject(reason)
+    })
   })
 }
 

@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import type { Readable, Writable } from 'node:stream'
-import { AlliumError, messageOf } from '@allium/core'
+import { AlliumError, followSignal, messageOf } from '@allium/core'
 import { killTree } from './kill-tree.ts'
 import { endWithUs } from './live-groups.ts'
 import { Output, Tail } from './output.ts'
@@ -46,12 +46,13 @@ export function runProcess(job: Job): Promise<string> {
     const { pid } = child
     const letGo = pid === undefined ? () => {} : endWithUs(pid)
     let open = true
+    let release = () => {}
 
     /** Ends the wait; `left` says that processes may be left behind. */
     const settle = (left: boolean, done: () => void) => {
       if (!open) return
       open = false
-      signal.removeEventListener('abort', onAbort)
+      release()
       for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy()
       stderr.end()
       if (left && pid !== undefined) job.defer(killTree(pid, `${markName}=${mark}`).finally(letGo))
@@ -63,7 +64,7 @@ export function runProcess(job: Job): Promise<string> {
       settle(left, () => (code === 0 ? resolve(stdout.text()) : reject(notWell(command, code, by, stderr.text))))
 
     if (signal.aborted) return onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
+    release = followSignal(signal, onAbort)
     child.on('error', (error) => settle(false, () => reject(notStarted(command, error))))
     child.on('exit', (code, by) => {
       const timer = setTimeout(() => ended(code, by, true), held)

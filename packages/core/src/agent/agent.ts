@@ -1,8 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { ScopeName } from '../compose/passage.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import type { AgentEvents } from '../events/events.ts'
-import type { RunResult } from '../loop/run-result.ts'
 import type { Input } from '../messages/message.ts'
 import type {
   AnyMiddleware,
@@ -14,18 +12,27 @@ import type {
   Usable,
 } from '../middleware/middleware.ts'
 import { checkOrder, type Finding } from '../middleware/order.ts'
+import type { ScopeName } from '../onion/hook.ts'
 import type { OutputOf, OutputOption } from '../output/output.ts'
-import { AgentScope } from '../scopes/agent-scope.ts'
-import { SessionScope } from '../scopes/session-scope.ts'
-import { toolCallOf } from '../scopes/tool-context.ts'
+import { AgentScope } from '../rings/agent/agent-scope.ts'
+import { SessionScope } from '../rings/session/session-scope.ts'
+import { toolAttemptOf } from '../rings/tool/context.ts'
+import type { RunResult } from '../rings/turn/run-result.ts'
 import type { AgentRun } from '../session/agent-run.ts'
 import type { RunOptions, SessionOptions } from '../session/options.ts'
 import { Session } from '../session/session.ts'
-import { checkSessionId, checkValue } from './check-value.ts'
+import { checkPlace, checkSessionId, checkValue } from './check-value.ts'
 import { type Inspection, inspectLayers } from './inspect.ts'
 import { LayerStack } from './layer-stack.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { type AgentOptions, toSetup } from './options.ts'
+
+declare global {
+  /** As in `esnext.disposable`, for those who compile without it. */
+  interface SymbolConstructor {
+    readonly asyncDispose: unique symbol
+  }
+}
 
 type SchemaOutput<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : unknown
 type UnionToIntersection<U> = (U extends unknown ? (x: U) => void : never) extends (x: infer I) => void ? I : never
@@ -80,6 +87,11 @@ export class Agent<
     toMiddleware(): M
   }): Agent<S & StatesOf<M extends readonly unknown[] ? M : [M]>, C, P>
   use<M extends readonly Usable[]>(layers: readonly [...M]): Agent<S & StatesOf<M>, C, P>
+  // Once more: where none fits, TypeScript tells of the last one, and mistakes are made in objects. First, it costs least.
+  use<F = {}, Schema extends StandardSchemaV1 | undefined = undefined>(
+    layer: TypedMiddleware<F, Schema, SchemaOutput<C>, SchemaOutput<P>>,
+    ...config: ConfigArgs<Schema>
+  ): Agent<S & F, C, P>
   use(first: unknown, second?: unknown): unknown {
     if (this.#life.begun)
       throw new AlliumError(
@@ -95,9 +107,13 @@ export class Agent<
     return this.#life.init()
   }
 
-  /** Waits for what runs, closes the sessions that have layers, then runs the rest of the agent layers. */
-  dispose(): Promise<void> {
-    return this.#life.dispose()
+  /**
+   * Waits for what runs, closes the sessions that have layers, then runs the rest of the agent layers.
+   *
+   * @param options.timeout milliseconds after which the runs that are left are aborted @default never
+   */
+  dispose({ timeout }: { timeout?: number } = {}): Promise<void> {
+    return this.#life.dispose(timeout)
   }
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose()
@@ -106,9 +122,9 @@ export class Agent<
   /** A conversation. Its layers open at its first run. @throws AlliumError `session.invalid_id`, `session.principal` */
   session(options: SessionOptions<SchemaOutput<C>, SchemaOutput<P>> = {}): Session<S, SchemaOutput<C>> {
     const { setup } = this.#scope
-    const parent = options.parent === undefined ? undefined : toolCallOf(options.parent)
-    const above = parent?.turn
-    const { id = above && `${above.turnId}/${parent?.callId}`, metadata, busy = setup.busy } = options
+    const parent = options.parent === undefined ? undefined : toolAttemptOf(options.parent)
+    const above = parent?.$turn
+    const { id = above && `${above.turnId}/${parent?.$call.callId}`, metadata, busy = setup.busy } = options
     const { principal = above?.session.principal, context = above?.options.context } = options
     const scope = new SessionScope(
       this.#scope,
@@ -119,6 +135,7 @@ export class Agent<
       id === undefined || (parent !== undefined && options.id === undefined),
       parent,
     )
+    checkPlace(scope)
     return new Session(this.#life, scope, busy)
   }
 

@@ -1,7 +1,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { isThenable } from '../compose/thenable.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import type { ErrorCode } from '../errors/codes.ts'
+import { isThenable } from '../onion/thenable.ts'
+import type { SessionScope } from '../rings/session/session-scope.ts'
+import { tenantOf } from '../seams/tenant.ts'
 import { tellIssues } from '../tool/check-args.ts'
 
 /** A value as its schema, if there is one, makes it. */
@@ -19,6 +21,12 @@ export function checkValue(
   throw new AlliumError(code, `The ${what} does not fit the agent's schema: ${tellIssues(result.issues)}.`, {
     details: { issues: result.issues },
   })
+}
+
+/** Throws `session.principal` where nobody could tell whose the session is, before anything is kept under a wrong name. */
+export function checkPlace({ principal, owner }: SessionScope): void {
+  tenantOf(principal)
+  void owner
 }
 
 /** Session ids go into store keys and logs. */

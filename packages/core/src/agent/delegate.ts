@@ -1,9 +1,8 @@
-import { coreFrame } from '../compose/frame.ts'
 import { AlliumError, isAlliumError } from '../errors/allium-error.ts'
-import type { RunResult } from '../loop/run-result.ts'
 import type { Input } from '../messages/message.ts'
-import type { ToolCall } from '../scopes/tool-call.ts'
-import { toolCallOf } from '../scopes/tool-context.ts'
+import type { ToolAttempt } from '../rings/tool/context.ts'
+import { toolAttemptOf } from '../rings/tool/context.ts'
+import type { RunResult } from '../rings/turn/run-result.ts'
 import type { RunOptions } from '../session/options.ts'
 import type { SuspendRequest } from '../state/snapshot.ts'
 import type { ToolExecution } from '../tool/tool.ts'
@@ -26,13 +25,14 @@ export async function delegate<S>(
   input: Input,
   options: RunOptions = {},
 ): Promise<RunResult<S> | undefined> {
-  const call = toolCallOf(ctx)
-  checkDepth(call, agent.name)
+  const core = toolAttemptOf(ctx)
+  const { $call: call } = core
+  checkDepth(core, agent.name)
   const { waited, inner: decisions } = call.asked
   const session = agent.session({ parent: ctx })
   const before = waited?.inner?.snapshot
   const wait = (request: SuspendRequest) =>
-    call.suspend(coreFrame(call, call.name), request, undefined, { agent: agent.name, snapshot: session.snapshot() })
+    call.suspend(core, request, undefined, { agent: agent.name, snapshot: session.snapshot() })
   try {
     if (before !== undefined) session.restore(before)
     const run = { ...options, signal: ctx.signal }
@@ -51,9 +51,9 @@ export async function delegate<S>(
 
 const deepest = 16
 
-function checkDepth(call: ToolCall, name: string): void {
+function checkDepth({ $turn }: ToolAttempt, name: string): void {
   let depth = 1
-  for (let above = call.turn.session.parent; above !== undefined; above = above.turn.session.parent) depth++
+  for (let above = $turn.session.parent; above !== undefined; above = above.$turn.session.parent) depth++
   if (depth <= deepest) return
   throw new AlliumError(
     'agent.too_deep',

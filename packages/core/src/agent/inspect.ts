@@ -1,6 +1,6 @@
-import type { ScopeName } from '../compose/passage.ts'
 import { type Layer, type LayerOrder, scopeNames } from '../middleware/middleware.ts'
 import { compileOnion } from '../middleware/onion.ts'
+import type { ScopeName } from '../onion/hook.ts'
 
 /** A layer as `inspect()` tells it. */
 export interface InspectedLayer {

@@ -1,10 +1,10 @@
-import type { Onion } from '../compose/passage.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import type { Layer, Usable } from '../middleware/middleware.ts'
 import { toLayers } from '../middleware/normalize.ts'
 import { checkNames, checkRunLayers, compileOnion, wrapOnion } from '../middleware/onion.ts'
 import { checkOrder } from '../middleware/order.ts'
-import type { AgentScope } from '../scopes/agent-scope.ts'
+import type { Onion } from '../onion/hook.ts'
+import type { AgentScope } from '../rings/agent/agent-scope.ts'
 import { declareFields, type StateField } from '../state/field.ts'
 
 export type OrderCheck = 'error' | 'warn' | 'off'
@@ -55,16 +55,15 @@ export class LayerStack {
 
   #declare(added: readonly Layer[]): void {
     const { fields, tools } = this.#scope
-    const all = new Map(fields)
-    for (const { name, spec } of added)
-      if (spec.state !== undefined) declareFields(all, name, spec.state as Record<string, StateField<unknown>>)
-    const mark = tools.mark()
+    const [declared, mark] = [fields.size, tools.mark()]
     try {
+      for (const { name, spec } of added)
+        if (spec.state !== undefined) declareFields(fields, name, spec.state as Record<string, StateField<unknown>>)
       for (const { spec } of added) for (const tool of spec.tools ?? []) tools.add(tool)
     } catch (error) {
+      for (const key of [...fields.keys()].slice(declared)) fields.delete(key)
       tools.rewind(mark)
       throw error
     }
-    for (const [key, field] of all) fields.set(key, field)
   }
 }

@@ -1,11 +1,14 @@
-import type { Onion } from '../compose/passage.ts'
 import { AlliumError } from '../errors/allium-error.ts'
-import type { Usable } from '../middleware/middleware.ts'
+import { describe } from '../errors/describe.ts'
+import type { Layer, Usable } from '../middleware/middleware.ts'
 import { compileOnion, wrapOnion } from '../middleware/onion.ts'
-import { AgentView } from '../scopes/agent-context.ts'
-import type { AgentScope } from '../scopes/agent-scope.ts'
-import { Gate } from '../scopes/gate.ts'
-import type { SessionHost } from '../session/session-host.ts'
+import type { Ring } from '../onion/attempt.ts'
+import type { Onion } from '../onion/hook.ts'
+import type { AgentScope } from '../rings/agent/agent-scope.ts'
+import { AgentAttempt } from '../rings/agent/context.ts'
+import { Gate } from '../rings/session/gate.ts'
+import { RunKeys } from '../session/run-keys.ts'
+import type { Abortable, SessionHost } from '../session/session-host.ts'
 import { checkSessionId, checkValue } from './check-value.ts'
 import type { LayerStack, OrderCheck } from './layer-stack.ts'
 
@@ -14,11 +17,12 @@ type Closable = { close(): Promise<void> }
 /** An agent from its first init() to dispose(): the host of its sessions. */
 export class Lifecycle implements SessionHost {
   ready = false
+  readonly keys = new RunKeys()
   readonly #stack: LayerStack
   readonly #orderCheck: OrderCheck
   /** Sessions that have layers, and so must be closed. */
   readonly #open = new Set<Closable>()
-  #running = 0
+  readonly #running = new Set<Abortable>()
   #idle: (() => void) | undefined
   #opening: Promise<void> | undefined
   #gate: Gate | undefined
@@ -46,10 +50,18 @@ export class Lifecycle implements SessionHost {
     return this.#opening
   }
 
-  dispose(): Promise<void> {
+  /** With a timeout, what still runs by then is aborted. A second call may bring one. */
+  dispose(timeout?: number): Promise<void> {
+    if (timeout !== undefined && !(timeout >= 0)) return Promise.reject(noTimeout(timeout))
     this.ready = false
     this.#disposing ??= this.#dispose()
-    return this.#disposing
+    if (timeout === undefined) return this.#disposing
+    const disarm = this.scope.setup.clock.after(timeout, () => this.#abortAll(timeout))
+    return this.#disposing.finally(disarm)
+  }
+
+  #abortAll(timeout: number): void {
+    for (const run of this.#running) run.abort(`the agent was disposed, and the run took longer than ${timeout} ms`)
   }
 
   onionWith(use: readonly Usable[]): Onion {
@@ -67,12 +79,16 @@ export class Lifecycle implements SessionHost {
   closed(session: Closable): void {
     this.#open.delete(session)
   }
-  started(): void {
-    this.#running++
+  started(run: Abortable): void {
+    this.#running.add(run)
   }
-  settled(): void {
-    this.#running--
-    if (this.#running === 0) this.#idle?.()
+  settled(run: Abortable): void {
+    this.#running.delete(run)
+    if (this.#running.size === 0) this.#idle?.()
+  }
+  get keeper(): string | undefined {
+    const keeps = ({ spec }: Layer) => spec.session !== undefined && spec.order?.is?.includes('keepers') === true
+    return this.#stack.layers.find(keeps)?.name
   }
   /** Why a run may not start now, if it may not. */
   refusal(): AlliumError | undefined {
@@ -83,7 +99,7 @@ export class Lifecycle implements SessionHost {
     const { scope } = this
     this.#stack.checkOrder(this.#orderCheck)
     scope.onion = wrapOnion(compileOnion(this.#stack.layers), this.#stack.layers)
-    const gate = new Gate('agent', scope.onion.agent, scope, (frame) => new AgentView(frame))
+    const gate = new Gate('agent', scope.onion.agent, scope, openAgent)
     const mark = scope.tools.mark()
     scope.opening = true
     try {
@@ -104,7 +120,7 @@ export class Lifecycle implements SessionHost {
       () => true,
       () => false,
     )
-    if (this.#running > 0) await new Promise<void>((resolve) => (this.#idle = resolve))
+    if (this.#running.size > 0) await new Promise<void>((resolve) => (this.#idle = resolve))
     const failures: unknown[] = []
     for (const session of [...this.#open].reverse()) await session.close().catch((error) => failures.push(error))
     await this.#gate?.shut().catch((error) => failures.push(error))
@@ -120,4 +136,12 @@ export class Lifecycle implements SessionHost {
   #disposed(): AlliumError {
     return new AlliumError('agent.disposed', `The agent "${this.scope.setup.name}" is disposed. Make a new one.`)
   }
+}
+
+const openAgent: Ring['open'] = (call, caller, number, cancel) =>
+  new AgentAttempt(call, caller, caller === undefined ? 0 : caller.$index + 1, number, cancel)
+
+function noTimeout(value: unknown): AlliumError {
+  const what = `dispose({ timeout }) takes a number of milliseconds, 0 or more, but ${describe(value)} was given.`
+  return new AlliumError('agent.options', what)
 }

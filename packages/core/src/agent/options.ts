@@ -1,12 +1,14 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
+import { boundFault } from '../errors/bound-fault.ts'
 import { describe } from '../errors/describe.ts'
 import { isModel, type ModelRef, type ResolveModel, type Settings } from '../model/model.ts'
-import type { AgentSetup, ApprovalOptions, Instructions } from '../scopes/agent-scope.ts'
+import type { AgentSetup, ApprovalOptions, Instructions } from '../rings/agent/agent-scope.ts'
 import { type Clock, systemClock } from '../seams/clock.ts'
 import { type Ids, randomIds } from '../seams/ids.ts'
 import { directJournal, type Journal } from '../seams/journal.ts'
-import { consoleLogger, type Logger } from '../seams/logger.ts'
+import { consoleLogger, type Logger, safeLogger } from '../seams/logger.ts'
+import { ownerOf } from '../seams/tenant.ts'
 import type { Validate } from '../seams/validate.ts'
 import type { AnyTool } from '../tool/tool.ts'
 
@@ -25,6 +27,12 @@ export interface AgentOptions<
   context?: C
   /** What the principal must be; types `ctx.principal` and the `principal` of sessions. */
   principal?: P
+  /**
+   * Whose the sessions of a principal are: an id finds a session of the same owner alone. Give the team's id for sessions that a team shares.
+   *
+   * @default the principal's `userId`, else its `user`
+   */
+  owner?(principal: P extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<P> : unknown): string | undefined
   settings?: Settings
   /** Steps of one turn; then it is stopped with the reason `max_steps`. @default 25 */
   maxSteps?: number
@@ -32,8 +40,20 @@ export interface AgentOptions<
   toolConcurrency?: number
   /** Milliseconds that one `execute` may take. @default 30_000 */
   toolTimeout?: number
+  /** Milliseconds that layers have to come back when a run ends before its time, or an attempt is left. @default 2_000 */
+  abortGrace?: number
   /** What a run does while the session runs another one. @default 'reject' */
   busy?: 'reject' | 'queue'
+  /**
+   * Milliseconds that the provider waits for a reader who takes nothing more, as after a lost connection; then the run
+   * flows on, and its events are kept. `false`: it waits for ever. @default 30_000
+   */
+  readerSilence?: number | false
+  /**
+   * Milliseconds without a run after which a session closes its layers, where it has any; its next run opens them again.
+   * `false`: they stay open until `close()`. @default 900_000
+   */
+  sessionIdle?: number | false
   /** What init() does about wrong orders of layers. @default 'error' */
   orderCheck?: 'error' | 'warn' | 'off'
   journal?: Journal
@@ -45,6 +65,7 @@ export interface AgentOptions<
   validate?: Validate
   clock?: Clock
   ids?: Ids
+  /** What it throws, or rejects with, fails nobody. @default the console */
   logger?: Logger
 }
 
@@ -55,10 +76,14 @@ export function toSetup({
   settings = {},
   context,
   principal,
+  owner = ownerOf,
   maxSteps = 25,
   toolConcurrency = 8,
   toolTimeout = 30_000,
+  abortGrace = 2_000,
   busy = 'reject',
+  readerSilence = 30_000,
+  sessionIdle = 900_000,
   journal = directJournal,
   version,
   approvals = {},
@@ -73,9 +98,13 @@ export function toSetup({
       'agent.options',
       `An agent needs a model: { id, stream(request) } or a string such as "anthropic/claude-sonnet-4-6", but ${describe(model)} was given.`,
     )
+  checkSecret(approvals)
   atLeastOne('maxSteps', maxSteps)
   atLeastOne('toolConcurrency', toolConcurrency)
   atLeastOne('toolTimeout', toolTimeout)
+  atLeastOne('abortGrace', abortGrace)
+  bound('readerSilence', readerSilence)
+  bound('sessionIdle', sessionIdle)
   return {
     name,
     model,
@@ -83,10 +112,14 @@ export function toSetup({
     settings,
     context,
     principal,
+    owner: checkedOwner(owner),
     maxSteps,
     toolConcurrency,
     toolTimeout,
+    abortGrace,
     busy,
+    readerSilence,
+    sessionIdle,
     journal,
     version,
     approvals,
@@ -94,7 +127,29 @@ export function toSetup({
     validate,
     clock,
     ids,
-    logger,
+    logger: safeLogger(logger),
+  }
+}
+
+/** A secret whose variable is not set must not pass for a choice to go without. */
+function checkSecret(approvals: ApprovalOptions): void {
+  if (!('secret' in approvals)) return
+  const { secret } = approvals as { secret?: unknown }
+  if (typeof secret === 'string' && secret !== '') return
+  throw new AlliumError(
+    'agent.options',
+    `approvals.secret is ${describe(secret)}, so that no approval could be signed. Give a text of some length (is its variable set?), or leave \`secret\` out to go without tokens.`,
+  )
+}
+
+function checkedOwner(owner: (principal: unknown) => unknown): AgentSetup['owner'] {
+  return (principal) => {
+    const id = owner(principal)
+    if (id === undefined || typeof id === 'string') return id
+    throw new AlliumError(
+      'session.principal',
+      `The agent's owner(principal) gave ${describe(id)}. It gives a text, or undefined for a session of the whole tenant.`,
+    )
   }
 }
 
@@ -104,4 +159,9 @@ function atLeastOne(option: string, value: number): void {
       'agent.options',
       `The option ${option} is a number of 1 or more, but ${describe(value)} was given.`,
     )
+}
+
+function bound(option: string, value: unknown): void {
+  const fault = boundFault(option, value, 'agent.options')
+  if (fault !== undefined) throw fault
 }

@@ -1,6 +1,6 @@
-import { isThenable } from '../compose/thenable.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
+import { isThenable } from '../onion/thenable.ts'
 import { type AnyContext, type Combinable, type Combined, combine } from './combine.ts'
 import { runIf } from './when.ts'
 

@@ -1,4 +1,3 @@
-import type { ScopeName } from '../compose/passage.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import {
@@ -9,7 +8,8 @@ import {
   type ToMiddleware,
   type Usable,
 } from '../middleware/middleware.ts'
-import type { AgentContext } from '../scopes/agent-context.ts'
+import type { ScopeName } from '../onion/hook.ts'
+import type { AgentContext } from '../rings/agent/context.ts'
 
 /** A layer in any form that `.use()` takes as one: an object, something with `toMiddleware()`, a turn function, or a list of these. */
 export type Combinable = Usable | readonly [Usable, ...Usable[]]

@@ -1,4 +1,4 @@
-import type { OnChunk, Pipe } from '../model/transforms.ts'
+import type { OnChunk, Pipe } from '../stream/transforms.ts'
 import { type AnyContext, type Combinable, type Combined, combine, type HookPlace } from './combine.ts'
 import { Inside, runGuarded, tellFailure, throwInner } from './own-failure.ts'
 import { isEnding } from './record.ts'
@@ -64,9 +64,9 @@ function strictMap(map: OnChunk, threw: (error: unknown) => never): OnChunk {
 }
 
 function strictPipe(pipe: Pipe, threw: (error: unknown) => never): Pipe {
-  return async function* (chunks) {
+  return async function* (chunks, end) {
     try {
-      yield* pipe(chunks)
+      yield* pipe(chunks, end)
     } catch (error) {
       threw(error)
     }

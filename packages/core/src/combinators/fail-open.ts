@@ -1,6 +1,6 @@
 import type { NextFor } from '../middleware/middleware.ts'
 import type { ContentChunk } from '../model/chunk.ts'
-import type { OnChunk, Pipe } from '../model/transforms.ts'
+import type { OnChunk, Pipe } from '../stream/transforms.ts'
 import { type AnyContext, type Combinable, type Combined, combine, type HookPlace } from './combine.ts'
 import { Inside, runGuarded, tellFailure, throwInner } from './own-failure.ts'
 import { isEnding, remember } from './record.ts'
@@ -65,7 +65,7 @@ function openMap(map: OnChunk, failed: (error: unknown) => void): OnChunk {
 
 /** After a failure, what the pipe took since it last gave something goes on as it came, and so does the rest. */
 function openPipe(pipe: Pipe, failed: (error: unknown) => void): Pipe {
-  return async function* (chunks) {
+  return async function* (chunks, end) {
     let taken: ContentChunk[] = []
     const source = chunks[Symbol.asyncIterator]()
     const watched: AsyncIterable<ContentChunk> = {
@@ -78,7 +78,7 @@ function openPipe(pipe: Pipe, failed: (error: unknown) => void): Pipe {
       }),
     }
     try {
-      for await (const chunk of pipe(watched)) {
+      for await (const chunk of pipe(watched, end)) {
         taken = []
         yield chunk
       }

@@ -1,10 +1,10 @@
 import type { ContentChunk } from '../model/chunk.ts'
 import { modelId } from '../model/model.ts'
 import { type ModelResponse, toResponse } from '../model/response.ts'
-import { wholeResponse } from '../model/said.ts'
-import { pushAll, type Sink } from '../model/sink.ts'
-import { Stage } from '../model/stage.ts'
-import type { Transforms } from '../model/transforms.ts'
+import { wholeResponse } from '../stream/said.ts'
+import { pushAll, type Sink } from '../stream/sink.ts'
+import { Stage } from '../stream/stage.ts'
+import type { Transforms } from '../stream/transforms.ts'
 import type { ToolResult, ToolResultInput } from '../tool/tool-result.ts'
 import type { AnyContext } from './combine.ts'
 import { copyOf } from './copy.ts'
@@ -46,7 +46,7 @@ export async function transformedText(layer: string, transforms: Transforms, tex
 async function replay(layer: string, { steps }: Transforms, chunks: readonly ContentChunk[]) {
   const stage = new Stage(layer, { steps, hold: false }, nowhere)
   await pushAll(stage, chunks)
-  await stage.end()
+  await stage.end({ error: undefined })
   return stage.assembly
 }
 

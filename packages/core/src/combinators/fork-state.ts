@@ -1,8 +1,9 @@
-import { silence } from '../compose/thenable.ts'
+import { silence } from '../onion/thenable.ts'
 import { type CompiledField, declareFields, type Fields } from '../state/field.ts'
 import { type State, StateStore } from '../state/state-store.ts'
 import type { AnyContext, HookPlace } from './combine.ts'
 import { copyOf } from './copy.ts'
+import { sessionOf } from './record.ts'
 
 /** What a shadow keeps of its own for one session: the layer's state, its scratch records, what it ran once. */
 export class ForkSession {
@@ -15,7 +16,7 @@ export class ForkSession {
   constructor({ layer, spec }: HookPlace, real: State) {
     const fields: Fields = new Map<string, CompiledField>()
     declareFields(fields, layer, spec.state ?? {})
-    this.#store = new StateStore(fields, { failed: () => {}, undeclared: () => {} })
+    this.#store = new StateStore(fields, { failed: () => {}, told: () => {}, undeclared: () => {} })
     for (const key of fields.keys()) if (key in real) this.#store.restore({ [key]: copyOf(real[key]) })
   }
 
@@ -58,10 +59,10 @@ export class ForkSessions {
   readonly scratch = new Scratch()
 
   of(place: HookPlace, ctx: AnyContext): ForkSession | undefined {
-    const real = ctx.state as State | undefined
-    if (real === undefined) return undefined
-    let session = this.#sessions.get(real)
-    if (session === undefined) this.#sessions.set(real, (session = new ForkSession(place, real)))
+    const key = sessionOf(ctx)
+    if (key === undefined) return undefined
+    let session = this.#sessions.get(key)
+    if (session === undefined) this.#sessions.set(key, (session = new ForkSession(place, ctx.state as State)))
     session.enter(ctx.turnId)
     return session
   }

@@ -1,7 +1,7 @@
-import { silence } from '../compose/thenable.ts'
 import type { Message } from '../messages/message.ts'
 import { type ModelRef, modelId, type ToolDef } from '../model/model.ts'
 import type { ModelResponse } from '../model/response.ts'
+import { silence } from '../onion/thenable.ts'
 import { deniedResult, type ToolResult } from '../tool/tool-result.ts'
 import type { AnyContext } from './combine.ts'
 import { copyOf } from './copy.ts'

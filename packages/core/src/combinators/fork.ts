@@ -1,13 +1,13 @@
-import type { NextOptions } from '../compose/passage.ts'
-import { silence } from '../compose/thenable.ts'
 import { toAbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
-import { BlockError } from '../errors/block-error.ts'
+import { type BlockDetails, BlockError } from '../errors/block-error.ts'
 import { messageOf } from '../errors/describe.ts'
 import { equalJson } from '../messages/json.ts'
 import type { ModelResponse } from '../model/response.ts'
-import type { Transforms } from '../model/transforms.ts'
+import type { NextOptions } from '../onion/hook.ts'
+import { silence } from '../onion/thenable.ts'
 import type { State } from '../state/state-store.ts'
+import type { Transforms } from '../stream/transforms.ts'
 import type { ToolResult } from '../tool/tool-result.ts'
 import type { AnyContext, HookPlace } from './combine.ts'
 import { copyOf } from './copy.ts'
@@ -83,8 +83,7 @@ export class Fork {
       ...fieldVerbs(sets),
       ...decisionVerbs(real, place.layer, (...decided) => this.#decide(...decided)),
       abort: (reason?: unknown) => this.#end('abort', toAbortError(reason), reason),
-      block: (reason: string, { reply }: { reply?: string } = {}) =>
-        this.#end('block', new BlockError(reason, reply), reason),
+      block: (reason: string, details?: BlockDetails) => this.#end('block', new BlockError(reason, details), reason),
       stop: (reason = 'stopped') => {
         this.#stopped ??= reason
         note('stop')

@@ -1,58 +1,62 @@
-import type { Frame } from '../compose/frame.ts'
 import { isBlockError } from '../errors/block-error.ts'
 import type { Observers } from '../events/observers.ts'
 import { copyMessage } from '../messages/copy-message.ts'
 import { cloneJson } from '../messages/json.ts'
-import { AgentView } from '../scopes/agent-context.ts'
-import { ModelCall } from '../scopes/model-call.ts'
-import { ToolCall } from '../scopes/tool-call.ts'
-import { TurnScope } from '../scopes/turn-scope.ts'
+import { AgentAttempt } from '../rings/agent/context.ts'
+import { ModelAttempt } from '../rings/model/context.ts'
+import { SessionAttempt } from '../rings/session/context.ts'
+import { ToolAttempt } from '../rings/tool/context.ts'
+import { TurnAttempt } from '../rings/turn/context.ts'
+import type { Turn } from '../rings/turn/turn.ts'
 import type { AnyContext } from './combine.ts'
 
-// What combinators read of the record behind a context, beyond what layers may. A context of another make has none.
+// What combinators read of the attempt behind a context, beyond what layers may. A context of another make has none.
 
 /** Whether an error ends the run or this call, and so is no failure of the layer that it passes. */
 export function isEnding(ctx: AnyContext, error: unknown): boolean {
   if (isBlockError(error) || (error as { name?: unknown } | null | undefined)?.name === 'AbortError') return true
-  return frameOf(ctx)?.passage.ending() !== undefined
+  return ctx instanceof AgentAttempt && ctx.$call.end !== undefined
 }
 
 /** The agent's observers. */
 export function observersOf(ctx: AnyContext): Observers | undefined {
-  // biome-ignore lint/complexity/useLiteralKeys: protected, so that layers do not see it
-  return ctx instanceof AgentView ? ctx['$agent'].observers : undefined
+  return ctx instanceof AgentAttempt ? ctx.$agent.observers : undefined
+}
+
+/** What stands for the session that a layer belongs to. */
+export function sessionOf(ctx: AnyContext): object | undefined {
+  return ctx instanceof SessionAttempt ? ctx.$owner : undefined
 }
 
 /** The arguments of a tool call as a copy; `ctx.args` would mark them as looked at, and have them checked again. */
 export function argsOf(ctx: AnyContext): Record<string, unknown> {
-  const call = frameOf(ctx)?.passage
-  return cloneJson(call instanceof ToolCall ? call.fields.args : (ctx.args ?? {}))
+  return cloneJson(ctx instanceof ToolAttempt ? ctx.$fields.args : (ctx.args ?? {}))
 }
 
 /** Notes what a layer may change before its next(); calling what it gives sets that back, with the transforms that the layer asked for. State, and what was denied, stays: as in a new attempt. */
 export function remember(ctx: AnyContext): () => void {
-  const frame = frameOf(ctx)
-  if (frame === undefined) return () => {}
-  const back = fieldsOf(frame)
+  if (!(ctx instanceof AgentAttempt)) return () => {}
+  const back = fieldsOf(ctx)
   return () => {
-    frame.own = undefined
+    ctx.$transforms = undefined
     back()
   }
 }
 
-function fieldsOf({ passage }: Frame): () => void {
-  if (passage instanceof ModelCall) {
-    const { now } = passage.fields
-    return () => passage.fields.set(now)
+function fieldsOf(ctx: AgentAttempt): () => void {
+  if (ctx instanceof ModelAttempt) {
+    const { $fields } = ctx
+    ctx.$own = 0
+    return () => Object.assign(ctx, { $fields, $own: 0, $skip: undefined })
   }
-  if (passage instanceof ToolCall) {
-    const { fields, invalid, approved } = passage
-    return () => void Object.assign(passage, { fields, invalid, approved })
+  if (ctx instanceof ToolAttempt) {
+    const { $fields } = ctx
+    return () => Object.assign(ctx, { $fields, $own: false, $skip: undefined })
   }
-  return passage instanceof TurnScope ? fieldsOfTurn(passage) : () => {}
+  return ctx instanceof TurnAttempt ? fieldsOfTurn(ctx.$turn) : () => {}
 }
 
-function fieldsOfTurn(turn: TurnScope): () => void {
+function fieldsOfTurn(turn: Turn): () => void {
   const { input, working } = turn
   const { items } = turn.session.history
   return () => {
@@ -60,9 +64,4 @@ function fieldsOfTurn(turn: TurnScope): () => void {
     if (turn.working === working) return
     turn.messages = working === items ? items.map(copyMessage).concat(input) : (working as typeof turn.messages)
   }
-}
-
-function frameOf(ctx: AnyContext): Frame | undefined {
-  // biome-ignore lint/complexity/useLiteralKeys: protected, so that layers do not see it
-  return ctx instanceof AgentView ? ctx['$frame'] : undefined
 }

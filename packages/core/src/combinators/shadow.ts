@@ -1,6 +1,6 @@
-import type { ScopeName } from '../compose/passage.ts'
-import { isThenable } from '../compose/thenable.ts'
 import { messageOf } from '../errors/describe.ts'
+import type { ScopeName } from '../onion/hook.ts'
+import { isThenable } from '../onion/thenable.ts'
 import { type AnyContext, type Combinable, type Combined, combine, type HookPlace } from './combine.ts'
 import { Fork, type Verdict } from './fork.ts'
 import { ForkSessions } from './fork-state.ts'

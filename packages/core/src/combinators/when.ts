@@ -1,7 +1,7 @@
-import type { ScopeName } from '../compose/passage.ts'
-import { isThenable } from '../compose/thenable.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { messageOf } from '../errors/describe.ts'
+import type { ScopeName } from '../onion/hook.ts'
+import { isThenable } from '../onion/thenable.ts'
 import { type AnyContext, type AnyHook, type Combinable, type Combined, combine, type HookPlace } from './combine.ts'
 import { isEnding } from './record.ts'
 

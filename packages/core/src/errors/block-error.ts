@@ -1,15 +1,31 @@
 const brand = Symbol.for('allium.block')
 
+/** What is said of a block beside its reason. */
+export interface BlockDetails {
+  /** Becomes the text of the result. */
+  reply?: string
+  /** For programs, such as `guard.budget`: stands in the result and in `turn:end`. */
+  code?: string
+  /** Milliseconds after which it is worth another try. */
+  retryAfter?: number
+}
+
 /** What `ctx.block()` throws to unwind the layers. It is a status of the result, never a crash; catching it changes nothing. */
 export class BlockError extends Error {
   override readonly name = 'BlockError'
   readonly reason: string
   readonly reply: string | undefined
+  /** For programs: which rule it was. */
+  readonly code: string | undefined
+  /** Milliseconds after which it is worth another try. */
+  readonly retryAfter: number | undefined
 
-  constructor(reason: string, reply?: string) {
+  constructor(reason: string, { reply, code, retryAfter }: BlockDetails = {}) {
     super(`Blocked: ${reason}`)
     this.reason = reason
     this.reply = reply
+    this.code = code
+    this.retryAfter = retryAfter
     Object.defineProperty(this, brand, { value: true })
   }
 }

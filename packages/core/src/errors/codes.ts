@@ -59,6 +59,7 @@ export const errorCodes = [
   'session.busy',
   'session.closed',
   'session.invalid_id',
+  'session.not_open',
   'session.principal',
   'session.unknown_turn',
   'shell.exit',

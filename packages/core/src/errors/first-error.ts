@@ -14,9 +14,18 @@ function suppress(first: object & { suppressed?: unknown }, second: unknown): vo
     Object.defineProperty(first, 'suppressed', { value: [second], writable: true, configurable: true })
 }
 
-function carries(error: unknown, cause: unknown, depth = 0): boolean {
+/** Getters of what was thrown may throw themselves: it carries nothing then. */
+function carries(error: unknown, cause: unknown): boolean {
+  try {
+    return leadsTo(error, cause, 0)
+  } catch {
+    return false
+  }
+}
+
+function leadsTo(error: unknown, cause: unknown, depth: number): boolean {
   if (typeof error !== 'object' || error === null || depth > 16) return false
   const { cause: inner, errors } = error as { cause?: unknown; errors?: unknown }
-  if (inner !== undefined && (inner === cause || carries(inner, cause, depth + 1))) return true
-  return Array.isArray(errors) && errors.some((e) => e === cause || carries(e, cause, depth + 1))
+  if (inner !== undefined && (inner === cause || leadsTo(inner, cause, depth + 1))) return true
+  return Array.isArray(errors) && errors.some((e) => e === cause || leadsTo(e, cause, depth + 1))
 }

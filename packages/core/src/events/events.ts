@@ -26,6 +26,9 @@ export interface TurnEnd extends InTurn {
   turnIndex: number
   status: RunStatus
   reason?: string
+  /** Of a block: which rule it was, for programs, and milliseconds after which it is worth another try. */
+  code?: string
+  retryAfter?: number
   usage: Usage
 }
 export interface StepStart extends InStep {
@@ -93,6 +96,15 @@ export interface ModelEnd extends InStep {
   error?: unknown
 }
 
+/** A layer, or a tool, tried something after its attempt had failed or was left: it had no effect. */
+export interface LayerLate extends InStep {
+  type: 'layer:late'
+  layer: string
+  scope: 'turn' | 'model' | 'tool'
+  /** What it tried: a verb or a field of the context. */
+  verb: string
+}
+
 /** The events of the core, by name. */
 export interface CoreEvents {
   'agent:start': { type: 'agent:start'; agent: string }
@@ -109,6 +121,7 @@ export interface CoreEvents {
   'model:end': ModelEnd
   'tool:start': ToolStart
   'tool:end': ToolEnd & { error?: unknown }
+  'layer:late': LayerLate
   error: { type: 'error'; sessionId: string; turnId: string; error: unknown }
   'observer:error': { type: 'observer:error'; event: string; error: unknown }
 }

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'eventemitter3'
-import { isThenable } from '../compose/thenable.ts'
+import { isThenable } from '../onion/thenable.ts'
 
 type Listener = (event: never) => unknown
 type Wrapped = (event: unknown) => void
@@ -10,6 +10,8 @@ type Wrapped = (event: unknown) => void
 export class Observers {
   readonly #emitter = new EventEmitter()
   readonly #wrapped = new Map<string, Map<Listener, Wrapped>>()
+  /** What stands in the place of a listener that is to hear one event. */
+  readonly #once = new Map<string, Map<Listener, Listener>>()
 
   on(name: string, listener: Listener): void {
     const wrapped = (event: unknown) => this.#call(name, listener, event)
@@ -22,17 +24,22 @@ export class Observers {
 
   once(name: string, listener: Listener): void {
     const first = (event: never) => {
-      this.off(name, first)
+      this.#forget(name, first)
+      this.#ofOnce(name).delete(listener)
       return listener(event)
     }
+    if (this.#ofOnce(name).has(listener)) return
+    this.#ofOnce(name).set(listener, first)
     this.on(name, first)
   }
 
+  /** Whichever way it was added. */
   off(name: string, listener: Listener): void {
-    const wrapped = this.#wrapped.get(name)?.get(listener)
-    if (wrapped === undefined) return
-    this.#wrapped.get(name)?.delete(listener)
-    this.#emitter.off(name, wrapped)
+    this.#forget(name, listener)
+    const first = this.#once.get(name)?.get(listener)
+    if (first === undefined) return
+    this.#once.get(name)?.delete(listener)
+    this.#forget(name, first)
   }
 
   /** Whether an event object is worth building. */
@@ -44,6 +51,19 @@ export class Observers {
   /** The event goes to each observer as it is; senders give an object of its own. */
   emit(name: string, event: object): void {
     this.#emitter.emit(name, event)
+  }
+
+  #forget(name: string, listener: Listener): void {
+    const wrapped = this.#wrapped.get(name)?.get(listener)
+    if (wrapped === undefined) return
+    this.#wrapped.get(name)?.delete(listener)
+    this.#emitter.off(name, wrapped)
+  }
+
+  #ofOnce(name: string): Map<Listener, Listener> {
+    let ofName = this.#once.get(name)
+    if (ofName === undefined) this.#once.set(name, (ofName = new Map()))
+    return ofName
   }
 
   #call(name: string, listener: Listener, event: unknown): void {

@@ -33,34 +33,46 @@ export function checkMessage(
 export function checkHistory(history: unknown): asserts history is Message[] {
   if (!Array.isArray(history))
     throw new AlliumError('history.invalid', `A history is an array of messages, but ${describe(history)} was given.`)
-  const open = new Map<string, string>()
+  const broken = (at: number, what: string) => {
+    const mend = 'Every tool call needs exactly one result after it.'
+    throw new AlliumError('history.invalid', `history[${at}] ${what}. ${mend}`)
+  }
+  for (const [at, message] of history.entries()) checkMessage(message, `history[${at}]`, 'history.invalid')
+  const last = (history as Message[]).findLastIndex(({ role }) => role === 'assistant')
+  for (const [callId, { at }] of openCalls(history, broken))
+    if (at !== last) broken(history.length - 1, `ends with the tool call ${describe(callId)} unanswered`)
+}
+
+/** Throws unless each tool call of an input has its result there: nothing else will bring one. */
+export function checkInput(messages: readonly Message[]): void {
+  const broken = (at: number, what: string) => {
+    const mend = 'Give each call one result behind it, in a tool message, or leave both out.'
+    throw new AlliumError('message.invalid', `input[${at}] ${what}. ${mend}`)
+  }
+  for (const [callId, { at, name }] of openCalls(messages, broken))
+    broken(at, `has the tool call ${describe(callId)} of ${describe(name)} without its result`)
+}
+
+/** Calls without a result, with the place of their message; `broken` is told of a second call, and of a result without one. */
+function openCalls(
+  messages: readonly Message[],
+  broken: (at: number, what: string) => void,
+): Map<string, { at: number; name: string }> {
+  const open = new Map<string, { at: number; name: string }>()
   const closed = new Set<string>()
-  let lastAssistant: Set<string> = new Set()
-  history.forEach((message: unknown, at) => {
-    checkMessage(message, `history[${at}]`, 'history.invalid')
-    if (message.role === 'assistant') lastAssistant = new Set()
-    if (typeof message.content === 'string') return
-    for (const part of message.content) {
+  messages.forEach(({ content }, at) => {
+    if (typeof content === 'string') return
+    for (const part of content) {
       if (part.type === 'tool-call') {
         if (open.has(part.callId) || closed.has(part.callId))
-          throw broken(at, `has a second tool call with the id ${describe(part.callId)}`)
-        open.set(part.callId, part.name)
-        lastAssistant.add(part.callId)
+          broken(at, `has a second tool call with the id ${describe(part.callId)}`)
+        open.set(part.callId, { at, name: part.name })
       } else if (part.type === 'tool-result') {
         if (!open.delete(part.callId))
-          throw broken(at, `has a result for ${describe(part.callId)}, which no earlier call waits for`)
+          broken(at, `has a result for ${describe(part.callId)}, which no earlier call waits for`)
         closed.add(part.callId)
       }
     }
   })
-  for (const callId of open.keys())
-    if (!lastAssistant.has(callId))
-      throw broken(history.length - 1, `ends with the tool call ${describe(callId)} unanswered`)
-}
-
-function broken(at: number, what: string): AlliumError {
-  return new AlliumError(
-    'history.invalid',
-    `history[${at}] ${what}. Every tool call needs exactly one result after it.`,
-  )
+  return open
 }

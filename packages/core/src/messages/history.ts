@@ -75,8 +75,13 @@ export class History {
 
   /** What layers and callers get. A proxy, made once, because a plain array could be rewritten. */
   get view(): ReadonlyHistory {
-    this.#view ??= new Proxy(this.items, appendOnly) as unknown as ReadonlyHistory
+    this.#view ??= this.viewFor(always)
     return this.#view
+  }
+
+  /** The same for one layer, whose `push` adds something only while it may. */
+  viewFor(mayPush: () => boolean): ReadonlyHistory {
+    return new Proxy(this.items, new AppendOnly(mayPush)) as unknown as ReadonlyHistory
   }
 }
 
@@ -87,15 +92,18 @@ export function lastCalls(messages: readonly Message[]): ToolCallPart[] {
   return content.filter((part): part is ToolCallPart => isCall(part) && part.providerExecuted !== true)
 }
 
-/** The tool calls of the last assistant message that have no result yet. */
+/** The tool calls of the last assistant message that have no result yet, whatever was said since. */
 export function pendingParts(messages: readonly Message[]): ToolCallPart[] {
-  const answered: string[] = []
+  const answered = new Set<string>()
   for (let i = messages.length - 1; i >= 0; i--) {
     const { role, content } = messages[i] as Message
-    if (role === 'user' || typeof content === 'string') return []
-    for (const part of content) if (part.type === 'tool-result') answered.push(part.callId)
+    if (typeof content === 'string') {
+      if (role === 'assistant') return []
+      continue
+    }
+    for (const part of content) if (part.type === 'tool-result') answered.add(part.callId)
     if (role === 'assistant')
-      return content.filter((part) => isCall(part) && !answered.includes(part.callId)) as ToolCallPart[]
+      return content.filter((part) => isCall(part) && !answered.has(part.callId)) as ToolCallPart[]
   }
   return []
 }
@@ -109,8 +117,9 @@ export function answerCalls(messages: Message[], results: readonly ToolResultPar
   const asked = messages.findLastIndex(({ role }) => role === 'assistant')
   const next = messages[asked + 1]
   if (asked < 0 || next?.role !== 'tool' || typeof next.content === 'string') {
-    messages.push({ role: 'tool', content: [...results] })
-    return messages.length - 1
+    const at = asked < 0 ? messages.length : asked + 1
+    messages.splice(at, 0, { role: 'tool', content: [...results] })
+    return at
   }
   const calls = (messages[asked] as Message).content as Part[]
   const place = new Map(calls.filter(isCall).map(({ callId }, i) => [callId, i]))
@@ -120,18 +129,35 @@ export function answerCalls(messages: Message[], results: readonly ToolResultPar
   return asked + 1
 }
 
-const appendOnly: ProxyHandler<Message[]> = {
-  get(items, key) {
-    if (key === 'push') return (...messages: Message[]) => pushAll(items, messages)
+/** The traps of a view; a class, so that a view costs one small object. */
+class AppendOnly implements ProxyHandler<Message[]> {
+  readonly #mayPush: () => boolean
+
+  constructor(mayPush: () => boolean) {
+    this.#mayPush = mayPush
+  }
+
+  get(items: Message[], key: PropertyKey): unknown {
+    if (key === 'push') return (...messages: Message[]) => (this.#mayPush() ? pushAll(items, messages) : items.length)
     const value: unknown = Reflect.get(items, key)
     if (typeof value === 'function') return writers.has(key) ? refuse : value
     return freezeJson(value)
-  },
-  set: refuse,
-  deleteProperty: refuse,
-  defineProperty: refuse,
-  setPrototypeOf: refuse,
+  }
+  set(): never {
+    return refuse()
+  }
+  deleteProperty(): never {
+    return refuse()
+  }
+  defineProperty(): never {
+    return refuse()
+  }
+  setPrototypeOf(): never {
+    return refuse()
+  }
 }
+
+const always = () => true
 
 const writers = new Set<PropertyKey>(['pop', 'shift', 'unshift', 'splice', 'sort', 'reverse', 'fill', 'copyWithin'])
 

@@ -1,6 +1,6 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
-import { checkMessage } from './check-messages.ts'
+import { checkInput, checkMessage } from './check-messages.ts'
 import { copyMessage } from './copy-message.ts'
 import type { Input, Message } from './message.ts'
 
@@ -15,5 +15,6 @@ export function toMessages(input: Input): Message[] {
       `The input of a run is a text, a message or a list of messages, but ${describe(input)} was given.`,
     )
   for (const [i, message] of messages.entries()) checkMessage(message, `input[${i}]`)
+  checkInput(messages)
   return messages.map(copyMessage)
 }

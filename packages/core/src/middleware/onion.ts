@@ -1,5 +1,5 @@
-import type { Hook, Onion, ScopeName } from '../compose/passage.ts'
 import { AlliumError } from '../errors/allium-error.ts'
+import type { Hook, Onion, ScopeName } from '../onion/hook.ts'
 import type { Layer } from './middleware.ts'
 
 /** The hooks of all layers by scope, outermost first: the agent's, then the run's, then the innermost ones. */

@@ -1,3 +1,4 @@
+import type { ScopeName } from '../onion/hook.ts'
 import { type Layer, scopeNames } from './middleware.ts'
 
 /** A place in the onion that is wrong, why, and the right order. */
@@ -33,47 +34,70 @@ const rules: readonly Rule[] = [
 
 /** Every wrong order among the layers, each with its reason. */
 export function checkOrder(layers: readonly Layer[]): Finding[] {
-  const placed = layers.map((layer, i) => ({ layer, depths: depthsOf(layer, i, layers.length) }))
-  const ordered = placed.filter(({ layer: { spec } }) => spec.order !== undefined)
-  const findings = ordered.flatMap((one) =>
-    placed.flatMap((other) => (one === other ? [] : checkPair(one, other, ordered.includes(other)))),
-  )
+  const placed = layers.map((layer, place) => ({ layer, place, depths: depthsOf(layer, place, layers.length) }))
+  const known = byWord(placed)
+  const findings = placed.flatMap((one) => neighbours(one, known).flatMap((other) => checkPair(one, other)))
   return [...findings, ...checkCapabilities(layers)]
 }
 
 /** A layer with its place in each scope that it hooks. */
 interface Placed {
   readonly layer: Layer
+  readonly place: number
   readonly depths: readonly (number | undefined)[]
 }
 
-/** What is wrong about two layers, of which the first declares an order. `both`: the other does too, and is asked itself. */
-function checkPair(one: Placed, other: Placed, both: boolean): Finding[] {
+/** The layers by their names and categories: a pair that no rule speaks of is never looked at. */
+function byWord(placed: readonly Placed[]): Map<string, Placed[]> {
+  const known = new Map<string, Placed[]>()
+  for (const one of placed)
+    for (const word of new Set([one.layer.name, ...(one.layer.spec.order?.is ?? [])])) {
+      const same = known.get(word)
+      if (same === undefined) known.set(word, [one])
+      else same.push(one)
+    }
+  return known
+}
+
+/** The layers that a rule about `one`, or its own wishes, speak of; in the order of their registration. */
+function neighbours(one: Placed, known: ReadonlyMap<string, readonly Placed[]>): Placed[] {
+  const { order } = one.layer.spec
+  if (order === undefined) return []
+  const { is = [], inside = [], outside = [] } = order
+  const outer = rules.flatMap((rule) => (is.includes(rule.inner) ? [rule.outer] : []))
+  const all = new Set([...outer, ...inside, ...outside].flatMap((word) => known.get(word) ?? []))
+  all.delete(one)
+  return [...all].sort((a, b) => a.place - b.place)
+}
+
+/** What is wrong about two layers by the rules whose inner one is the first, and by what that one asks for. */
+function checkPair(one: Placed, other: Placed): Finding[] {
   const { order } = one.layer.spec
   const findings: Finding[] = []
-  if (standsOutside(one, other)) {
-    if (both)
-      for (const rule of rules)
-        if (breaks(rule, other.layer, one.layer)) findings.push(finding(other, one, rule.reason, rule.severity))
-    if (matches(order?.inside, other.layer))
-      findings.push(finding(other, one, `because "${one.layer.name}" asks to be inside "${other.layer.name}"`))
-  }
+  for (const rule of rules)
+    if (breaks(rule, other.layer, one.layer) && standsOutside(one, other, rule.scope))
+      findings.push(finding(other, one, rule.reason, rule.severity))
+  if (matches(order?.inside, other.layer) && standsOutside(one, other))
+    findings.push(finding(other, one, `because "${one.layer.name}" asks to be inside "${other.layer.name}"`))
   if (matches(order?.outside, other.layer) && standsOutside(other, one))
     findings.push(finding(one, other, `because "${one.layer.name}" asks to be outside "${other.layer.name}"`))
   return findings
 }
 
-/** Whether `a` is entered before `b` where both have hooks, or in a scope outside where they share none. */
-function standsOutside(a: Placed, b: Placed): boolean {
-  const shared = sharedScope(a, b)
-  if (shared !== undefined) return (a.depths[shared] as number) < (b.depths[shared] as number)
-  return nests(a, b)
+/** Whether `a` is entered before `b` in a scope where both have hooks, or in a scope outside where they share none. */
+function standsOutside(a: Placed, b: Placed, only?: ScopeName): boolean {
+  const shared = sharedScopes(a, b).filter((scope) => only === undefined || scopeNames[scope] === only)
+  return shared.length > 0 ? shared.some((scope) => isBefore(a, b, scope)) : nests(a, b)
 }
 
-/** A scope that both hook: of turn, model and tool first; what opens an agent or a session counts where there is nothing else. */
-function sharedScope(a: Placed, b: Placed): number | undefined {
+function isBefore(a: Placed, b: Placed, scope: number): boolean {
+  return (a.depths[scope] as number) < (b.depths[scope] as number)
+}
+
+/** Scopes that both hook: turn, model and tool; what opens an agent or a session counts where there is nothing else. */
+function sharedScopes(a: Placed, b: Placed): number[] {
   const scopes = seesCalls(a) && seesCalls(b) ? callScopes : gateScopes
-  return scopes.find((scope) => a.depths[scope] !== undefined && b.depths[scope] !== undefined)
+  return scopes.filter((scope) => a.depths[scope] !== undefined && b.depths[scope] !== undefined)
 }
 
 function seesCalls({ depths }: Placed): boolean {
@@ -90,10 +114,16 @@ function nests(a: Placed, b: Placed): boolean {
 const gateScopes: readonly number[] = [0, 1]
 const callScopes: readonly number[] = [2, 3, 4]
 
-/** Its place in each scope that it hooks; `innermost` counts as inside all others everywhere. */
+/** Its place in each scope that it hooks; `innermost` moves model and tool hooks inside all others. */
 function depthsOf({ spec }: Layer, place: number, count: number): (number | undefined)[] {
-  const depth = place + (spec.innermost === true ? count : 0)
-  return scopeNames.map((scope) => (spec[scope] === undefined ? undefined : depth))
+  return scopeNames.map((scope) => {
+    if (spec[scope] === undefined) return undefined
+    return place + (spec.innermost === true && isMoved(scope) ? count : 0)
+  })
+}
+
+function isMoved(scope: ScopeName | undefined): boolean {
+  return scope === 'model' || scope === 'tool'
 }
 
 function breaks({ outer, inner, scope }: Rule, a: Layer, b: Layer): boolean {
@@ -123,21 +153,26 @@ function finding(outer: Placed, inner: Placed, reason: string, severity: Finding
 /** How the two come into their right order: by their registration, where that decides. */
 function mend(outer: Placed, inner: Placed): string {
   const [a, b] = [outer.layer, inner.layer]
-  if (a.spec.innermost === true && b.spec.innermost !== true)
+  const wrong = sharedScopes(outer, inner).find((scope) => isBefore(inner, outer, scope))
+  if (wrong !== undefined && isMoved(scopeNames[wrong]) && a.spec.innermost === true && b.spec.innermost !== true)
     return `"${a.name}" is innermost, and so inside it wherever it is registered: declare "${b.name}" innermost too, behind it, or "${a.name}" not`
-  if (sharedScope(outer, inner) !== undefined) return `Register "${a.name}" first, then "${b.name}"`
+  if (wrong !== undefined) return `Register "${a.name}" first, then "${b.name}"`
   const [scopeOfA, scopeOfB] = [scopeNames[outermost(outer)], scopeNames[outermost(inner)]]
   return `It hooks ${scopeOfB}, which holds ${scopeOfA}: let "${a.name}" hook ${scopeOfB} too and register it first, then "${b.name}"`
 }
 
 function checkCapabilities(layers: readonly Layer[]): Finding[] {
+  const providers = new Map<string, number[]>()
+  for (const [place, { spec }] of layers.entries())
+    for (const { name } of spec.provides ?? []) {
+      const before = providers.get(name) ?? []
+      if (before.length < 2) providers.set(name, [...before, place])
+    }
   return layers.flatMap((layer, place) =>
     (layer.spec.requires ?? []).flatMap(({ name }): Finding[] => {
-      const provider = layers.findIndex(
-        (other) => other !== layer && other.spec.provides?.some((one) => one.name === name),
-      )
-      if (provider >= 0 && provider < place) return []
-      return [missing(layer, name, layers[provider])]
+      const provider = providers.get(name)?.find((other) => other !== place)
+      if (provider !== undefined && provider < place) return []
+      return [missing(layer, name, provider === undefined ? undefined : layers[provider])]
     }),
   )
 }

@@ -1,6 +1,6 @@
 import type { Middleware } from '../middleware/middleware.ts'
 import type { ContentChunk } from '../model/chunk.ts'
-import type { Pipe } from '../model/transforms.ts'
+import type { Pipe } from '../stream/transforms.ts'
 
 /** Turns the call of the tool that the model answers with into the answer's text, chunk by chunk. */
 export function toolAnswer(name: string): Middleware {

@@ -4,15 +4,24 @@ export interface Clock {
   now(): number
   /** Milliseconds that never go back, for durations and deadlines. */
   monotonic(): number
-  /** Calls `fn` after `ms`; the function it gives cancels that. */
-  after(ms: number, fn: () => void): () => void
+  /** Calls `fn` after `ms`; the function it gives cancels that. With `idle`, waiting for it keeps no process alive. */
+  after(ms: number, fn: () => void, options?: { idle?: boolean }): () => void
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  after(ms, fn) {
-    const timer = setTimeout(fn, ms)
-    return () => clearTimeout(timer)
+  after(ms, fn, { idle = false } = {}) {
+    let timer: unknown
+    const arm = (left: number) => {
+      timer = setTimeout(() => (left > longest ? arm(left - longest) : fn()), Math.min(left, longest))
+      // A number in browsers, where a page lives without timers.
+      if (idle) (timer as { unref?: () => void }).unref?.()
+    }
+    arm(ms)
+    return () => clearTimeout(timer as number)
   },
 }
+
+/** What `setTimeout` takes, 24.8 days; with more it fires at once. */
+const longest = 2 ** 31 - 1

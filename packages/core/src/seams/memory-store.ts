@@ -60,9 +60,9 @@ function appended({ version, history }: StoredSession, { from, messages, rest }:
   return { version: version + 1, history: [...history.slice(0, from), ...messages], rest }
 }
 
-/** A list in JSON, so that no id can pose as another tenant's. */
-function nameOf({ tenant, sessionId }: SessionKey): string {
-  return JSON.stringify([tenant, sessionId])
+/** A list in JSON, so that no id can pose as another's. */
+function nameOf({ tenant, owner, sessionId }: SessionKey): string {
+  return JSON.stringify([tenant, owner, sessionId])
 }
 
 function fenced({ sessionId }: SessionKey): AlliumError {

@@ -1,10 +1,12 @@
 import type { Message } from '../messages/message.ts'
 import type { Snapshot } from '../state/snapshot.ts'
 
-/** Where a session is kept: ids of one tenant never meet those of another. */
+/** Where a session is kept: ids of one tenant, or of one owner in it, never meet those of another. */
 export interface SessionKey {
   /** @default '' where the principal tells none */
   readonly tenant: string
+  /** @default '' where neither the principal nor the agent's `owner` tells one */
+  readonly owner: string
   readonly sessionId: string
 }
 

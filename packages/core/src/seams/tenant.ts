@@ -1,8 +1,52 @@
-/** The tenant that a principal belongs to: its `tenantId`, else its `tenant`. Approvals and store keys carry it. */
+import { AlliumError } from '../errors/allium-error.ts'
+import { describe } from '../errors/describe.ts'
+
+/**
+ * The tenant that a principal belongs to: its `tenantId`, else its `tenant`. Approvals and store keys carry it.
+ *
+ * @throws AlliumError `session.principal` where that is neither a text nor a safe integer
+ */
 export function tenantOf(principal: unknown): string | undefined {
+  return idIn(principal, 'tenantId', 'tenant')
+}
+
+/**
+ * The user that a principal is: its `userId`, else its `user`. What counts or is kept per user goes by it.
+ *
+ * @throws AlliumError `session.principal` where that is neither a text nor a safe integer
+ */
+export function ownerOf(principal: unknown): string | undefined {
+  return idIn(principal, 'userId', 'user')
+}
+
+/** Where a session is kept, as one text that no other session has, whatever their ids are: a list in JSON. */
+export function sessionKeyOf({ principal, owner, sessionId }: SessionPlace): string {
+  return JSON.stringify([tenantOf(principal) ?? '', owner ?? '', sessionId])
+}
+
+/** What a context tells of its session. */
+export interface SessionPlace {
+  readonly principal: unknown
+  readonly owner: string | undefined
+  readonly sessionId: string
+}
+
+/** The first field that is there. An id of another kind must not pass for none: those who have none share. */
+function idIn(principal: unknown, ...fields: string[]): string | undefined {
   if (typeof principal !== 'object' || principal === null) return undefined
-  const { tenantId, tenant } = principal as { tenantId?: unknown; tenant?: unknown }
-  for (const id of [tenantId, tenant])
-    if ((typeof id === 'string' && id !== '') || typeof id === 'number') return String(id)
+  for (const field of fields) {
+    const id = (principal as Record<string, unknown>)[field]
+    if (id === undefined || id === null || id === '') continue
+    if (typeof id === 'string' || Number.isSafeInteger(id)) return String(id)
+    throw new AlliumError(
+      'session.principal',
+      `The ${field} of the principal is ${describeId(id)}, which is no id. Give a text or a safe integer, or leave it out.`,
+      { details: { field } },
+    )
+  }
   return undefined
+}
+
+function describeId(id: unknown): string {
+  return typeof id === 'bigint' ? `the bigint ${id}n` : describe(id)
 }

@@ -1,17 +1,18 @@
 import type { Clock } from './clock.ts'
+import { followSignal } from './follow-signal.ts'
 
 /** Waits `ms` by a clock; rejects at once with the signal's reason when it aborts. */
 export function wait(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
-    const cancelled = () => {
-      stop()
-      reject(signal.reason)
-    }
+    let release = () => {}
     const stop = clock.after(ms, () => {
-      signal.removeEventListener('abort', cancelled)
+      release()
       resolve()
     })
-    signal.addEventListener('abort', cancelled, { once: true })
+    release = followSignal(signal, (reason) => {
+      stop()
+      reject(reason)
+    })
   })
 }

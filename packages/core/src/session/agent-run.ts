@@ -1,7 +1,7 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import type { LayerEvent, StreamEvent } from '../events/events.ts'
-import type { Partial } from '../loop/partial.ts'
-import type { RunResult } from '../loop/run-result.ts'
+import type { Partial } from '../rings/turn/partial.ts'
+import type { RunResult } from '../rings/turn/run-result.ts'
 import type { State } from '../state/state-store.ts'
 import type { LiveRun } from './live-run.ts'
 
@@ -39,6 +39,7 @@ export class AgentRun<S = State, O = string>
     onResult?: ((result: RunResult<S, O>) => A | PromiseLike<A>) | null,
     onError?: OnError<B> | null,
   ): Promise<A | B> {
+    this.#run.heeded = true
     this.#run.events.flow()
     return (this.#run.result as Promise<RunResult<S, O>>).then(onResult, onError)
   }
@@ -56,7 +57,7 @@ export class AgentRun<S = State, O = string>
         'stream.second_reader',
         'This run is being read already, and its events come once. Collect them in one loop, or listen with agent.on().',
       )
-    this.#read = true
+    this.#read = this.#run.heeded = true
     const { events } = this.#run
     return {
       next: () => events.next() as Promise<IteratorResult<StreamEvent | LayerEvent, undefined>>,

@@ -2,12 +2,12 @@ import { AlliumError } from '../errors/allium-error.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { describe } from '../errors/describe.ts'
 import { cloneJson } from '../messages/json.ts'
-import type { SessionScope } from '../scopes/session-scope.ts'
-import { bindingOf } from '../scopes/suspension.ts'
-import type { Resume } from '../scopes/turn-options.ts'
+import type { SessionScope } from '../rings/session/session-scope.ts'
+import { bindingOf, pendingCalls } from '../rings/session/suspension.ts'
+import type { Resume } from '../rings/turn/turn-options.ts'
 import { digestOf, sameSeal, sealOf } from '../seams/seal.ts'
 import { tenantOf } from '../seams/tenant.ts'
-import type { PendingCall, SuspendedCall } from '../state/snapshot.ts'
+import type { SuspendedCall } from '../state/snapshot.ts'
 import type { Decision } from '../tool/approval.ts'
 import { checkArgs, tellIssues } from '../tool/check-args.ts'
 
@@ -22,20 +22,36 @@ export async function checkDecisions(session: SessionScope, given: unknown): Pro
   if (Object.keys(given).length === 0)
     throw fail('approval.invalid', `resume() got no decision. ${thoseThatWait(session)}`)
   const decisions = new Map<string, Decision>()
+  const waiting = waitingCalls(session)
+  const decided = new Set<string>()
   for (const [callId, decision] of Object.entries(given as Record<string, unknown>)) {
-    const call = waitingCall(session, callId)
-    checkUnused(session, outerOf(session, callId))
+    const { outer, inside } = waitingCall(session, waiting, callId)
+    checkUnused(session, outer)
     decisions.set(callId, checkShape(callId, decision))
-    await checkCall(session, callId, decisions.get(callId) as Decision, call.path !== undefined)
+    await checkCall(session, callId, decisions.get(callId) as Decision, { outer, inside })
+    decided.add(outer)
   }
-  for (const callId of decisions.keys()) use(session, outerOf(session, callId))
+  for (const outer of decided) use(session, outer)
   return { suspension: session.suspension, decisions }
 }
 
-/** The call of this session that a decision is for, or that runs the sub-agent it is for. */
-function outerOf(session: SessionScope, callId: string): string {
-  const part = session.history.pending().find((part) => callId.startsWith(`${part.callId}/`))
-  return part?.callId ?? callId
+/** A call that a decision may be for: one of this session, or one inside the sub-agent that such a call runs. */
+interface Waiting {
+  outer: string
+  inside: boolean
+}
+
+/** By the ids that `session.pending` shows. An id may hold a "/" itself: only where a sub-agent waits does it lead inside. */
+function waitingCalls({ history, suspension }: SessionScope): Map<string, Waiting[]> {
+  const waiting = new Map<string, Waiting[]>()
+  for (const part of history.pending())
+    for (const { callId, path } of pendingCalls([part], suspension)) {
+      const one = { outer: part.callId, inside: path !== undefined }
+      const same = waiting.get(callId)
+      if (same === undefined) waiting.set(callId, [one])
+      else same.push(one)
+    }
+  return waiting
 }
 
 function checkUnused(session: SessionScope, callId: string): void {
@@ -53,9 +69,13 @@ function thoseThatWait({ pending }: SessionScope): string {
 
 const form = 'A decision is { approve: true }, { deny: "why" } or { args: { … } }.'
 
-function waitingCall(session: SessionScope, callId: string): PendingCall {
-  const { pending } = session
-  const call = pending.find((call) => call.callId === callId)
+function waitingCall(session: SessionScope, waiting: ReadonlyMap<string, Waiting[]>, callId: string): Waiting {
+  const [call, another] = waiting.get(callId) ?? []
+  if (another !== undefined)
+    throw fail(
+      'approval.invalid',
+      `Two calls wait under the id "${callId}": one of this agent, and one of a sub-agent. Run the turn again, so that neither runs by the decision for the other.`,
+    )
   if (call !== undefined) return call
   checkUnused(session, callId)
   throw fail('approval.unknown', `No call ${describe(callId)} waits for a decision. ${thoseThatWait(session)}`)
@@ -78,8 +98,12 @@ function checkShape(callId: string, value: unknown): Decision {
 }
 
 /** Of a decision for a call inside a sub-agent the call that runs it is checked here; the rest is checked there. */
-async function checkCall(session: SessionScope, callId: string, given: Decision, inside: boolean): Promise<void> {
-  const outer = outerOf(session, callId)
+async function checkCall(
+  session: SessionScope,
+  callId: string,
+  given: Decision,
+  { outer, inside }: Waiting,
+): Promise<void> {
   const record = session.suspension?.calls[outer]
   const { secret } = session.agent.setup.approvals
   if (record !== undefined && record.tenant !== tenantOf(session.principal))

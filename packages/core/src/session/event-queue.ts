@@ -1,57 +1,75 @@
 import type { CustomEvent, StreamEvent } from '../events/events.ts'
-import { isContentKind } from '../model/chunk-kinds.ts'
-import type { RunEvents } from '../scopes/turn-options.ts'
+import type { RunEvents } from '../rings/turn/turn-options.ts'
+import type { Clock } from '../seams/clock.ts'
+import { isContentKind } from '../stream/chunk-kinds.ts'
+import { Fifo } from './fifo.ts'
+import { add, continues, ownCopy } from './join-deltas.ts'
 
 type Event = StreamEvent | CustomEvent
 type Result = IteratorResult<Event, undefined>
 
+interface Taker {
+  resolve(result: Result): void
+  reject(error: unknown): void
+}
+
 /**
  * The events of a run until somebody takes them. While nobody reads, the run flows and adjacent text is merged; once
- * somebody does, a chunk that waits unread asks the provider to wait as well. Other events never wait.
+ * somebody does, a chunk that waits unread asks the provider to wait as well. Other events never wait. A reader who
+ * leaves a chunk waiting for `silence` milliseconds counts as nobody, until the next read.
  */
 export class EventQueue implements RunEvents {
-  #events: Event[] = []
+  readonly #clock: Clock
+  readonly #silence: number | false
+  readonly #events = new Fifo<Event>()
+  #takers: Fifo<Taker> | undefined
+  /** Whether a piece of an answer came. */
+  begun = false
   #merged: Event | undefined
   #reading = false
   #flowing = false
   #closed = false
   #end: { error?: unknown } | undefined
-  #take: { resolve(result: Result): void; reject(error: unknown): void } | undefined
-  #room: { promise: Promise<void>; free(): void } | undefined
+  #room: { readonly promise: Promise<void>; readonly since: number; free(): void } | undefined
+  /** One timer for all waits of a run: most chunks wait for some microtasks alone. */
+  #disarm: (() => void) | undefined
+
+  constructor(clock: Clock, silence: number | false) {
+    this.#clock = clock
+    this.#silence = silence
+  }
 
   push(event: Event): void | Promise<void> {
     if (this.#closed || this.#end !== undefined) return
-    const take = this.#take
-    if (take !== undefined) {
-      this.#take = undefined
-      take.resolve({ value: event, done: false })
-      return
-    }
-    if (!this.#reading && this.#merge(event)) return
+    this.begun ||= isContentKind(event.type)
+    const taker = this.#takers?.shift()
+    if (taker !== undefined) return taker.resolve({ value: event, done: false })
+    const holds = this.#reading && !this.#flowing
+    if (!holds && this.#merge(event)) return
     this.#events.push(event)
-    if (this.#reading && !this.#flowing && isContentKind(event.type)) return this.#wait()
+    if (holds && isContentKind(event.type)) return this.#wait()
   }
 
   /** No more events. With an error, the reader gets it after the last one. */
   finish(end: { error?: unknown }): void {
     this.#end = end
-    const take = this.#take
-    this.#take = undefined
-    if (take === undefined) return
-    if ('error' in end) take.reject(end.error)
-    else take.resolve(over)
+    this.#rest()
+    this.#dismiss()
   }
 
   /** Lifts the waiting for the reader. */
   flow(): void {
     this.#flowing = true
+    this.#rest()
     this.#free()
   }
 
   /** The reader has left: what comes is dropped. */
   close(): void {
     this.#closed = true
-    this.#events = []
+    this.#events.clear()
+    this.#rest()
+    this.#dismiss()
     this.#free()
   }
 
@@ -62,7 +80,9 @@ export class EventQueue implements RunEvents {
     if (this.#events.length === 0) this.#free()
     if (event !== undefined) return Promise.resolve({ value: event, done: false })
     if (this.#closed || this.#end !== undefined) return this.#atEnd()
-    return new Promise((resolve, reject) => (this.#take = { resolve, reject }))
+    this.#takers ??= new Fifo()
+    const takers = this.#takers
+    return new Promise((resolve, reject) => takers.push({ resolve, reject }))
   }
 
   #atEnd(): Promise<Result> {
@@ -71,33 +91,47 @@ export class EventQueue implements RunEvents {
     return 'error' in end && !this.#closed ? Promise.reject(end.error) : Promise.resolve(over)
   }
 
+  /** Nothing comes any more for those who wait for it. */
+  #dismiss(): void {
+    for (let taker = this.#takers?.shift(); taker !== undefined; taker = this.#takers?.shift())
+      this.#atEnd().then(taker.resolve, taker.reject)
+  }
+
   #merge(event: Event): boolean {
-    if (event.type !== 'text-delta' && event.type !== 'reasoning-delta') {
-      this.#merged = undefined
-      return false
-    }
-    const last = this.#events.at(-1)
-    const { delta, id, providerMetadata } = event as { delta: string; id?: string; providerMetadata?: object }
-    if (
-      last?.type !== event.type ||
-      last.id !== id ||
-      providerMetadata !== undefined ||
-      last.providerMetadata !== undefined
-    )
-      return false
-    if (last !== this.#merged) this.#events[this.#events.length - 1] = this.#merged = { ...last } as Event
-    const merged = this.#merged as { delta: string }
-    merged.delta += delta
+    const { last } = this.#events
+    if (!continues(last, event)) return false
+    if (last !== this.#merged) this.#events.replaceLast((this.#merged = ownCopy(last)))
+    add(this.#merged as typeof last, event)
     return true
   }
 
   #wait(): Promise<void> {
-    if (this.#room === undefined) {
-      let free = () => {}
-      const promise = new Promise<void>((resolve) => (free = resolve))
-      this.#room = { promise, free }
+    if (this.#room !== undefined) return this.#room.promise
+    let free = () => {}
+    const promise = new Promise<void>((resolve) => (free = resolve))
+    this.#room = { promise, since: this.#silence === false ? 0 : this.#clock.monotonic(), free }
+    if (this.#silence !== false) this.#disarm ??= this.#arm(this.#silence)
+    return promise
+  }
+
+  #arm(ms: number): () => void {
+    return this.#clock.after(ms, () => this.#ring(), { idle: true })
+  }
+
+  #ring(): void {
+    this.#disarm = undefined
+    if (this.#room === undefined || this.#silence === false) return
+    const left = this.#room.since + this.#silence - this.#clock.monotonic()
+    if (left > 0) this.#disarm = this.#arm(left)
+    else {
+      this.#reading = false
+      this.#free()
     }
-    return this.#room.promise
+  }
+
+  #rest(): void {
+    this.#disarm?.()
+    this.#disarm = undefined
   }
 
   #free(): void {

@@ -1,25 +1,42 @@
-import { silence } from '../compose/thenable.ts'
 import { toAbortError } from '../errors/abort-error.ts'
-import { type Partial, partialOf } from '../loop/partial.ts'
-import type { RunResult } from '../loop/run-result.ts'
 import { noUsage } from '../messages/usage.ts'
-import type { TurnScope } from '../scopes/turn-scope.ts'
+import { silence } from '../onion/thenable.ts'
+import { type Partial, partialOf } from '../rings/turn/partial.ts'
+import type { RunResult } from '../rings/turn/run-result.ts'
+import type { Turn } from '../rings/turn/turn.ts'
+import type { Clock } from '../seams/clock.ts'
 import { EventQueue } from './event-queue.ts'
 
-/** A run behind its AgentRun: its events, its turn once that began, its result. */
+/** How a run has ended. */
+export interface Settled {
+  readonly error?: unknown
+  readonly result?: RunResult
+}
+
+/** A run behind its AgentRun: its events, its turn while that lasts, its result. */
 export class LiveRun {
-  readonly events = new EventQueue()
-  turn: TurnScope | undefined
+  readonly events: EventQueue
+  turn: Turn | undefined
   settled = false
+  /** Somebody awaits it, or reads its events. */
+  heeded = false
+  /** Something came of it that a repetition would repeat: a piece of an answer, or a tool call. */
+  begun = false
   result: Promise<RunResult> | undefined
   #aborted: { reason: unknown } | undefined
+  #partial: Partial | undefined
+
+  constructor(clock: Clock, readerSilence: number | false) {
+    this.events = new EventQueue(clock, readerSilence)
+  }
 
   get partial(): Partial {
+    if (this.#partial !== undefined) return this.#partial
     return this.turn === undefined ? { text: '', usage: noUsage(), messages: [] } : partialOf(this.turn)
   }
 
   /** The turn begins; an abort that came before meets it at once. */
-  begin(turn: TurnScope): void {
+  begin(turn: Turn): void {
     this.turn = turn
     if (this.#aborted !== undefined) turn.cut('aborted', toAbortError(this.#aborted.reason))
   }
@@ -29,10 +46,26 @@ export class LiveRun {
     else if (!this.settled) this.turn.cut('aborted', toAbortError(reason))
   }
 
-  /** The stream ends and the session is free. A failure that nobody awaits is not left unhandled. */
-  settle(end: { error?: unknown }): void {
+  /**
+   * The stream ends and the session is free. A failure that nobody awaits is not left unhandled.
+   * From here on nothing leads to the session: a run that somebody keeps does not keep the conversation.
+   */
+  settle(end: Settled): void {
     this.settled = true
-    this.events.finish(end)
+    this.#partial = this.#partialAt(end)
+    const { usage, text } = this.#partial
+    const { turn, events } = this
+    this.begun = events.begun || text !== '' || usage.outputTokens > 0 || (turn?.toolCalls.length ?? 0) > 0
+    this.turn = undefined
+    events.finish(end)
     if ('error' in end) queueMicrotask(() => silence(this.result))
+  }
+
+  #partialAt({ error, result }: Settled): Partial {
+    if (result !== undefined) {
+      const { text, usage, messages, turnId, sessionId } = result
+      return { text, usage, messages, turnId, sessionId }
+    }
+    return (error as { partial?: Partial } | undefined)?.partial ?? this.partial
   }
 }

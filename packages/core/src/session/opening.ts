@@ -1,16 +1,25 @@
-import { Gate } from '../scopes/gate.ts'
-import { SessionView } from '../scopes/session-context.ts'
-import type { SessionScope } from '../scopes/session-scope.ts'
+import { messageOf } from '../errors/describe.ts'
+import type { Ring } from '../onion/attempt.ts'
+import { SessionAttempt } from '../rings/session/context.ts'
+import { Gate } from '../rings/session/gate.ts'
+import type { SessionScope } from '../rings/session/session-scope.ts'
 import type { SessionHost } from './session-host.ts'
 
-/** The onion of a session: open from the first run, or open(), to close(). */
+/**
+ * The onion of a session: open from the first run, or open(), to close(). One with layers closes by itself where nothing
+ * happens for `sessionIdle`, and opens again; without it, a session that nobody closes would never leave the agent.
+ */
 export class Opening {
   ready = false
+  /** Whether it has been open before now. */
+  reached = false
   readonly #host: SessionHost
   readonly #scope: SessionScope
   readonly #session: { close(): Promise<void> }
   #gate: Gate | undefined
   #opening: Promise<void> | undefined
+  #shutting: Promise<void> | undefined
+  #disarm: (() => void) | undefined
 
   constructor(host: SessionHost, scope: SessionScope, session: { close(): Promise<void> }) {
     this.#host = host
@@ -20,11 +29,13 @@ export class Opening {
 
   /** After a failure it may be tried again. */
   open(): Promise<void> {
-    this.#opening ??= this.#open().catch((error) => {
-      this.#opening = undefined
+    if (this.#opening !== undefined) return this.#opening
+    const opening = this.#open().catch((error) => {
+      if (this.#opening === opening) this.#opening = undefined
       throw error
     })
-    return this.#opening
+    this.#opening = opening
+    return opening
   }
 
   /** Opens without waiting, where there is nothing to wait for; tells whether it is open. */
@@ -35,21 +46,60 @@ export class Opening {
     return true
   }
 
+  /** Something goes on: it stays open. */
+  stir(): void {
+    this.#disarm?.()
+    this.#disarm = undefined
+  }
+
+  /** Nothing goes on any more. */
+  rest(): void {
+    this.stir()
+    const { clock, sessionIdle } = this.#scope.agent.setup
+    if (sessionIdle === false || this.#gate === undefined) return
+    this.#disarm = clock.after(sessionIdle, () => this.#closeIdle(), { idle: true })
+  }
+
   /** Runs the rest of every session layer. */
-  async shut(): Promise<void> {
+  shut(): Promise<void> {
+    this.stir()
+    this.#shutting ??= this.#shut().finally(() => (this.#shutting = undefined))
+    return this.#shutting
+  }
+
+  async #shut(): Promise<void> {
+    const wasReady = this.ready
+    const opening = this.#opening
+    this.#opening = undefined
+    this.ready = false
+    if (!wasReady) await opening?.catch(() => {})
+    const ready = wasReady || this.ready
+    const gate = this.#gate
+    this.ready = false
+    this.#gate = undefined
     try {
-      await this.#gate?.shut()
+      await gate?.shut()
     } finally {
       this.#host.closed(this.#session)
     }
-    if (this.ready) this.#tell('session:end')
+    if (ready) this.#tell('session:end')
+  }
+
+  #closeIdle(): void {
+    const { agent, id } = this.#scope
+    this.shut().catch((error) =>
+      agent.setup.logger.error(`A layer of the idle session "${id}" failed while closing: ${messageOf(error)}`, {
+        error,
+      }),
+    )
   }
 
   async #open(): Promise<void> {
+    if (this.#shutting !== undefined) await this.#shutting.catch(() => {})
     await this.#host.init()
     const hooks = this.#scope.agent.onion.session
     if (hooks.length > 0) {
-      await this.#openGate(new Gate('session', hooks, this.#scope, (frame) => new SessionView(frame)))
+      await this.#openGate(new Gate('session', hooks, this.#scope, openSession))
       this.#host.opened(this.#session)
     }
     this.#opened()
@@ -69,7 +119,7 @@ export class Opening {
 
   #opened(): void {
     if (this.ready) return
-    this.ready = true
+    this.ready = this.reached = true
     this.#tell('session:start')
   }
 
@@ -78,3 +128,6 @@ export class Opening {
     if (agent.observers.has(type)) agent.observers.emit(type, { type, sessionId: id })
   }
 }
+
+const openSession: Ring['open'] = (call, caller, number, cancel) =>
+  new SessionAttempt(call, caller, caller === undefined ? 0 : caller.$index + 1, number, cancel)

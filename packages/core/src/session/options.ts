@@ -34,6 +34,13 @@ export interface RunOptions<C = unknown, O extends OutputOption | undefined = un
   /** What the answer must be, as a schema: types and checks `result.output`. */
   output?: O
   maxSteps?: number
+  /**
+   * Whether another attempt of a model call may take back, with `model:reset`, chunks that have reached the reader. With
+   * `refuse` its next() rejects with `stream.reset`. @default 'allow'
+   */
+  resets?: 'allow' | 'refuse'
+  /** Milliseconds that the provider waits for a reader who takes nothing more. @default the agent's */
+  readerSilence?: number | false
   /** A repeated run with the same key gives the run that it first started. */
   idempotencyKey?: string
   /** Gets a promise of the run's whole completion, deferred work included, for hosts that stop early. */

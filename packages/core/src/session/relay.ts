@@ -1,17 +1,17 @@
 import type { CustomEvent, StreamEvent } from '../events/events.ts'
-import { isContentKind } from '../model/chunk-kinds.ts'
-import type { RunEvents } from '../scopes/turn-options.ts'
-import type { TurnScope } from '../scopes/turn-scope.ts'
+import type { Turn } from '../rings/turn/turn.ts'
+import type { RunEvents } from '../rings/turn/turn-options.ts'
+import { isContentKind } from '../stream/chunk-kinds.ts'
 
 /** The events of a sub-agent's run: into its own stream, and with the path to it into that of the agent above. */
 export class Relay implements RunEvents {
   readonly #own: RunEvents
-  readonly #parent: TurnScope
+  readonly #parent: Turn
   readonly #agent: string
   /** Where the sub-agent's run is, for chunks. */
-  turn: TurnScope | undefined
+  turn: Turn | undefined
 
-  constructor(own: RunEvents, parent: TurnScope, agent: string) {
+  constructor(own: RunEvents, parent: Turn, agent: string) {
     this.#own = own
     this.#parent = parent
     this.#agent = agent
@@ -23,6 +23,10 @@ export class Relay implements RunEvents {
     const { path = [] } = told as { path?: readonly string[] }
     this.#parent.send({ ...told, path: [this.#agent, ...path] } as StreamEvent)
     return this.#own.push(event)
+  }
+
+  flow(): void {
+    this.#own.flow?.()
   }
 
   #placed(chunk: Extract<StreamEvent, { type: 'text-delta' }>): StreamEvent {

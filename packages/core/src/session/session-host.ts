@@ -1,12 +1,21 @@
-import type { Onion } from '../compose/passage.ts'
 import type { Usable } from '../middleware/middleware.ts'
-import type { AgentScope } from '../scopes/agent-scope.ts'
+import type { Onion } from '../onion/hook.ts'
+import type { AgentScope } from '../rings/agent/agent-scope.ts'
+import type { RunKeys } from './run-keys.ts'
+
+export interface Abortable {
+  abort(reason: unknown): void
+}
 
 /** What a session asks of its agent. */
 export interface SessionHost {
   readonly scope: AgentScope
   /** init() has ended well. */
   readonly ready: boolean
+  /** The runs that were given an idempotency key. */
+  readonly keys: RunKeys
+  /** The name of a layer that restores sessions when they open, if there is one. */
+  readonly keeper: string | undefined
   init(): Promise<void>
   /** Why no run may start now, if none may. */
   refusal(): Error | undefined
@@ -17,7 +26,7 @@ export interface SessionHost {
   /** A session with layers of its own has opened, and must be closed. */
   opened(session: { close(): Promise<void> }): void
   closed(session: { close(): Promise<void> }): void
-  /** A run began, or has settled. */
-  started(): void
-  settled(): void
+  /** A run began, or has settled with its deferred work. */
+  started(run: Abortable): void
+  settled(run: Abortable): void
 }

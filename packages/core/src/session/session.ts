@@ -1,24 +1,26 @@
-import { silence } from '../compose/thenable.ts'
 import { toAbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
-import type { RunResult } from '../loop/run-result.ts'
-import { runTurn } from '../loop/run-turn.ts'
+import { boundFault } from '../errors/bound-fault.ts'
 import type { ReadonlyHistory } from '../messages/history.ts'
 import type { Input } from '../messages/message.ts'
+import { silence } from '../onion/thenable.ts'
 import type { OutputOf, OutputOption } from '../output/output.ts'
 import { parseOutput } from '../output/parse-output.ts'
-import { SessionScope } from '../scopes/session-scope.ts'
-import type { Resume } from '../scopes/turn-options.ts'
-import type { TurnScope } from '../scopes/turn-scope.ts'
+import { SessionScope } from '../rings/session/session-scope.ts'
+import type { RunResult } from '../rings/turn/run-result.ts'
+import { runTurn } from '../rings/turn/run-turn.ts'
+import type { Resume } from '../rings/turn/turn-options.ts'
+import { followSignal } from '../seams/follow-signal.ts'
 import type { PendingCall, Snapshot } from '../state/snapshot.ts'
 import type { State } from '../state/state-store.ts'
 import type { Decision } from '../tool/approval.ts'
 import { AgentRun } from './agent-run.ts'
-import { LiveRun } from './live-run.ts'
+import { LiveRun, type Settled } from './live-run.ts'
 import { Opening } from './opening.ts'
 import type { RunOptions } from './options.ts'
 import type { SessionHost } from './session-host.ts'
 import { giveBack, outputOf, prepare, type Task, turnOf } from './task.ts'
+import { tellUnheeded } from './tell-unheeded.ts'
 
 /** One conversation with an agent: its history and state, and one turn at a time. */
 export class Session<S = State, C = unknown> {
@@ -31,7 +33,6 @@ export class Session<S = State, C = unknown> {
   /** The last run that was accepted, settled or not. */
   #last: LiveRun | undefined
   #deferred: Promise<void> | undefined
-  #keyed: Map<string, AgentRun<S>> | undefined
 
   /** Made by `agent.session()`. */
   constructor(host: SessionHost, scope: SessionScope, busy: 'reject' | 'queue') {
@@ -42,15 +43,16 @@ export class Session<S = State, C = unknown> {
     this.#opening = new Opening(host, scope, this)
   }
 
+  /** @throws AlliumError `session.not_open`, as state, pending, snapshot() and fork() do, before a stored session was opened */
   get history(): ReadonlyHistory {
-    return this.#scope.history.view
+    return this.#known().history.view
   }
   get state(): S {
-    return this.#scope.state.view as S
+    return this.#known().state.view as S
   }
   /** Tool calls that wait for a decision: those of the last answer without a result. */
   get pending(): readonly PendingCall[] {
-    return this.#scope.pending
+    return this.#known().pending
   }
 
   /** Starts a turn at once. Failures reject the run; nothing is thrown here. Calls that wait are closed as not approved. */
@@ -58,9 +60,7 @@ export class Session<S = State, C = unknown> {
     input: Input,
     options: RunOptions<C, O> = {},
   ): AgentRun<S, OutputOf<NoInfer<O>>> {
-    const { idempotencyKey } = options
-    const known = idempotencyKey === undefined ? undefined : this.#keyed?.get(idempotencyKey)
-    return (known ?? this.#start({ input, decisions: undefined, options })) as AgentRun<S, OutputOf<O>>
+    return this.#start({ input, decisions: undefined, options }) as AgentRun<S, OutputOf<O>>
   }
 
   /**
@@ -73,9 +73,7 @@ export class Session<S = State, C = unknown> {
     decisions: Readonly<Record<string, Decision>>,
     options: RunOptions<C, O> = {},
   ): AgentRun<S, OutputOf<NoInfer<O>>> {
-    const { idempotencyKey } = options
-    const known = idempotencyKey === undefined ? undefined : this.#keyed?.get(idempotencyKey)
-    return (known ?? this.#start({ input: [], decisions: decisions ?? null, options })) as AgentRun<S, OutputOf<O>>
+    return this.#start({ input: [], decisions: decisions ?? null, options }) as AgentRun<S, OutputOf<O>>
   }
 
   /**
@@ -85,28 +83,33 @@ export class Session<S = State, C = unknown> {
    * @throws AlliumError `session.unknown_turn`
    */
   fork({ at, id }: { at?: string; id?: string } = {}): Session<S, C> {
-    const { agent, principal, context, metadata } = this.#scope
+    const { agent, principal, context, metadata } = this.#known()
     const own = id === undefined ? agent.setup.ids() : this.#host.checkSessionId(id)
     const scope = new SessionScope(agent, own, principal, context, { ...metadata }, id === undefined)
     scope.restore(this.#scope.snapshotAt(at))
     scope.history.closePending('Not approved.')
-    return new Session(this.#host, scope, this.#busy)
+    const fork = new Session<S, C>(this.#host, scope, this.#busy)
+    fork.#opening.reached = true
+    return fork
   }
 
   /** Opens the session's onion; the first run does it by itself. */
-  open(): Promise<void> {
-    return this.#opening.open()
+  async open(): Promise<void> {
+    if (this.#closing !== undefined) throw this.#closed()
+    await this.#opening.open()
+    this.#rest()
   }
 
   /** All that outlives the process, as plain data: history, persistent state, what waits for a decision. */
   snapshot(): Snapshot {
-    return this.#scope.snapshot()
+    return this.#known().snapshot()
   }
 
   /** Goes on from a snapshot. @throws AlliumError `history.invalid`; `session.busy` while a turn runs */
   restore(snapshot: Snapshot): void {
-    if (this.#last !== undefined && !this.#last.settled) throw this.#refusal(true)
+    if (this.#last !== undefined) throw this.#runs('Await it before restore().')
     this.#scope.restore(snapshot)
+    this.#opening.reached = true
   }
 
   /** Aborts the turn that runs now. */
@@ -120,6 +123,16 @@ export class Session<S = State, C = unknown> {
     return this.#closing
   }
 
+  /** The session once it is what its store says, so that nobody takes a stored session for an empty one. */
+  #known(): SessionScope {
+    const { keeper } = this.#host
+    if (this.#opening.reached || keeper === undefined) return this.#scope
+    const what = `The session "${this.id}" has not been opened yet, and the layer "${keeper}" restores it when it opens.`
+    throw new AlliumError('session.not_open', `${what} Call "await session.open()" first.`, {
+      details: { sessionId: this.id, layer: keeper },
+    })
+  }
+
   async #close(): Promise<void> {
     await this.#last?.result?.catch(() => {})
     await this.#deferred
@@ -128,44 +141,53 @@ export class Session<S = State, C = unknown> {
 
   #start(task: Task<C>): AgentRun<S> {
     const { options } = task
-    const run = new LiveRun()
+    const { idempotencyKey: key, readerSilence: silence = this.#scope.agent.setup.readerSilence } = options
+    const known = key === undefined ? undefined : this.#host.keys.find(this.#scope, key)
+    if (known !== undefined) return known as unknown as AgentRun<S>
+    const run = new LiveRun(this.#scope.agent.setup.clock, silence)
+    const started = new AgentRun<S>(run)
     const before = this.#last
-    const waits = before !== undefined && !before.settled
-    const refusal = this.#refusal(waits)
+    const refusal = this.#refusal(before !== undefined) ?? boundFault('readerSilence', silence, 'run.options')
     if (refusal !== undefined) {
       run.result = Promise.reject(refusal)
       run.settle({ error: refusal })
-      return new AgentRun<S>(run)
+      tellUnheeded(run, refusal, this.#scope)
+      return started
     }
     this.#last = run
-    this.#host.started()
-    if (!waits && this.#opening.openAtOnce()) run.result = this.#begin(run, task)
+    this.#opening.stir()
+    this.#host.started(run)
+    if (key !== undefined) this.#host.keys.remember(this.#scope, key, started as unknown as AgentRun)
+    if (before === undefined && this.#opening.openAtOnce()) run.result = this.#begin(run, task)
     else run.result = this.#beginLater(run, before, task)
     options.waitUntil?.(run.result.catch(() => {}))
-    const started = new AgentRun<S>(run)
-    if (options.idempotencyKey !== undefined) this.#remember(options.idempotencyKey, started)
     return started
   }
 
   #refusal(waits: boolean): Error | undefined {
-    const details = { sessionId: this.id }
-    if (this.#closing !== undefined) {
-      const what = `The session "${this.id}" is closed. Open another one with agent.session({ id }).`
-      return new AlliumError('session.closed', what, { details })
-    }
+    if (this.#closing !== undefined) return this.#closed()
     if (!waits || this.#busy === 'queue') return this.#host.refusal()
-    const what = `The session "${this.id}" runs a turn already. Await it, or make the session with { busy: 'queue' }.`
-    return new AlliumError('session.busy', what, { details })
+    return this.#runs("Await it, or make the session with { busy: 'queue' }.")
+  }
+
+  #closed(): AlliumError {
+    const what = `The session "${this.id}" is closed. Open another one with agent.session({ id }).`
+    return new AlliumError('session.closed', what, { details: { sessionId: this.id } })
+  }
+
+  #runs(mend: string): AlliumError {
+    const what = `The session "${this.id}" runs a turn already. ${mend}`
+    return new AlliumError('session.busy', what, { details: { sessionId: this.id } })
   }
 
   async #beginLater(run: LiveRun, before: LiveRun | undefined, task: Task<C>): Promise<RunResult> {
-    const opening = this.open()
+    const opening = this.#opening.open()
     silence(opening)
     await before?.result?.catch(() => {})
     try {
       await opening
     } catch (error) {
-      return this.#failed(run, error)
+      return this.#failed(run, task, error)
     }
     return this.#begin(run, task)
   }
@@ -175,7 +197,7 @@ export class Session<S = State, C = unknown> {
       try {
         return this.#enter(run, task, undefined)
       } catch (error) {
-        return this.#failed(run, error)
+        return this.#failed(run, task, error)
       }
     }
     return this.#beginPrepared(run, task)
@@ -192,7 +214,7 @@ export class Session<S = State, C = unknown> {
         throw error
       }
     } catch (error) {
-      return this.#failed(run, error)
+      return this.#failed(run, task, error)
     }
     return entered
   }
@@ -203,43 +225,42 @@ export class Session<S = State, C = unknown> {
     const turn = turnOf(task, this.#scope, this.#host, { resume, events: run.events, output })
     run.begin(turn)
     const { signal } = task.options
-    const release = signal === undefined ? undefined : follow(turn, signal)
-    const settled = (end: { error?: unknown }) => {
+    const abort = (reason: unknown) => turn.cut('aborted', toAbortError(reason))
+    const release = signal === undefined ? undefined : followSignal(signal, abort)
+    const settled = (end: Settled) => {
       release?.()
-      this.#settle(run, end)
+      this.#settle(run, task, end)
     }
     return output === undefined ? runTurn(turn, settled) : runTurn(turn, settled, (text) => parseOutput(output, text))
   }
 
-  #failed(run: LiveRun, error: unknown): Promise<never> {
-    this.#settle(run, { error })
+  #failed(run: LiveRun, task: Task<C>, error: unknown): Promise<never> {
+    this.#settle(run, task, { error })
     return Promise.reject(error)
   }
 
   /** The session is free for its next run; it closes only when deferred work has ended too. */
-  #settle(run: LiveRun, end: { error?: unknown }): void {
-    run.settle(end)
-    if (this.#last === run) this.#last = undefined
+  #settle(run: LiveRun, { options: { idempotencyKey: key } }: Task<C>, end: Settled): void {
     const deferred = run.turn?.deferred
-    if (deferred === undefined) return this.#host.settled()
+    run.settle(end)
+    if (key !== undefined) this.#host.keys.settle(this.#scope, key, !('error' in end) || run.begun)
+    if ('error' in end) tellUnheeded(run, end.error, this.#scope)
+    if (this.#last === run) this.#last = undefined
+    if (deferred === undefined) return this.#ended(run)
     const ended = Promise.all([this.#deferred, ...deferred]).then(() => {
       if (this.#deferred === ended) this.#deferred = undefined
-      this.#host.settled()
+      this.#ended(run)
     })
     this.#deferred = ended
   }
 
-  #remember(key: string, run: AgentRun<S>): void {
-    this.#keyed ??= new Map()
-    this.#keyed.set(key, run)
-    if (this.#keyed.size > 100) this.#keyed.delete(this.#keyed.keys().next().value as string)
+  #ended(run: LiveRun): void {
+    this.#host.settled(run)
+    this.#rest()
   }
-}
 
-/** Ties a turn to the caller's signal; gives what unties it. */
-function follow(turn: TurnScope, signal: AbortSignal): () => void {
-  const abort = () => turn.cut('aborted', toAbortError(signal.reason))
-  if (signal.aborted) abort()
-  else signal.addEventListener('abort', abort, { once: true })
-  return () => signal.removeEventListener('abort', abort)
+  /** From now on the session is idle, if nothing runs, waits or is deferred. */
+  #rest(): void {
+    if (this.#last === undefined && this.#deferred === undefined) this.#opening.rest()
+  }
 }

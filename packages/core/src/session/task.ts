@@ -1,13 +1,13 @@
-import type { Onion } from '../compose/passage.ts'
-import { loop } from '../loop/loop.ts'
 import { toMessages } from '../messages/input.ts'
 import type { Input } from '../messages/message.ts'
 import { inheritOnion } from '../middleware/onion.ts'
+import type { Onion } from '../onion/hook.ts'
 import type { OutputOption } from '../output/output.ts'
 import { type OutputPlan, outputPlan } from '../output/plan.ts'
-import type { SessionScope } from '../scopes/session-scope.ts'
-import type { Resume, RunEvents } from '../scopes/turn-options.ts'
-import { TurnScope } from '../scopes/turn-scope.ts'
+import type { SessionScope } from '../rings/session/session-scope.ts'
+import { turnRing } from '../rings/turn/ring.ts'
+import { Turn } from '../rings/turn/turn.ts'
+import type { Resume, RunEvents } from '../rings/turn/turn-options.ts'
 import { checkDecisions } from './decisions.ts'
 import type { RunOptions } from './options.ts'
 import { Relay } from './relay.ts'
@@ -32,14 +32,14 @@ export function turnOf<C>(
   scope: SessionScope,
   host: SessionHost,
   { resume, events, output }: { resume: Resume | undefined; events: RunEvents; output: OutputPlan | undefined },
-): TurnScope {
+): Turn {
   const { setup } = scope.agent
   const messages = resume === undefined ? toMessages(input) : []
   const context = options.context === undefined ? scope.context : host.checkContext(options.context)
   const onion = onionOf(options, scope, host, output)
   scope.beginRun(resume !== undefined)
-  const relay = scope.parent === undefined ? undefined : new Relay(events, scope.parent.turn, setup.name)
-  const turn = new TurnScope(scope, {
+  const relay = scope.parent === undefined ? undefined : new Relay(events, scope.parent.$turn, setup.name)
+  const turn = new Turn(turnRing, scope, {
     input: messages,
     resume,
     context,
@@ -49,7 +49,7 @@ export function turnOf<C>(
     onion,
     events: relay ?? events,
     format: output,
-    loop,
+    resets: options.resets ?? 'allow',
   })
   if (relay !== undefined) relay.turn = turn
   return turn
@@ -86,5 +86,5 @@ function onionOf<C>(
 ): Onion {
   const all = output?.layer === undefined ? use : [...(use ?? []), output.layer]
   const own = all === undefined ? agent.onion : host.onionWith(all)
-  return parent === undefined ? own : inheritOnion(parent.turn.options.onion, own)
+  return parent === undefined ? own : inheritOnion(parent.$turn.options.onion, own)
 }

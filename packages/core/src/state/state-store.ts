@@ -1,14 +1,24 @@
-import { isThenable, silence } from '../compose/thenable.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { messageOf } from '../errors/describe.ts'
 import { isReservedKey } from '../messages/json.ts'
+import { isThenable, silence } from '../onion/thenable.ts'
 import type { CompiledField, Fields } from './field.ts'
 
 export type State = Record<string, unknown>
 
+/** How a write is taken: `late` where what writes was left, so that its failure fails nothing. */
+export type StateWrite = 'taken' | 'late' | 'dropped'
+
+/** Who writes through a view. */
+export interface StateWriter {
+  $writes(key: string): StateWrite
+}
+
 export interface StateHost {
   /** A write failed: the turn that runs must fail, even if a layer swallows the error. */
   failed(error: unknown): void
+  /** A write that counts for nobody's run any more failed. */
+  told(error: unknown): void
   /** A key was written that no layer declares. */
   undeclared(key: string): void
 }
@@ -31,6 +41,11 @@ export class StateStore {
   get view(): State {
     this.#view ??= new Proxy(this.#all(), new Traps(this))
     return this.#view
+  }
+
+  /** What one layer reads and writes. */
+  viewOf(writer: StateWriter): State {
+    return new Proxy(this.#all(), new Traps(this, writer))
   }
 
   snapshot(): State {
@@ -56,6 +71,12 @@ export class StateStore {
   restore(state: State): void {
     const values = this.#all()
     for (const key of Object.keys(state)) if (!isReservedKey(key)) values[key] = structuredClone(state[key])
+  }
+
+  /** Sets what a store keeps back to the values of a `snapshot()`. */
+  putBack(values: State): void {
+    const all = this.#all()
+    for (const [key, { persist }] of this.#fields) if (persist && Object.hasOwn(values, key)) all[key] = values[key]
   }
 
   /** Fields of scope `turn` begin again. */
@@ -89,9 +110,11 @@ export class StateStore {
   }
 
   /** Writes one key through its reducer. */
-  write(key: string | symbol, value: unknown): boolean {
+  write(key: string | symbol, value: unknown, writer?: StateWriter): boolean {
     const values = this.#all()
     if (typeof key === 'symbol' || isReservedKey(key)) return refuse(key)
+    const how = writer === undefined ? 'taken' : writer.$writes(key)
+    if (how === 'dropped') return true
     const field = this.#fields.get(key)
     if (field === undefined) {
       this.#strays = true
@@ -106,7 +129,8 @@ export class StateStore {
         field.reducer === undefined ? value : reduced(key, field, field.reducer, values[key], value),
       )
     } catch (error) {
-      this.#host.failed(error)
+      if (how === 'late') this.#host.told(error)
+      else this.#host.failed(error)
       throw error
     }
     return true
@@ -116,9 +140,11 @@ export class StateStore {
 /** The view's traps; a class, so that a session's view costs one small object. */
 class Traps implements ProxyHandler<State> {
   readonly #store: StateStore
+  readonly #writer: StateWriter | undefined
 
-  constructor(store: StateStore) {
+  constructor(store: StateStore, writer?: StateWriter) {
     this.#store = store
+    this.#writer = writer
   }
 
   get(values: State, key: string | symbol): unknown {
@@ -128,7 +154,7 @@ class Traps implements ProxyHandler<State> {
     return Object.hasOwn(values, key)
   }
   set(_: State, key: string | symbol, value: unknown): boolean {
-    return this.#store.write(key, value)
+    return this.#store.write(key, value, this.#writer)
   }
   defineProperty(_: State, key: string | symbol): never {
     return refuse(key)

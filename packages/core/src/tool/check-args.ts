@@ -1,11 +1,16 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { isThenable } from '../compose/thenable.ts'
 import { isReservedKey } from '../messages/json.ts'
+import { isThenable } from '../onion/thenable.ts'
 import type { Validate } from '../seams/validate.ts'
 import type { AnyTool } from './tool.ts'
 
-/** The outcome of asking a tool's schema: what `execute` gets, or why the arguments are refused. */
-export type CheckedArgs = { value: unknown; issues?: undefined } | { issues: readonly StandardSchemaV1.Issue[] }
+/**
+ * The outcome of asking a tool's schema: what `execute` gets, or why the arguments are refused. `cause` is what a schema
+ * threw: for logs and observers, never for the model.
+ */
+export type CheckedArgs =
+  | { value: unknown; issues?: undefined }
+  | { issues: readonly StandardSchemaV1.Issue[]; cause?: unknown }
 
 /** Asks a tool's schema. A schema that throws refuses the arguments. */
 export function checkArgs(
@@ -19,8 +24,8 @@ export function checkArgs(
     if (tool.schema === undefined) return checkJsonSchema(tool, args, validate)
     const result = tool.schema['~standard'].validate(args)
     return isThenable(result) ? Promise.resolve(result).then(outcome, failed) : outcome(result)
-  } catch {
-    return failed()
+  } catch (error) {
+    return failed(error)
   }
 }
 
@@ -57,8 +62,8 @@ function outcome(result: StandardSchemaV1.Result<unknown>): CheckedArgs {
 }
 
 /** What a schema throws may hold a secret: the model is not told. */
-function failed(): { issues: readonly StandardSchemaV1.Issue[] } {
-  return refused('The arguments could not be checked.')
+function failed(cause: unknown): CheckedArgs {
+  return { ...refused('The arguments could not be checked.'), cause }
 }
 
 function refused(message: string): { issues: readonly StandardSchemaV1.Issue[] } {

@@ -1,6 +1,8 @@
 import {
+  AlliumError,
   type Clock,
   defineMiddleware,
+  followSignal,
   type ModelResponse,
   messageOf,
   type ToolResult,
@@ -46,14 +48,13 @@ export interface Audit extends TypedMiddleware<{}> {
  * @example
  * agent.use(observe.audit({ sink: observe.auditFile('audit.jsonl') }))
  */
-export function audit({
-  sink,
-  content = false,
-  secret,
-  onError = 'block',
-  timeout = 5000,
-  as = 'observe:audit',
-}: AuditOptions): Audit {
+export function audit(options: AuditOptions): Audit {
+  const { sink, content = false, secret, onError = 'block', timeout = 5000, as = 'observe:audit' } = options
+  if ('secret' in options && secret === undefined)
+    throw new AlliumError(
+      'layer.config',
+      `"${as}" was given a secret that is undefined, and would sign nothing. Is its variable set? Without a secret, leave it out.`,
+    )
   const digest = digestWith(secret)
   const chain = new Chain(toSink(sink), digest)
 
@@ -178,9 +179,7 @@ function within<T>(work: Promise<T>, ms: number, clock: Clock): Promise<T> {
 /** Rejects with the abort's reason, if it comes first. */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+    const release = followSignal(signal, reject)
+    work.then(resolve, reject).finally(release)
   })
 }

@@ -62,7 +62,8 @@ export function trace({
 
   return defineMiddleware({
     name: as,
-    order: { is: ['observes'] },
+    // Not `observes`: its turn hook, which stands first, reads no text; its calls do.
+    order: { is: ['traces', 'records'] },
     innermost: true,
     inherit: true,
     async turn(ctx, next) {

@@ -19,9 +19,9 @@ const byKey = (nameOf: (key: SessionKey) => SessionKey): Breaks => {
     }
   }
 }
-const joined = (join: (key: SessionKey) => string) => byKey((key) => ({ tenant: '', sessionId: join(key) }))
+const joined = (join: (key: SessionKey) => string) => byKey((key) => ({ tenant: '', owner: '', sessionId: join(key) }))
 const both = (map: (text: string) => string) =>
-  byKey(({ tenant, sessionId }) => ({ tenant: map(tenant), sessionId: map(sessionId) }))
+  byKey(({ tenant, owner, sessionId }) => ({ tenant: map(tenant), owner: map(owner), sessionId: map(sessionId) }))
 const loaded = (change: (stored: NonNullable<Awaited<ReturnType<SessionStore['load']>>>) => unknown): Breaks => {
   return (store) => ({
     load: async (key) => {
@@ -186,14 +186,14 @@ const faults: [fault: string, breaks: Breaks, found: string][] = [
   ['normalises names', both((text) => text.normalize('NFKC')), 'keeps sessions apart whatever their ids are'],
   [
     'takes names for paths',
-    joined(({ tenant, sessionId }) => new URL(`http://x/${tenant}/${sessionId}`).pathname),
+    joined(({ tenant, owner, sessionId }) => new URL(`http://x/${tenant}/${owner}/${sessionId}`).pathname),
     'keeps sessions apart whatever their ids are',
   ],
   ['cuts names', both((text) => text.slice(0, 255)), 'keeps sessions apart whatever their ids are'],
   [
     'joins names with a colon',
-    joined(({ tenant, sessionId }) => `${tenant}:${sessionId}`),
-    'keeps apart what would look alike if tenant and id were joined',
+    joined(({ tenant, owner, sessionId }) => `${tenant}:${owner}:${sessionId}`),
+    'keeps apart what would look alike if tenant, owner and id were joined',
   ],
   [
     'ends names at a NUL',
@@ -207,8 +207,18 @@ const faults: [fault: string, breaks: Breaks, found: string][] = [
   ],
   [
     'ignores tenants',
-    byKey(({ sessionId }) => ({ tenant: '', sessionId })),
+    byKey((key) => ({ ...key, tenant: '' })),
     'gives nothing of a session to who knows its id, but is another tenant',
+  ],
+  [
+    'ignores owners',
+    byKey((key) => ({ ...key, owner: '' })),
+    'gives nothing of a session to who knows its id, but is another owner in the tenant',
+  ],
+  [
+    'trims names of owners',
+    byKey((key) => ({ ...key, owner: key.owner.trim() })),
+    'keeps owners apart whatever their names are, also from none',
   ],
   [
     'loses a turn now and then',
@@ -290,7 +300,7 @@ function mapTexts(value: unknown, map: (text: string) => string): unknown {
 /** Hands out and takes in without copies. */
 function shares(store: SessionStore): Partial<SessionStore> {
   const kept = new Map<string, Awaited<ReturnType<SessionStore['load']>>>()
-  const name = ({ tenant, sessionId }: SessionKey) => `${tenant}\n${sessionId}`
+  const name = ({ tenant, owner, sessionId }: SessionKey) => `${tenant}\n${owner}\n${sessionId}`
   return {
     load: async (key) => kept.get(name(key)),
     async append(lease, version, turn) {
@@ -334,7 +344,7 @@ function leases(
 ): Partial<SessionStore> {
   const held = new Map<string, Held>()
   const inner = memoryStore({ clock })
-  const name = ({ tenant, sessionId }: SessionKey) => `${tenant}\n${sessionId}`
+  const name = ({ tenant, owner, sessionId }: SessionKey) => `${tenant}\n${owner}\n${sessionId}`
   const now = () => clock.monotonic()
   let tokens = 0
   const right = ({ key, token }: Lease) => {

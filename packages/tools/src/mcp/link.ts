@@ -1,4 +1,4 @@
-import { AlliumError, type Clock, type Logger } from '@allium/core'
+import { AlliumError, type Clock, followSignal, type Logger } from '@allium/core'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
 import { loadSdk, type Sdk } from './sdk.ts'
@@ -68,15 +68,14 @@ export class Link {
   /** Sends a call. Its abort is told to the server, in words that give nothing away. */
   async call(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
     const cancel = new AbortController()
-    const abort = () => cancel.abort('The call was cancelled.')
     if (signal.aborted) throw signal.reason
-    signal.addEventListener('abort', abort, { once: true })
+    const release = followSignal(signal, () => cancel.abort('The call was cancelled.'))
     try {
       const params = { name, arguments: args }
       const options = { signal: cancel.signal, timeout: never }
       return await this.#client.request({ method: 'tools/call', params }, this.#sdk.CallToolResultSchema, options)
     } finally {
-      signal.removeEventListener('abort', abort)
+      release()
     }
   }
 

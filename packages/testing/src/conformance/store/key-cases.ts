@@ -8,26 +8,39 @@ export const keyCases: StoreCases = {
   'keeps sessions apart whatever their ids are': (bench) =>
     keepApart(
       bench,
-      hostileNames.map((sessionId) => ({ tenant: 'acme', sessionId })),
+      hostileNames.map((sessionId) => ({ ...chat, sessionId })),
     ),
 
   'keeps tenants apart whatever their names are, also from none': (bench) =>
     keepApart(
       bench,
-      ['', ...hostileNames].map((tenant) => ({ tenant, sessionId: 'chat' })),
+      ['', ...hostileNames].map((tenant) => ({ ...chat, tenant })),
     ),
 
-  'keeps apart what would look alike if tenant and id were joined': (bench) =>
+  'keeps owners apart whatever their names are, also from none': (bench) =>
     keepApart(
       bench,
-      lookAlikes.map(([tenant, sessionId]) => ({ tenant, sessionId })),
+      ['', ...hostileNames].map((owner) => ({ ...chat, owner })),
+    ),
+
+  'keeps apart what would look alike if tenant, owner and id were joined': (bench) =>
+    keepApart(
+      bench,
+      distinct(
+        lookAlikes.flatMap(([a, b]) => [
+          { tenant: a, owner: b, sessionId: 'chat' },
+          { tenant: a, owner: '', sessionId: b },
+          { tenant: 'acme', owner: a, sessionId: b },
+        ]),
+      ),
     ),
 
   async 'refuses a name with a NUL or half a character, or keeps it apart'(bench) {
     const names = ['a\u0000', 'a\u0000b', 'a', 'a\ud800', 'a\ud801', 'a\ufffd']
     const keys = names.flatMap((name) => [
-      { tenant: name, sessionId: 'chat' },
-      { tenant: 'acme', sessionId: name },
+      { ...chat, tenant: name },
+      { ...chat, owner: name },
+      { ...chat, sessionId: name },
     ])
     const taken: SessionKey[] = []
     for (const key of keys) if (await takes(bench, key)) taken.push(key)
@@ -45,6 +58,22 @@ export const keyCases: StoreCases = {
       )
     await bench.other.delete({ ...chat, tenant: '%' }).catch(() => {})
     await bench.other.delete({ ...chat, tenant: '' })
+    checkEqual(await textsIn(bench.other, chat), ['secret', 're: secret'], 'and can delete nothing')
+  },
+
+  async 'gives nothing of a session to who knows its id, but is another owner in the tenant'(bench) {
+    await add(bench, chat, turnOf('secret'))
+    for (const owner of ['', 'bob', 'ANN', 'ann ', '%', '*', 'an_', '__proto__'])
+      checkEqual(
+        await bench.other.load({ ...chat, owner }).catch(() => undefined),
+        undefined,
+        `The owner ${JSON.stringify(owner)} finds nothing`,
+      )
+    const bob = { ...chat, owner: 'bob' }
+    const lease = await bench.store.acquire(chat, bench.lease)
+    check((await bench.other.acquire(bob, bench.lease)) !== undefined, 'and waits for nobody: a lease tells nothing')
+    if (lease !== undefined) await bench.store.release(lease)
+    await bench.other.delete(bob)
     checkEqual(await textsIn(bench.other, chat), ['secret', 're: secret'], 'and can delete nothing')
   },
 }
@@ -85,6 +114,10 @@ async function takes(bench: StoreBench, key: SessionKey): Promise<boolean> {
   )
   await bench.store.release(lease)
   return !refused
+}
+
+function distinct(keys: readonly SessionKey[]): SessionKey[] {
+  return [...new Map(keys.map((key) => [nameOf(key), key])).values()]
 }
 
 function nameOf(key: SessionKey): string {

@@ -28,7 +28,7 @@ class Actor {
 
   async work(): Promise<void> {
     for (let step = 0; step < steps; step++) {
-      const key = { tenant: this.tenant, sessionId: this.random.pick(ids) }
+      const key = { tenant: this.tenant, owner: '', sessionId: this.random.pick(ids) }
       const act = this.random.pick([this.#acquire, this.#append, this.#append, this.#release, this.#late, this.#delete])
       await act.call(this, key, step)
       if (step % 5 === 0) await this.compare(`After ${step + 1} steps`)
@@ -37,7 +37,7 @@ class Actor {
 
   async compare(when: string): Promise<void> {
     for (const sessionId of ids) {
-      const stored = await this.bench.other.load({ tenant: this.tenant, sessionId })
+      const stored = await this.bench.other.load({ tenant: this.tenant, owner: '', sessionId })
       checkEqual(stored, this.#model.get(sessionId), `${when} ${this.tenant} finds in "${sessionId}" what it stored`)
     }
   }

@@ -1,0 +1,12 @@
+import { AlliumError } from './allium-error.ts'
+import type { ErrorCode } from './codes.ts'
+import { describe } from './describe.ts'
+
+/** What is wrong with a bound in milliseconds that `false` lifts, if anything is. */
+export function boundFault(option: string, value: unknown, code: ErrorCode): AlliumError | undefined {
+  if (value === false || (typeof value === 'number' && value > 0 && value < Number.POSITIVE_INFINITY)) return undefined
+  return new AlliumError(
+    code,
+    `The option ${option} is a number of milliseconds above 0, or false, but ${describe(value)} was given.`,
+  )
+}

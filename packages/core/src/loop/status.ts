@@ -1,9 +1,0 @@
-import type { RunStatus } from '../events/events.ts'
-import type { TurnScope } from '../scopes/turn-scope.ts'
-
-/** How a run ends: the first abort or block wins, then failed, suspended, stopped. */
-export function statusOf({ end, stopReason, waits }: TurnScope): RunStatus {
-  if (end !== undefined) return end.kind
-  if (waits) return 'suspended'
-  return stopReason === undefined ? 'completed' : 'stopped'
-}

@@ -1,0 +1,64 @@
+import { describe } from '../errors/describe.ts'
+
+/** The arguments of a tool call as JSON tells them, or why they are none. Empty text is `{}`. */
+export function parseArgs(json: string): { args: Record<string, unknown> } | { invalid: string } {
+  if (json.trim() === '') return { args: {} }
+  let args: unknown
+  try {
+    args = JSON.parse(json)
+  } catch {
+    return { invalid: 'The arguments are not valid JSON.' }
+  }
+  if (isTooDeep(args, json.length / 2))
+    return { invalid: `The arguments are nested more than ${maxDepth} levels deep.` }
+  if (typeof args !== 'object' || args === null || Array.isArray(args))
+    return { invalid: `The arguments are ${describe(args)}, not a JSON object.` }
+  const rounded = mayRound.test(json) ? findRounded(json) : undefined
+  if (rounded !== undefined) return { invalid: rounded }
+  return { args: args as Record<string, unknown> }
+}
+
+const maxDepth = 200
+
+/** Whether JSON is nested too deep to walk. `most` is how deep its text can be at the most. */
+function isTooDeep(value: unknown, most: number, depth = 0): boolean {
+  if (most <= maxDepth || typeof value !== 'object' || value === null) return false
+  return depth >= maxDepth || Object.values(value).some((inner) => isTooDeep(inner, most, depth + 1))
+}
+
+/** 2^53 has 16 digits; the largest number has an exponent of three. */
+const mayRound = /\d{16}|\d[eE]\+?\d{3}/
+const tokens = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
+/** Stands before a number that was put in quotes to be found again. */
+const mark = '\u0000number '
+
+/** Names the argument whose number JSON.parse would make another one, such as an id of 18 digits. */
+function findRounded(json: string): string | undefined {
+  let found = false
+  const marked = json.replace(tokens, (token) => {
+    if (token.startsWith('"') || !isRounded(token)) return token
+    found = true
+    return JSON.stringify(mark + token)
+  })
+  const place = found ? placeOf(JSON.parse(marked)) : undefined
+  return (
+    place &&
+    `The argument ${describe(place.path)} is the number ${describe(place.number).slice(1, -1)}, which cannot be kept exactly: it would become another one. Send it as a text, in quotes, if the tool takes one.`
+  )
+}
+
+function isRounded(token: string): boolean {
+  const number = Number(token)
+  if (!Number.isFinite(number)) return true
+  return /^-?\d+$/.test(token) && !Number.isSafeInteger(number) && BigInt(token) !== BigInt(number)
+}
+
+function placeOf(value: unknown, path = ''): { path: string; number: string } | undefined {
+  if (typeof value === 'string' && value.startsWith(mark)) return { path, number: value.slice(mark.length) }
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [key, inner] of Object.entries(value)) {
+    const place = placeOf(inner, path === '' ? key : `${path}.${key}`)
+    if (place !== undefined) return place
+  }
+  return undefined
+}

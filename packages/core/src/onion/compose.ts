@@ -1,0 +1,68 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import { describe } from '../errors/describe.ts'
+import { silence } from './thenable.ts'
+
+/** A layer of a bare onion: no agent, no scopes. */
+export type Layer<C = unknown, R = unknown> = (ctx: C, next: () => Promise<R>) => R | Promise<R>
+
+/** Layers, lists of them, and lists in lists. */
+export type Layers<C = unknown, R = unknown> = Layer<C, R> | readonly Layers<C, R>[]
+
+/**
+ * Composes layers as koa-compose does, on its own, for any context: `compose(a, [b, c])(ctx, core)`.
+ * The core gets `(ctx, next)`; without one the innermost `next()` gives `undefined`.
+ *
+ * @throws TypeError where something is no function. The run rejects with `layer.next_twice` and `layer.floating_next`,
+ * in production too.
+ * @see https://github.com/koajs/compose
+ */
+export function compose<C, R = unknown>(...layers: Layers<C, R>[]): (ctx: C, core?: Layer<C, R>) => Promise<R> {
+  const chain = (layers as unknown[]).flat(Number.POSITIVE_INFINITY) as Layer<C, R>[]
+  for (const layer of chain)
+    if (typeof layer !== 'function')
+      throw new TypeError(`compose() takes functions (ctx, next) => …, and lists of them, not ${describe(layer)}.`)
+  return (ctx, core) => enter(0, ctx, core)
+
+  async function enter(index: number, ctx: C, core: Layer<C, R> | undefined): Promise<R> {
+    const layer = index === chain.length ? core : chain[index]
+    if (!layer) return undefined as R
+    let inside: Promise<R> | undefined
+    let running = false
+    const next = (): Promise<R> => {
+      if (inside !== undefined) return Promise.reject(twice(nameOf(layer, index)))
+      running = true
+      inside = enter(index + 1, ctx, core).finally(() => {
+        running = false
+      })
+      return inside
+    }
+    let result: R
+    try {
+      result = await layer(ctx, next)
+    } finally {
+      if (running) silence(inside)
+    }
+    if (running) throw floating(nameOf(layer, index))
+    return result
+  }
+}
+
+function twice(layer: string): AlliumError {
+  return new AlliumError(
+    'layer.next_twice',
+    `next() called multiple times by ${layer}. A layer calls it once; keep what it gave to use it again.`,
+    { details: { layer } },
+  )
+}
+
+function floating(layer: string): AlliumError {
+  return new AlliumError(
+    'layer.floating_next',
+    `${layer} resolved before downstream: its next() was still running. Write "await next()" or "return next()".`,
+    { details: { layer } },
+  )
+}
+
+function nameOf({ name }: { name: string }, index: number): string {
+  return name === '' ? `layer#${index + 1}` : `"${name}"`
+}

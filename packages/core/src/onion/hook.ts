@@ -1,0 +1,24 @@
+export type ScopeName = 'agent' | 'session' | 'turn' | 'model' | 'tool'
+/** The hooks of an agent's layers, by scope, outermost first. */
+export type Onion = Readonly<Record<ScopeName, readonly Hook[]>>
+
+/** One layer's hook in one scope, as compiled. */
+export interface Hook {
+  /** The layer's name. */
+  readonly name: string
+  readonly run: (ctx: never, next: Next) => unknown
+  readonly config: unknown
+  /** Whether it may call next() again after next() succeeded. */
+  readonly reenters: boolean
+  /** Sub-agents run it too. */
+  readonly inherit?: boolean
+  readonly innermost?: boolean
+  /** How many agents up the one is whose layer this is, where a sub-agent inherited it. */
+  readonly up?: number
+}
+
+export interface NextOptions {
+  /** Narrows `ctx.signal` for everything inside; when it aborts, `next()` rejects at once. */
+  signal?: AbortSignal
+}
+export type Next = (options?: NextOptions) => Promise<unknown>

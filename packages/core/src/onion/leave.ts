@@ -1,0 +1,58 @@
+import { type Attempt, isOpen, State } from './attempt.ts'
+
+/**
+ * Leaves an attempt: from here on nothing inside has an effect. What its core runs is closed; the layers inside unwind, told
+ * by their next() or by their signal; the caller's next() rejects at once.
+ */
+export function leave(attempt: Attempt, reason: unknown): void {
+  const chain = mark(attempt, reason)
+  const deepest = chain[chain.length - 1] as Attempt
+  for (const one of chain) close(one, reason)
+  if (isInCore(deepest)) deepest.$reject?.(reason)
+  attempt.$reject?.(reason)
+  const layers = chain.filter(({ $hook, $exited }) => $hook !== undefined && !$exited)
+  if (layers.length > 0) attempt.$call.left(layers)
+}
+
+/**
+ * Gives up a call whose layers do not come back: each next() in it rejects, from the inside out.
+ * @returns its layers that still run, outermost first
+ */
+export function abandon(root: Attempt, reason: unknown): Attempt[] {
+  const chain = mark(root, reason)
+  for (const one of [...chain].reverse()) {
+    close(one, reason)
+    one.$reject?.(reason)
+  }
+  return chain.filter(({ $hook, $exited }) => $hook !== undefined && !$exited)
+}
+
+/** The open attempts from one inward. */
+export function chainOf(attempt: Attempt): Attempt[] {
+  const chain: Attempt[] = []
+  for (let at: Attempt | undefined = attempt; at !== undefined && isOpen(at); at = at.$inner) chain.push(at)
+  return chain
+}
+
+/** Whether what runs in an attempt now is the core's: no layer has to come back first. */
+export function isInCore({ $hook, $exited }: Attempt): boolean {
+  return $hook === undefined || $exited
+}
+
+function mark(attempt: Attempt, reason: unknown): Attempt[] {
+  const chain = chainOf(attempt)
+  for (const one of chain) {
+    one.$state = State.left
+    one.$outcome = reason
+  }
+  return chain
+}
+
+function close(attempt: Attempt, reason: unknown): void {
+  const { $caller: caller, $cancel, $call } = attempt
+  caller?.$stage?.kill(reason)
+  attempt.$stage?.kill(reason)
+  attempt.$release?.()
+  if (attempt.$hook === undefined) $call.ring.close(attempt, reason)
+  if (caller !== undefined && caller.$cancel !== $cancel) $cancel.abort(reason)
+}

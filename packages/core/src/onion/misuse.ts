@@ -1,0 +1,38 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import type { ErrorCode } from '../errors/codes.ts'
+import { type Attempt, isOpen } from './attempt.ts'
+
+/** The error for a next() that the rules do not allow. */
+export function misuse(attempt: Attempt): AlliumError {
+  if (attempt.$exited)
+    return layerError(attempt, 'layer.next_late', 'called next() after it had returned. Call it before, and await it.')
+  if (attempt.$inner !== undefined && isOpen(attempt.$inner))
+    return layerError(attempt, 'layer.next_running', 'called next() while its last next() was still running. Await it.')
+  const { reentrant, scope } = attempt.$call.ring
+  const mend = reentrant
+    ? 'To run the inside again after a success, declare "reenters: true"; after a failure it is allowed.'
+    : `The ${scope} scope is entered once.`
+  return layerError(attempt, 'layer.next_twice', `called next() twice. ${mend}`)
+}
+
+export function floating(attempt: Attempt): AlliumError {
+  const what = 'returned while its next() was still running. Write "await next()" or "return next()".'
+  return layerError(attempt, 'layer.floating_next', what)
+}
+
+export function leftBehind(attempt: Attempt): AlliumError {
+  const what = 'went on after a layer outside it had left the call. Stop when ctx.signal aborts.'
+  return layerError(attempt, 'layer.left', what)
+}
+
+/** An error that names a layer and its scope, then says what it did and the mend. */
+export function layerError(attempt: Attempt, code: ErrorCode, what: string, cause?: unknown): AlliumError {
+  const { scope } = attempt.$call.ring
+  const layer = nameOf(attempt)
+  return new AlliumError(code, `Layer "${layer}" (${scope}) ${what}`, { details: { layer, scope }, cause })
+}
+
+/** The name of what stands in an attempt. */
+export function nameOf({ $hook }: Attempt): string {
+  return $hook === undefined ? 'core' : $hook.name
+}

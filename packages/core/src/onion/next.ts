@@ -1,0 +1,233 @@
+import { firstError } from '../errors/first-error.ts'
+import { isStackOverflow } from '../errors/stack-overflow.ts'
+import { type Attempt, isLate, isOpen, State } from './attempt.ts'
+import type { Cancel } from './cancel.ts'
+import type { NextOptions } from './hook.ts'
+import { chainOf, isInCore, leave } from './leave.ts'
+import { floating, leftBehind, misuse } from './misuse.ts'
+import { isThenable, rejected, silence, watch } from './thenable.ts'
+
+/** What a call comes to: its result at once, or a promise of it. Throws or rejects as its layers do. */
+export function outcomeOf(root: Attempt): unknown {
+  if (root.$state === State.done) return root.$outcome
+  if (isOpen(root)) return promiseOf(root)
+  throw root.$outcome
+}
+
+/** The core, or a layer, has its result: it goes on outward. */
+export function succeed(attempt: Attempt, value: unknown): void {
+  if (attempt.$state >= State.draining) return
+  const { $caller: caller, $call } = attempt
+  if (caller === undefined) return done(attempt, value)
+  let given: unknown
+  try {
+    given = $call.ring.arrive(caller, attempt, value)
+  } catch (error) {
+    return fail(attempt, error)
+  }
+  if (!isThenable(given)) return arrived(caller, attempt, given)
+  attempt.$state = State.flushing
+  given.then(
+    (value) => arrived(caller, attempt, value),
+    (error) => fail(attempt, error),
+  )
+}
+
+/** The core, or a layer, has failed. What its pipes hold back flows out first, unless the run has ended. */
+export function fail(attempt: Attempt, error: unknown): void {
+  if (attempt.$state >= State.draining) return
+  attempt.$outcome = error
+  const stage = attempt.$caller?.$stage
+  if (attempt.$call.end !== undefined) {
+    stage?.kill(error)
+    attempt.$stage?.kill(error)
+    return failed(attempt)
+  }
+  if (stage === undefined) return failed(attempt)
+  const wait = stage.fail(error)
+  if (wait === undefined) return failed(attempt)
+  attempt.$state = State.draining
+  wait.then(
+    () => failed(attempt),
+    (second) => {
+      attempt.$outcome = firstError(error, second)
+      failed(attempt)
+    },
+  )
+}
+
+/** Goes on with what a core has waited for, unless its attempt is over by then. */
+export function whenDone<T>(core: Attempt, wait: PromiseLike<T>, then: (value: T) => void): void {
+  watch(
+    wait,
+    (value) => {
+      if (!isOpen(core)) return
+      try {
+        then(value as T)
+      } catch (error) {
+        fail(core, error)
+      }
+    },
+    (error) => fail(core, error),
+  )
+}
+
+/** The run has ended: what stands in the core's hands fails now, from the inside; layers that run come back by themselves. */
+export function failInside(root: Attempt, error: unknown): void {
+  const deepest = chainOf(root).at(-1)
+  if (deepest === undefined || !isInCore(deepest)) return
+  if (deepest.$hook === undefined) deepest.$call.ring.close(deepest, error)
+  deepest.$stage?.kill(error)
+  deepest.$caller?.$stage?.kill(error)
+  fail(deepest, error)
+  failed(deepest)
+}
+
+/** Runs what stands in an attempt: its layer, or the core. */
+export function enter(attempt: Attempt): void {
+  const { $hook: hook } = attempt
+  try {
+    if (hook === undefined) return attempt.$call.ring.core(attempt)
+    const returned = hook.run(attempt as never, (options) => next(attempt, options))
+    if (!isThenable(returned)) return exited(attempt, returned)
+    watch(
+      returned,
+      (value) => exited(attempt, value),
+      (error) => threw(attempt, error),
+    )
+  } catch (error) {
+    if (hook === undefined) fail(attempt, error)
+    else threw(attempt, error)
+    if (isStackOverflow(error)) throw error
+  }
+}
+
+/** next(): the rules of how often and when, then one step inward. */
+function next(attempt: Attempt, options: NextOptions | undefined): Promise<unknown> {
+  const { $call: call, $inner: before } = attempt
+  if (attempt.$exited || (before !== undefined && isOpen(before))) return rejected(misuse(attempt))
+  if (call.end !== undefined) return rejected(call.end.error)
+  if (isLate(attempt)) {
+    call.late(attempt, 'next')
+    return rejected(leftBehind(attempt))
+  }
+  const decided = call.ring.decided(attempt)
+  if (decided !== undefined) return Promise.resolve(decided)
+  if (before !== undefined && !mayReenter(attempt, before)) return rejected(misuse(attempt))
+  const signal = options?.signal
+  if (signal?.aborted === true) return rejected(signal.reason)
+  let number = attempt.$number
+  if (before !== undefined) {
+    const refusal = call.ring.refusal(attempt)
+    if (refusal !== undefined) return rejected(refusal)
+    number = ++call.attempts
+  }
+  return signal === undefined ? open(attempt, number, attempt.$cancel) : narrowed(attempt, number, signal)
+}
+
+function mayReenter({ $call, $hook }: Attempt, { $state }: Attempt): boolean {
+  return $call.ring.reentrant && ($state !== State.done || $hook?.reenters === true)
+}
+
+function open(caller: Attempt, number: number, cancel: Cancel): Promise<unknown> {
+  const { $call: call } = caller
+  const inner = call.ring.open(call, caller, number, cancel)
+  caller.$inner = inner
+  call.ring.begin(caller, inner)
+  enter(inner)
+  if (inner.$state === State.done) return Promise.resolve(inner.$outcome)
+  return isOpen(inner) ? promiseOf(inner) : rejected(inner.$outcome)
+}
+
+/** next({ signal }): inward with a place of cancellation of its own, and left at once when the signal fires. */
+function narrowed(caller: Attempt, number: number, signal: AbortSignal): Promise<unknown> {
+  const cancel = caller.$cancel.narrow()
+  const { $inner: before } = caller
+  const fired = () => {
+    const { $inner: inner } = caller
+    if (inner !== undefined && inner !== before && isOpen(inner)) leave(inner, signal.reason)
+  }
+  const release = () => {
+    signal.removeEventListener('abort', fired)
+    cancel.release()
+  }
+  signal.addEventListener('abort', fired, { once: true })
+  const promise = open(caller, number, cancel)
+  const { $inner: inner } = caller
+  if (inner !== undefined && isOpen(inner)) inner.$release = release
+  else release()
+  return promise
+}
+
+/** A layer returned: with its next() at rest its value counts, otherwise that is its error. */
+function exited(attempt: Attempt, value: unknown): void {
+  attempt.$exited = true
+  const { $call: call, $inner: inner } = attempt
+  if (attempt.$state === State.left) return unwound(attempt, attempt.$outcome)
+  if (inner !== undefined && isOpen(inner)) {
+    const error = floating(attempt)
+    leave(inner, error)
+    return fail(attempt, call.end === undefined ? error : call.end.error)
+  }
+  if (call.end !== undefined) return fail(attempt, call.end.error)
+  let result: unknown
+  try {
+    result = call.ring.result(attempt, value)
+  } catch (error) {
+    return fail(attempt, error)
+  }
+  if (!isThenable(result)) return succeed(attempt, result)
+  attempt.$state = State.flushing
+  result.then(
+    (value) => succeed(attempt, value),
+    (error) => fail(attempt, error),
+  )
+}
+
+/** A layer threw. The error goes outward as it is, unless the run has ended or it would hide the first one. */
+function threw(attempt: Attempt, error: unknown): void {
+  attempt.$exited = true
+  const { $call: call, $inner: inner } = attempt
+  if (inner !== undefined && isOpen(inner)) leave(inner, error)
+  if (attempt.$state === State.left) return unwound(attempt, firstError(attempt.$outcome, error))
+  if (call.end !== undefined) return fail(attempt, call.end.error)
+  fail(attempt, inner === undefined || inner.$state === State.done ? error : firstError(inner.$outcome, error))
+}
+
+/** A layer of a left attempt has come back: who called it learns what it was left for. */
+function unwound(attempt: Attempt, error: unknown): void {
+  attempt.$reject?.(error)
+  attempt.$call.returned(attempt)
+}
+
+function arrived(caller: Attempt, attempt: Attempt, value: unknown): void {
+  if (attempt.$state >= State.draining) return
+  attempt.$call.ring.adopt(caller, attempt)
+  done(attempt, value)
+}
+
+function done(attempt: Attempt, value: unknown): void {
+  attempt.$state = State.done
+  attempt.$outcome = value
+  attempt.$release?.()
+  attempt.$resolve?.(value)
+}
+
+function failed(attempt: Attempt): void {
+  if (attempt.$state > State.draining) return
+  attempt.$state = State.failed
+  attempt.$release?.()
+  attempt.$reject?.(attempt.$outcome)
+}
+
+/** What next() gives while the attempt is open. A rejection that nobody awaits ends no process. */
+function promiseOf(attempt: Attempt): Promise<unknown> {
+  const promise = new Promise<unknown>((resolve, reject) => {
+    attempt.$resolve = resolve
+    attempt.$reject = (error) => {
+      silence(promise)
+      reject(error)
+    }
+  })
+  return promise
+}

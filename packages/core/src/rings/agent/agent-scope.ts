@@ -1,0 +1,78 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { Observers } from '../../events/observers.ts'
+import type { Message } from '../../messages/message.ts'
+import type { ModelRef, ResolveModel, Settings } from '../../model/model.ts'
+import type { Onion } from '../../onion/hook.ts'
+import { Capabilities } from '../../seams/capability.ts'
+import type { Clock } from '../../seams/clock.ts'
+import type { Ids } from '../../seams/ids.ts'
+import type { Journal } from '../../seams/journal.ts'
+import type { Logger } from '../../seams/logger.ts'
+import type { Validate } from '../../seams/validate.ts'
+import type { Fields } from '../../state/field.ts'
+import { ToolRegistry } from '../../tool/registry.ts'
+import type { TurnContext } from '../turn/context.ts'
+
+export type Instructions = string | ((ctx: TurnContext) => string)
+
+/** How calls wait for a human. */
+export interface ApprovalOptions {
+  /** Signs what waits, so that nothing in a store can be forged; then an approval must carry the token of its call. */
+  secret?: string
+  /** Milliseconds after which a call that waits can only be refused. @default never */
+  expiresIn?: number
+}
+
+/** The agent's options with their defaults filled in. */
+export interface AgentSetup {
+  readonly name: string
+  readonly model: ModelRef
+  readonly instructions: Instructions | undefined
+  readonly settings: Readonly<Settings>
+  readonly context: StandardSchemaV1 | undefined
+  readonly principal: StandardSchemaV1 | undefined
+  readonly owner: (principal: unknown) => string | undefined
+  readonly maxSteps: number
+  readonly toolConcurrency: number
+  readonly toolTimeout: number
+  readonly abortGrace: number
+  readonly busy: 'reject' | 'queue'
+  readonly readerSilence: number | false
+  readonly sessionIdle: number | false
+  readonly version: string | undefined
+  readonly approvals: ApprovalOptions
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly logger: Logger
+  readonly journal: Journal
+  readonly validate: Validate | undefined
+  readonly resolveModel: ResolveModel | undefined
+}
+
+/** What all sessions of an agent share. */
+export class AgentScope {
+  readonly tools = new ToolRegistry()
+  readonly fields: Fields = new Map()
+  readonly observers = new Observers()
+  readonly capabilities = new Capabilities()
+  readonly metadata: Record<string, unknown> = {}
+  onion: Onion = { agent: [], session: [], turn: [], model: [], tool: [] }
+  /** Whether agent hooks are on their way in, the one time when tools may be registered by them. */
+  opening = false
+  readonly #warned = new Set<string>()
+
+  constructor(readonly setup: AgentSetup) {}
+
+  /** The instructions as the first message of a call, if there are any. */
+  instructions(ctx: () => TurnContext): Message | undefined {
+    const { instructions } = this.setup
+    const content = typeof instructions === 'function' ? instructions(ctx()) : instructions
+    return content === undefined || content === '' ? undefined : { role: 'system', content }
+  }
+
+  warnOnce(key: string, message: string): void {
+    if (this.#warned.has(key)) return
+    this.#warned.add(key)
+    this.setup.logger.warn(message)
+  }
+}

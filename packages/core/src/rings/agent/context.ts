@@ -1,0 +1,75 @@
+import type { AgentEvents } from '../../events/events.ts'
+import { modelId } from '../../model/model.ts'
+import { Attempt } from '../../onion/attempt.ts'
+import { layerError } from '../../onion/misuse.ts'
+import type { Capabilities, Capability } from '../../seams/capability.ts'
+import type { Clock } from '../../seams/clock.ts'
+import type { Logger } from '../../seams/logger.ts'
+import type { AnyTool } from '../../tool/tool.ts'
+import type { AgentScope } from './agent-scope.ts'
+
+/** Agent scope: from init() to dispose(). */
+export interface AgentContext<Config = unknown> {
+  readonly agent: { readonly name: string; readonly model: string; readonly instructions: string | undefined }
+  /** This layer's own configuration, as `.use(layer, config)` gave it. */
+  readonly config: Config
+  /** A scratch record of this scope: one per turn, shared by its model and tool calls; session and agent have their own. */
+  readonly metadata: Record<string, unknown>
+  /** The agent's clock: layers that wait or measure use it, so that tests can move it. */
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Observes the agent's events, as `agent.on()` does. */
+  on<N extends keyof AgentEvents>(name: N, listener: (event: AgentEvents[N]) => unknown): void
+  /** Adds a tool to the agent. In agent hooks only, before next(). */
+  registerTool(tool: AnyTool): void
+  /** Provides a capability to this scope and all inside it. */
+  provide<T>(capability: Capability<T>, value: T): void
+  /** @throws AlliumError `capability.missing` */
+  inject<T>(capability: Capability<T>): T
+}
+
+/** An attempt of the agent scope, and the context of its layer: every field is an accessor on the record of its scope. */
+export class AgentAttempt extends Attempt implements AgentContext {
+  /** The record of the agent. */
+  get $agent(): AgentScope {
+    return (this.$call as unknown as { home: AgentScope }).home
+  }
+
+  get agent(): AgentContext['agent'] {
+    const { name, model, instructions } = this.$agent.setup
+    return { name, model: modelId(model), instructions: typeof instructions === 'string' ? instructions : undefined }
+  }
+  get config(): unknown {
+    return this.$hook?.config
+  }
+  get metadata(): Record<string, unknown> {
+    return this.$agent.metadata
+  }
+  get clock(): Clock {
+    return this.$agent.setup.clock
+  }
+  get logger(): Logger {
+    return this.$agent.setup.logger
+  }
+  on(name: string, listener: (event: never) => unknown): void {
+    this.$agent.observers.on(name, listener)
+  }
+  registerTool(tool: AnyTool): void {
+    if (!this.$agent.opening)
+      throw layerError(
+        this,
+        'tool.invalid',
+        `registered the tool "${tool.name}" too late. Register tools in an agent hook before next(): they belong to all sessions.`,
+      )
+    this.$agent.tools.add(tool)
+  }
+  provide<T>(capability: Capability<T>, value: T): void {
+    this.$capabilities.provide(capability, value)
+  }
+  inject<T>(capability: Capability<T>): T {
+    return this.$capabilities.inject(capability)
+  }
+  get $capabilities(): Capabilities {
+    return this.$agent.capabilities
+  }
+}

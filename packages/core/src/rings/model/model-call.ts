@@ -1,0 +1,42 @@
+import type { Message } from '../../messages/message.ts'
+import { modelId, type ResponseFormat } from '../../model/model.ts'
+import type { Ring } from '../../onion/attempt.ts'
+import type { Turn } from '../turn/turn.ts'
+import { TurnCall } from '../turn/turn-call.ts'
+import type { CallFields } from './call-fields.ts'
+
+/** One call of the model, as one answer; attempts of it may be several. */
+export class ModelCall extends TurnCall {
+  readonly callIndex: number
+  /** The id of the model that was asked last. */
+  model: string
+
+  constructor(turn: Turn, ring: Ring) {
+    super(ring, turn.options.onion.model, turn)
+    this.callIndex = turn.callIndex++
+    this.model = modelId(turn.options.model)
+  }
+
+  /** The fields as the first layer finds them. */
+  start(): CallFields {
+    const { model, settings, format } = this.turn.options
+    const { defs } = this.turn.session.agent.tools
+    return {
+      messages: undefined,
+      model,
+      settings,
+      toolDefs: format?.tool === undefined ? defs : [...defs, format.tool],
+      toolChoice: format?.tool === undefined ? 'auto' : 'required',
+      responseFormat: format?.responseFormat ?? text,
+    }
+  }
+
+  /** What is sent where no layer has looked: the instructions, then the working view. */
+  messages(): Message[] {
+    const { turn } = this
+    const system = turn.session.agent.instructions(() => turn.context())
+    return system === undefined ? turn.working.slice() : [system].concat(turn.working)
+  }
+}
+
+const text: ResponseFormat = { type: 'text' }

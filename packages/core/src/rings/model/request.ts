@@ -1,0 +1,33 @@
+import type { Message } from '../../messages/message.ts'
+import type { ModelRequest, ResponseFormat, Settings, ToolChoice, ToolDef } from '../../model/model.ts'
+import { Cancel } from '../../onion/cancel.ts'
+import type { ModelAttempt } from './context.ts'
+
+/** What one physical call sends, and where it is cancelled: its signal is made only for a provider that reads it. */
+export class ProviderRequest implements ModelRequest {
+  readonly messages: readonly Message[]
+  readonly tools: readonly ToolDef[]
+  readonly toolChoice: ToolChoice
+  readonly settings: Readonly<Settings>
+  readonly responseFormat: ResponseFormat
+  readonly principal: unknown
+  readonly #cancel = new Cancel()
+
+  constructor({ $fields, $call: call }: ModelAttempt) {
+    const { messages, settings, toolDefs, toolChoice, responseFormat } = $fields
+    this.messages = messages ?? call.messages()
+    this.tools = toolDefs
+    this.toolChoice = toolChoice
+    this.settings = settings
+    this.responseFormat = responseFormat
+    this.principal = call.turn.session.principal
+  }
+
+  get signal(): AbortSignal {
+    return this.#cancel.signal
+  }
+
+  abort(reason: unknown): void {
+    this.#cancel.abort(reason)
+  }
+}

@@ -1,0 +1,144 @@
+import { modelId } from '../../model/model.ts'
+import { type ModelResponse, toResponse } from '../../model/response.ts'
+import { type Attempt, type Ring, State } from '../../onion/attempt.ts'
+import { layerError, nameOf } from '../../onion/misuse.ts'
+import { after } from '../../onion/thenable.ts'
+import {
+  continuation,
+  type Said,
+  saidAs,
+  saidBy,
+  saysSame,
+  thinksSame,
+  wholeResponse,
+  withThoughts,
+} from '../../stream/said.ts'
+import type { Stage } from '../../stream/stage.ts'
+import { mismatch, openStage } from '../turn/stream-verbs.ts'
+import { copyLooked, looks } from './call-fields.ts'
+import { ModelAttempt } from './context.ts'
+import type { ModelCall } from './model-call.ts'
+import { callProvider } from './provider-call.ts'
+import { push, refuseReset, takeBack } from './speak.ts'
+
+/** The model scope: its attempts hold what is sent, its core is a physical call, its layers give a response. */
+export const modelRing: Ring = {
+  scope: 'model',
+  reentrant: true,
+  open(call, caller, number, cancel) {
+    const attempt = new ModelAttempt(call, caller, caller === undefined ? 0 : caller.$index + 1, number, cancel)
+    if (caller !== undefined) return attempt
+    attempt.$fields = (call as ModelCall).start()
+    attempt.$sink = (call as ModelCall).turn.answer.sink
+    return attempt
+  },
+  begin(outer, attempt) {
+    const [caller, inner] = [outer as ModelAttempt, attempt as ModelAttempt]
+    const looked = (caller.$own | caller.$loose) & looks
+    inner.$fields = looked === 0 ? caller.$fields : copyLooked(caller.$fields, looked)
+    caller.$own &= looks
+    const sink = outer.$sink as NonNullable<typeof outer.$sink>
+    if (sink.used) sink.reset()
+    caller.$given = undefined
+    inner.$sink = openStage(caller, sink, true)
+  },
+  refusal(caller) {
+    return refuseReset(caller as ModelAttempt)
+  },
+  core(attempt) {
+    callProvider(attempt as ModelAttempt)
+  },
+  close({ $work }, reason) {
+    $work?.leave(reason)
+  },
+  decided(attempt) {
+    return (attempt as ModelAttempt).$skip
+  },
+  result(attempt, value) {
+    return resultOf(attempt as ModelAttempt, value)
+  },
+  arrive(outer, attempt, value) {
+    const [caller, inner] = [outer as ModelAttempt, attempt as ModelAttempt]
+    const response = value as ModelResponse
+    const { $stage: stage } = caller
+    if (stage === undefined) return give(caller, response, inner.$said)
+    return after(stage.end({ response }), () => {
+      const { assembly } = stage
+      const toolCalls = assembly.toolCalls()
+      const { text, reasoning } = assembly
+      const { reasoning: _, ...rest } = response
+      const left = { ...rest, text, ...(reasoning !== undefined && { reasoning }), toolCalls }
+      return give(caller, { ...left, message: assembly.message(toolCalls) }, saidBy(assembly))
+    })
+  },
+  adopt(outer, attempt) {
+    const [caller, inner] = [outer as ModelAttempt, attempt as ModelAttempt]
+    if (caller.$hook?.reenters === true) return
+    caller.$fields = inner.$fields
+    caller.$own = 0
+    caller.$loose = (inner.$own | inner.$loose) & looks
+  },
+}
+
+function give(caller: ModelAttempt, response: ModelResponse, said: Said): ModelResponse {
+  caller.$said = said
+  caller.$given = response
+  return response
+}
+
+/** What a layer gives to the one outside it: as it was streamed, with what it adds, or in the place of what it held. */
+function resultOf(attempt: ModelAttempt, value: unknown): unknown {
+  const reached = hasReached(attempt)
+  const { $said, $stage } = attempt
+  if (reached && value === attempt.$given && $stage === undefined)
+    if (saysSame($said, attempt.$given) && thinksSame($said, attempt.$given)) return value
+  const given = value === undefined ? attempt.$skip : value
+  if (given === undefined) {
+    const mend = 'Return what next() gave, or answer with "return ctx.skipCall(response)".'
+    throw layerError(attempt, 'layer.no_result', `returned nothing. ${mend}`)
+  }
+  const response = withThoughts(
+    toResponse(given, nameOf(attempt), modelId(attempt.$fields.model)),
+    reached ? $said : undefined,
+  )
+  const stage = reached && $stage?.transforms.hold === true ? $stage : undefined
+  if (reached && saysSame($said, response)) return unchanged(attempt, response, stage)
+  return after(say(attempt, response, stage), () => {
+    attempt.$said = saidAs(response)
+    return response
+  })
+}
+
+/** Whether the last next() has succeeded. */
+function hasReached(attempt: Attempt): attempt is ModelAttempt & { $given: ModelResponse } {
+  return attempt.$inner?.$state === State.done
+}
+
+/** Text and calls are as they were streamed; the thoughts may be others. */
+function unchanged(attempt: ModelAttempt, response: ModelResponse, stage: Stage | undefined): unknown {
+  const same = thinksSame(attempt.$said, response)
+  if (stage !== undefined) {
+    if (!same) stage.replace(wholeResponse(response))
+    if (!same) attempt.$said = saidAs(response)
+    return after(stage.release(), () => response)
+  }
+  if (same) return response
+  if (response.reasoning !== undefined) throw mismatch(attempt, 'the reasoning')
+  const { message, reasoning } = attempt.$given as ModelResponse
+  return { ...response, message, ...(reasoning !== undefined && { reasoning }) }
+}
+
+/** Streams what a layer gave to the layers outside it, or throws where that would take back what they have seen. */
+function say(attempt: ModelAttempt, response: ModelResponse, stage: Stage | undefined): void | Promise<void> {
+  if (stage !== undefined) {
+    stage.replace(wholeResponse(response))
+    return stage.release()
+  }
+  const { $sink, $said } = attempt
+  const reached = hasReached(attempt)
+  const rest = reached ? continuation($said, response) : undefined
+  if (rest !== undefined) return push(attempt, rest)
+  if (reached && $sink?.used === true && !$sink.open) throw mismatch(attempt, 'the response')
+  if ($sink?.used === true) takeBack(attempt)
+  return push(attempt, wholeResponse(response))
+}

@@ -1,0 +1,112 @@
+import type { CustomEvent } from '../../events/events.ts'
+import type { ReadonlyHistory } from '../../messages/history.ts'
+import { cloneJson } from '../../messages/json.ts'
+import type { ToolCallPart } from '../../messages/message.ts'
+import { layerError } from '../../onion/misuse.ts'
+import type { Capabilities } from '../../seams/capability.ts'
+import type { SessionKeeper } from '../../seams/session-store.ts'
+import type { Snapshot } from '../../state/snapshot.ts'
+import type { State, StateWrite } from '../../state/state-store.ts'
+import type { AgentScope } from '../agent/agent-scope.ts'
+import { AgentAttempt, type AgentContext } from '../agent/context.ts'
+import type { SessionScope } from './session-scope.ts'
+
+/** Session scope: from open (or the first run) to close(). */
+export interface SessionContext<S = State, Config = unknown, C = unknown, P = unknown> extends AgentContext<Config> {
+  readonly sessionId: string
+  /** Who acts, as the caller said; keys and limits carry it. */
+  readonly principal: P
+  /** Whose session it is: the principal's user, or what the agent's `owner` says. `sessionKeyOf(ctx)` has it. */
+  readonly owner: string | undefined
+  /** The application's own runtime context. */
+  readonly context: C
+  /** Reads see earlier writes; a write goes through the reducer of its key. */
+  readonly state: S
+  /** The canonical conversation: reading, and push. */
+  readonly history: ReadonlyHistory
+  /**
+   * Goes on from a snapshot: sets history and state past the reducers, as copies.
+   *
+   * @param options.stored whether it comes from where `ctx.keep()` stores it, so that it is not stored again @default false
+   * @throws AlliumError `history.invalid`
+   */
+  restore(saved: Snapshot, options?: { stored?: boolean }): void
+  /** Stores the session: told before each run and after it. In session hooks only, before next(). */
+  keep(keeper: SessionKeeper): void
+  /** Tool calls that wait for a human, of the last answer. */
+  readonly pending: readonly ToolCallPart[]
+  /** Sends an event into the run's stream and to observers of its type. */
+  emit(event: CustomEvent): void
+  /** Whether the turn resumes a suspended one. */
+  readonly resumed: boolean
+}
+
+/** An attempt of the session scope, and the context of its layer. */
+export class SessionAttempt extends AgentAttempt implements SessionContext {
+  $view: State | undefined = undefined
+
+  override get $agent(): AgentScope {
+    return this.$session.agent
+  }
+  get $session(): SessionScope {
+    return (this.$call as unknown as { home: SessionScope }).home
+  }
+
+  /** The session that the layer belongs to: for one that a sub-agent inherited, its parent's. */
+  get $owner(): SessionScope {
+    const up = this.$hook?.up
+    return up === undefined ? this.$session : this.$session.above(up)
+  }
+
+  get sessionId(): string {
+    return this.$owner.id
+  }
+  get principal(): unknown {
+    return this.$session.principal
+  }
+  get owner(): string | undefined {
+    return this.$owner.owner
+  }
+  get context(): unknown {
+    return this.$session.context
+  }
+  /** The layer's own view: a shared one could not tell who writes. */
+  get state(): State {
+    this.$view ??= this.$owner.state.viewOf(this)
+    return this.$view
+  }
+  get history(): ReadonlyHistory {
+    return this.$session.history.view
+  }
+  get pending(): readonly ToolCallPart[] {
+    return cloneJson(this.$session.history.pending())
+  }
+  override get metadata(): Record<string, unknown> {
+    return this.$session.metadata
+  }
+  restore(saved: Snapshot, { stored = false }: { stored?: boolean } = {}): void {
+    this.$session.restore(saved, stored)
+  }
+  keep(keeper: SessionKeeper): void {
+    const { $session } = this
+    if (!$session.opening)
+      throw layerError(this, 'layer.invalid', 'called ctx.keep() too late. Call it in a session hook, before next().')
+    $session.keepers ??= []
+    $session.keepers.push(keeper)
+  }
+  emit(event: CustomEvent): void {
+    const { turn, agent } = this.$session
+    if (turn !== undefined) turn.send(event)
+    else if (agent.observers.has(event.type)) agent.observers.emit(event.type, { ...event })
+  }
+  get resumed(): boolean {
+    return this.$session.turn?.options.resume !== undefined
+  }
+  override get $capabilities(): Capabilities {
+    return this.$session.capabilities
+  }
+  /** How what it writes to the state is taken. */
+  $writes(_key: string): StateWrite {
+    return 'taken'
+  }
+}

@@ -1,0 +1,80 @@
+import { type Attempt, type Call, isOpen, type Ring, State } from '../../onion/attempt.ts'
+import { Cancel } from '../../onion/cancel.ts'
+import type { Hook } from '../../onion/hook.ts'
+import { layerError } from '../../onion/misuse.ts'
+import { enter, outcomeOf, succeed } from '../../onion/next.ts'
+
+type Open = Ring['open']
+
+/** The onion of a scope that stays open: its layers run up to next() at open(), and on at close(). */
+export class Gate implements Call {
+  readonly ring: Ring
+  readonly outer = undefined
+  readonly end = undefined
+  attempts = 1
+  #core: Attempt | undefined
+  #entered: (() => void) | undefined
+  #whole: Promise<unknown> | undefined
+
+  constructor(
+    scope: 'agent' | 'session',
+    readonly hooks: readonly Hook[],
+    /** The record of the scope. */
+    readonly home: object,
+    open: Open,
+  ) {
+    this.ring = gateRing(scope, open, (core) => {
+      this.#core = core
+      this.#entered?.()
+    })
+  }
+
+  /** Resolves when every layer has called next(); rejects, with the opened ones unwound, when one throws before. */
+  async open(): Promise<void> {
+    if (this.hooks.length === 0) return
+    const entered = new Promise<void>((resolve) => (this.#entered = resolve))
+    const root = this.ring.open(this, undefined, 1, new Cancel())
+    enter(root)
+    this.#whole = (async () => outcomeOf(root))()
+    await Promise.race([entered, this.#whole])
+    if (!isOpen(root) || this.#core?.$state === State.left) await this.#whole
+  }
+
+  /** Runs the rest of every layer; rejects with the first error. */
+  async shut(): Promise<void> {
+    if (this.#core !== undefined) succeed(this.#core, undefined)
+    await this.#whole
+  }
+
+  left(): void {}
+  returned(): void {}
+  late(): void {}
+}
+
+/** The agent or session scope: entered once, its core lasts until the scope is closed, its layers give nothing. */
+function gateRing(scope: 'agent' | 'session', open: Open, entered: (core: Attempt) => void): Ring {
+  let reached = false
+  return {
+    scope,
+    reentrant: false,
+    open,
+    begin() {},
+    refusal: () => undefined,
+    core(attempt) {
+      reached = true
+      entered(attempt)
+    },
+    close() {},
+    decided: () => undefined,
+    result(attempt) {
+      const { $inner: inner } = attempt
+      if (inner === undefined) {
+        const mend = `Write "await next()": the ${scope} lives inside it.`
+        throw layerError(attempt, 'layer.no_next', `returned without calling next(). ${mend}`)
+      }
+      if (inner.$state === State.failed && !reached) throw inner.$outcome
+    },
+    arrive: (_, __, value) => value,
+    adopt() {},
+  }
+}

@@ -1,0 +1,40 @@
+import type { History } from '../../messages/history.ts'
+import type { Message } from '../../messages/message.ts'
+
+/** Where a history stands: the function that it gives brings it back there, whatever a run has done. */
+export function tailOf(history: History): () => void {
+  const { items, changedFrom } = history
+  // A run adds messages, and results to the last answer's calls: what stands before that answer stays.
+  const from = Math.max(
+    0,
+    items.findLastIndex(({ role }) => role === 'assistant'),
+  )
+  const tail = items.slice(from)
+  return () => {
+    setItems(items, from, tail)
+    history.changedFrom = changedFrom
+  }
+}
+
+/** The same for a history that is to be replaced as a whole, before `then`. */
+export function wholeOf({ items }: History, then: () => void): () => void {
+  const all = items.slice()
+  return () => {
+    setItems(items, 0, all)
+    then()
+  }
+}
+
+function setItems(items: Message[], from: number, tail: readonly Message[]): void {
+  items.length = from
+  for (const message of tail) items.push(message)
+}
+
+/** Marks the last answer of a run that has ended, unless it waits; gives the first message that the run has changed. */
+export function markInterrupted(history: History, ended: boolean): number {
+  const { items, changedFrom } = history
+  const last = items.findLastIndex(({ role }) => role === 'assistant')
+  const answer = items[last]
+  if (ended && answer !== undefined && last >= changedFrom) history.replace(last, { ...answer, interrupted: true })
+  return changedFrom
+}

@@ -1,0 +1,256 @@
+import { AlliumError } from '../../errors/allium-error.ts'
+import { describe } from '../../errors/describe.ts'
+import { checkHistory } from '../../messages/check-messages.ts'
+import { History } from '../../messages/history.ts'
+import { cloneJson } from '../../messages/json.ts'
+import { Capabilities } from '../../seams/capability.ts'
+import type { SessionKeeper } from '../../seams/session-store.ts'
+import type { PendingCall, Snapshot, Suspension } from '../../state/snapshot.ts'
+import { StateStore } from '../../state/state-store.ts'
+import type { AgentScope } from '../agent/agent-scope.ts'
+import type { ToolAttempt } from '../tool/context.ts'
+import type { Turn } from '../turn/turn.ts'
+import { Marks } from './marks.ts'
+import { markInterrupted, tailOf, wholeOf } from './not-stored.ts'
+import { checkSuspension, pendingCalls } from './suspension.ts'
+
+/** One conversation: its history, its state, and the turn that runs now. */
+export class SessionScope {
+  readonly history = new History()
+  /** Turns that have ended; a turn that waits goes on with its number. */
+  turnCount = 0
+  /** The turn that waits for a decision, if one does. */
+  suspension: Suspension | undefined
+  /** Who stores the session, if somebody does. */
+  keepers: SessionKeeper[] | undefined
+  /** So many messages of the history are stored as they are. */
+  get stored(): number {
+    return this.#stored
+  }
+  /** Whether session hooks are on their way in. */
+  opening = false
+  /** The turn that runs now. */
+  turn: Turn | undefined
+  #stored = 0
+  #state: StateStore | undefined
+  #capabilities: Capabilities | undefined
+  #metadata: Record<string, unknown> | undefined
+  #turnPrefix: string | undefined
+  #callIds: Set<string> | undefined
+  #runCount = 0
+  #marks: Marks | undefined
+  #owner: string | null | undefined
+  #once: Map<string, unknown> | undefined
+  /** That of the turn that has ended. */
+  #onceEnded: Map<string, unknown> | undefined
+  /** Puts the session back to where the last run began, where somebody stores it. */
+  #putBack: (() => void) | undefined
+  #usedApprovals: Set<string> | undefined
+
+  constructor(
+    readonly agent: AgentScope,
+    readonly id: string,
+    readonly principal: unknown,
+    readonly context: unknown,
+    metadata: Record<string, unknown> | undefined,
+    /** Whether nobody else can use this id: then turn ids begin with it. */
+    ownId: boolean,
+    /** The call that runs this session as a sub-agent's. */
+    readonly parent?: ToolAttempt,
+  ) {
+    this.#metadata = metadata
+    if (ownId) this.#turnPrefix = id
+  }
+
+  get state(): StateStore {
+    this.#state ??= new StateStore(this.agent.fields, this)
+    return this.#state
+  }
+  get metadata(): Record<string, unknown> {
+    this.#metadata ??= {}
+    return this.#metadata
+  }
+  get capabilities(): Capabilities {
+    this.#capabilities ??= new Capabilities(this.agent.capabilities)
+    return this.#capabilities
+  }
+
+  /** Whose it is; with the tenant and the id the place where it is kept. */
+  get owner(): string | undefined {
+    if (this.#owner === undefined) this.#owner = this.agent.setup.owner(this.principal) ?? null
+    return this.#owner ?? undefined
+  }
+
+  /** The session of the agent so many above this one, whose layer a sub-agent has inherited. */
+  above(up: number): SessionScope {
+    let session: SessionScope = this
+    for (; up > 0 && session.parent !== undefined; up--) session = session.parent.$turn.session
+    return session
+  }
+
+  nextTurnId(): string {
+    this.#turnPrefix ??= this.agent.setup.ids()
+    return `${this.#turnPrefix}:${this.#runCount++}`
+  }
+
+  /** Ids of the tool calls in the history: a provider that counts from 0 in each answer would repeat them. */
+  get callIds(): Set<string> {
+    if (this.#callIds === undefined) {
+      this.#callIds = new Set()
+      for (const { content } of this.history.items)
+        if (typeof content !== 'string')
+          for (const part of content) if (part.type === 'tool-call') this.#callIds.add(part.callId)
+    }
+    return this.#callIds
+  }
+
+  /** Results of `ctx.once()` in the turn that runs, or waits. */
+  get once(): Map<string, unknown> {
+    this.#once ??= new Map()
+    return this.#once
+  }
+  get usedApprovals(): Set<string> {
+    this.#usedApprovals ??= new Set()
+    return this.#usedApprovals
+  }
+  get pending(): PendingCall[] {
+    return pendingCalls(this.history.pending(), this.suspension)
+  }
+
+  /** A run begins; what waits, unless it is resumed, is given up. */
+  beginRun(resumes: boolean): void {
+    if (this.keepers !== undefined) this.#putBack = this.#standing()
+    this.history.watch()
+    if (!resumes) this.#giveUp()
+    this.#onceEnded = undefined
+  }
+
+  #giveUp(): void {
+    this.history.closePending('Not approved.')
+    if (this.suspension !== undefined) this.endTurn(this.suspension.turnId)
+  }
+
+  /** The turn that ran is over, or given up. */
+  endTurn(turnId: string): void {
+    this.suspension = undefined
+    this.#onceEnded = this.#once
+    this.#once = undefined
+    this.turnCount++
+    const { turnCount } = this
+    this.#marks ??= new Marks()
+    this.#marks.add({ turnId, turnCount, length: this.history.items.length }, this.#state?.snapshot())
+  }
+
+  #standing(): () => void {
+    const { turnCount, suspension } = this
+    const [stored, once, state] = [this.#stored, this.#once, this.state.snapshot()]
+    const marks = this.#marks?.copy()
+    const history = tailOf(this.history)
+    return () => {
+      this.turnCount = turnCount
+      this.suspension = suspension
+      this.#stored = stored
+      this.#marks = marks
+      this.#callIds = undefined
+      this.#once = new Map([...(once ?? []), ...(this.#once ?? [])])
+      this.state.putBack(state)
+      history()
+    }
+  }
+
+  /** The run that has ended is stored, and the history up to a length. */
+  isStored(length: number): void {
+    this.#stored = length
+    this.#putBack = undefined
+  }
+
+  /**
+   * The run that has ended could not be stored. It goes back, so that the next one leaves no hole in the store; or it stays,
+   * where it had an effect, to be stored with the next one. What `once` gave stays in any case, and used approvals.
+   */
+  notStored(stays: boolean): void {
+    this.#once = new Map([...(this.#onceEnded ?? []), ...(this.#once ?? [])])
+    if (stays) this.#stored = Math.min(this.#stored, markInterrupted(this.history, this.suspension === undefined))
+    else this.#putBack?.()
+    this.#putBack = undefined
+  }
+
+  /** @throws AlliumError `session.unknown_turn` */
+  snapshotAt(turnId: string | undefined): Snapshot {
+    const { items } = this.history
+    if (turnId === undefined)
+      return { history: items, state: this.state.ofSession(this.state.snapshot()), turnCount: this.turnCount }
+    const mark = this.#marks?.at(turnId)
+    if (mark === undefined)
+      throw new AlliumError(
+        'session.unknown_turn',
+        `The session "${this.id}" knows no turn ${describe(turnId)}: it ended in another process, or more than ${Marks.most} turns ago, or it waits. Fork at one of the last ${Marks.most} turns that ended here.`,
+      )
+    const { state, length, turnCount } = mark
+    return { history: items.slice(0, length), state: this.state.ofSession(state), turnCount }
+  }
+
+  /** All that outlives the process, as copies; of the history the part from an index on. */
+  snapshot(from = 0): Snapshot {
+    const { suspension, turnCount } = this
+    const runCount = this.#runCount
+    const snapshot: Snapshot = {
+      history: this.history.since(from),
+      state: this.state.persistent(),
+      turnCount,
+      runCount,
+    }
+    if (suspension !== undefined) snapshot.suspension = cloneJson(suspension)
+    const { once, usedApprovals } = this
+    if (once.size > 0) snapshot.once = Object.fromEntries([...once].map(([key, value]) => [key, keepable(value)]))
+    if (usedApprovals.size > 0) snapshot.usedApprovals = [...usedApprovals]
+    return snapshot
+  }
+
+  /** @param stored whether it comes from who stores the session */
+  restore(
+    { history, state, turnCount, runCount, suspension, once = {}, usedApprovals = [] }: Snapshot,
+    stored = false,
+  ): void {
+    checkHistory(history)
+    checkSuspension(suspension)
+    const whole = this.#putBack === undefined ? undefined : wholeOf(this.history, this.#putBack)
+    this.history.reset(history)
+    this.#putBack = whole
+    this.#stored = stored ? history.length : 0
+    this.#marks = undefined
+    this.#callIds = undefined
+    this.state.restore(state)
+    this.turnCount = turnCount ?? this.turnCount
+    this.#runCount = Math.max(runCount ?? 0, this.#runCount)
+    this.suspension = cloneJson(suspension)
+    this.#once = new Map(Object.entries(structuredClone(once)))
+    for (const used of usedApprovals) this.usedApprovals.add(used)
+  }
+
+  /** A reducer failed: so does the turn, even if the layer swallows it. */
+  failed(error: unknown): void {
+    this.turn?.fail(error)
+  }
+
+  /** A layer that was left has failed to write: its observers are told. */
+  told(error: unknown): void {
+    this.agent.observers.emit('observer:error', { type: 'observer:error', event: 'state', error })
+  }
+
+  undeclared(key: string): void {
+    this.agent.warnOnce(
+      `state:${key}`,
+      `The state key "${key}" is declared by no layer: it lasts for this run and is not persisted. Declare it in "state".`,
+    )
+  }
+}
+
+/** A copy of what `ctx.once()` gave; that it ran counts more than a result that cannot be copied. */
+function keepable(value: unknown): unknown {
+  try {
+    return structuredClone(value)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,65 @@
+import { AlliumError } from '../../errors/allium-error.ts'
+import { describe } from '../../errors/describe.ts'
+import { pendingParts } from '../../messages/history.ts'
+import { cloneJson } from '../../messages/json.ts'
+import type { ToolCallPart } from '../../messages/message.ts'
+import type { Inner, PendingCall, SuspendedCall, Suspension } from '../../state/snapshot.ts'
+
+/** What a seal is made of. */
+export function bindingOf(callId: string, call: Omit<SuspendedCall, 'token'> & { token?: string }): unknown {
+  const { token: _, inner: __, ...bound } = call
+  return { callId, ...bound }
+}
+
+/** The calls that wait, as those who decide see them; a sub-agent's calls stand in the place of the call that runs it. */
+export function pendingCalls(calls: readonly ToolCallPart[], suspension: Suspension | undefined): PendingCall[] {
+  return calls.flatMap(({ callId, name, args }): PendingCall[] => {
+    const { inner, request, expiresAt, token } = suspension?.calls[callId] ?? {}
+    if (inner !== undefined) return innerPending({ callId, token, refused: refusedOf(request) }, inner)
+    return [
+      {
+        callId,
+        name,
+        args: cloneJson(args),
+        ...(request !== undefined && { request }),
+        ...(expiresAt !== undefined && { expiresAt }),
+        ...(token !== undefined && { token }),
+      },
+    ]
+  })
+}
+
+/** The calls of a sub-agent, for those who decide: their ids are `outer/inner`, their tokens `outer.inner`. */
+function innerPending(
+  outer: { callId: string; token: string | undefined; refused: string | undefined },
+  { agent, snapshot }: Inner,
+): PendingCall[] {
+  const waiting = pendingParts(snapshot.history)
+  return pendingCalls(waiting, snapshot.suspension).map(({ callId, path = [], token, refused, ...call }) => {
+    const why = refused ?? outer.refused
+    return {
+      ...call,
+      callId: `${outer.callId}/${callId}`,
+      token: `${outer.token}.${token}`,
+      path: [agent, ...path],
+      ...(why !== undefined && { refused: why }),
+    }
+  })
+}
+
+function refusedOf(request: unknown): string | undefined {
+  const { refused } = (request ?? {}) as { refused?: unknown }
+  return typeof refused === 'string' ? refused : undefined
+}
+
+/** @throws AlliumError `history.invalid` unless it is what a snapshot holds */
+export function checkSuspension(value: unknown): asserts value is Suspension | undefined {
+  if (value === undefined) return
+  const { turnId, rootId, stepIndex, calls, state } = (value ?? {}) as Partial<Suspension>
+  const whole = typeof turnId === 'string' && typeof rootId === 'string' && typeof stepIndex === 'number'
+  if (whole && typeof calls === 'object' && calls !== null && typeof state === 'object' && state !== null) return
+  throw new AlliumError(
+    'history.invalid',
+    `The suspension of a snapshot is what session.snapshot() gave, but ${describe(value)} was given. Restore the whole snapshot, unchanged.`,
+  )
+}

@@ -1,0 +1,155 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { AlliumError } from '../../errors/allium-error.ts'
+import { describe } from '../../errors/describe.ts'
+import { cloneJson } from '../../messages/json.ts'
+import { layerError, nameOf } from '../../onion/misuse.ts'
+import type { JsonSchema } from '../../seams/validate.ts'
+import type { SuspendRequest } from '../../state/snapshot.ts'
+import type { State } from '../../state/state-store.ts'
+import type { Approval } from '../../tool/approval.ts'
+import { refusedKey } from '../../tool/check-args.ts'
+import { deniedResult, type ToolResult, type ToolResultInput } from '../../tool/tool-result.ts'
+import { TurnAttempt, type TurnContext } from '../turn/context.ts'
+import type { Turn } from '../turn/turn.ts'
+import { toResult } from './to-result.ts'
+import type { ToolCall } from './tool-call.ts'
+
+type Args = Record<string, unknown>
+
+/** What layers may change of a tool call, and what permits it. Shared by attempts until one of them writes. */
+export interface ToolFields {
+  readonly args: Args
+  /** Why the arguments are refused, if they are. */
+  readonly invalid: readonly StandardSchemaV1.Issue[] | undefined
+  /** A layer may have changed the arguments since they were checked. */
+  readonly changed: boolean
+  readonly approved: boolean
+  /** The arguments for which the layer that had suspended the call looked at its approval. */
+  readonly consulted: Args | undefined
+}
+
+/** Tool scope: one execution of one tool. */
+export interface ToolContext<S = State, Config = unknown, C = unknown, P = unknown, Args = Record<string, unknown>>
+  extends TurnContext<S, Config, C, P> {
+  readonly tool: {
+    readonly name: string
+    readonly description: string
+    readonly jsonSchema: JsonSchema
+    readonly requireApproval: boolean
+  }
+  /** The arguments in the form that the model sent; `{}` where they were no JSON object. */
+  readonly args: Args
+  /** Why the arguments are refused, if they are: the tool does not run unless a layer mends them with modifyArgs. */
+  readonly invalid: readonly StandardSchemaV1.Issue[] | undefined
+  readonly callId: string
+  /** Counts the tool calls of this answer from 0. */
+  readonly callIndex: number
+  /** Counts the attempts of this call from 1. */
+  readonly attempt: number
+  /** Merges an object into the arguments, or replaces them by what a function makes of the old ones. They are checked again. */
+  modifyArgs(args: Record<string, unknown> | ((args: Args) => Record<string, unknown>)): void
+  /** Approves a call of a tool that requires it. */
+  approve(): void
+  /** What a human has decided of this call, where the run resumes with it. */
+  readonly approval: Approval | undefined
+  /** Ends the run with this call waiting for a human: its siblings finish, `session.resume()` goes on. Gives the result. */
+  suspend(request?: SuspendRequest): ToolResult
+  /** Refuses the call: the model gets the reason, the tool does not run, nothing undoes it. Gives the result. */
+  deny(reason: string): ToolResult
+  /** Answers without the inner layers and the tool; gives the result. */
+  skipCall(result: ToolResultInput): ToolResult
+}
+
+/** The call that a tool runs in. @throws AlliumError `layer.invalid` unless it is the context of one */
+export function toolAttemptOf(ctx: unknown): ToolAttempt {
+  if (ctx instanceof ToolAttempt) return ctx
+  throw new AlliumError(
+    'layer.invalid',
+    `A sub-agent runs inside a tool: give the context that execute(args, ctx) got, and not ${describe(ctx)}.`,
+  )
+}
+
+/** One attempt of a tool call, and the context of the layer that stands in it; the core's is that of the tool itself. */
+export class ToolAttempt extends TurnAttempt implements ToolContext {
+  declare readonly $call: ToolCall
+  $fields: ToolFields = undefined as never // set where the attempt is opened
+  /** The arguments are its own copy. */
+  $own = false
+  /** A layer inside, which has returned, could still reach into the arguments. */
+  $loose = false
+  /** The result of its layer, which skips the call. */
+  $skip: ToolResult | undefined = undefined
+
+  override get $turn(): Turn {
+    return this.$call.turn
+  }
+
+  get tool(): ToolContext['tool'] {
+    const { name, registered } = this.$call
+    const { description = '', jsonSchema = {} } = registered?.def ?? {}
+    return {
+      name,
+      description,
+      jsonSchema,
+      requireApproval: registered?.tool.requireApproval !== undefined && registered.tool.requireApproval !== false,
+    }
+  }
+  get args(): Args {
+    if (!this.$own) {
+      const args = cloneJson(this.$fields.args)
+      if (this.$isMute('args')) return args
+      this.$change({ args, changed: true })
+      this.$own = true
+    }
+    return this.$fields.args
+  }
+  get invalid(): readonly StandardSchemaV1.Issue[] | undefined {
+    return this.$fields.invalid
+  }
+  get callId(): string {
+    return this.$call.callId
+  }
+  get callIndex(): number {
+    return this.$call.asked.index
+  }
+  get attempt(): number {
+    return this.$number
+  }
+  modifyArgs(given: Args | ((args: Args) => Args)): void {
+    const args = typeof given === 'function' ? given(this.args) : { ...this.args, ...given }
+    if (typeof args !== 'object' || args === null || Array.isArray(args))
+      throw layerError(this, 'layer.result', `gave ${describe(args)} as arguments. They are an object.`)
+    if (this.$isMute('modifyArgs')) return
+    this.$change({ args, changed: true, invalid: refusedKey(args)?.issues })
+    this.$own = true
+  }
+  approve(): void {
+    if (!this.$isMute('approve')) this.$change({ approved: true })
+  }
+  get approval(): Approval | undefined {
+    const { approval, waited } = this.$call.asked
+    const asks = this.$hook !== undefined && waited?.layer === this.$hook.name && this.$fields.consulted === undefined
+    if (asks && !this.$isMute('approval')) this.$change({ consulted: cloneJson(this.$fields.args) })
+    return approval
+  }
+  suspend(request: SuspendRequest = {}): ToolResult {
+    return this.$isMute('suspend') ? this.$call.waiting : this.$call.suspend(this, request, this.$hook?.name)
+  }
+  deny(reason: string): ToolResult {
+    return this.$isMute('deny') ? deniedResult(this.callId, reason) : this.$call.deny(reason)
+  }
+  skipCall(given: ToolResultInput): ToolResult {
+    const result = toResult(this, given, 'skipped')
+    if (!this.$isMute('skipCall')) this.$skip = result
+    return result
+  }
+  $change(change: Partial<ToolFields>): void {
+    this.$fields = { ...this.$fields, ...change }
+  }
+  override get $name(): string {
+    return this.$hook === undefined ? this.$call.name : nameOf(this)
+  }
+  protected override onceKey(key: string): string {
+    return `${this.$call.callId}:${key}`
+  }
+}

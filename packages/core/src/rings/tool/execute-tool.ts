@@ -1,0 +1,126 @@
+import { messageOf } from '../../errors/describe.ts'
+import { cloneJson } from '../../messages/json.ts'
+import { isOpen } from '../../onion/attempt.ts'
+import { succeed, whenDone } from '../../onion/next.ts'
+import { isThenable } from '../../onion/thenable.ts'
+import { digestOf } from '../../seams/seal.ts'
+import { type CheckedArgs, checkArgs, tellIssues } from '../../tool/check-args.ts'
+import type { AnyTool } from '../../tool/tool.ts'
+import { errorResult, resultOf, type ToolResult } from '../../tool/tool-result.ts'
+import type { ToolAttempt } from './context.ts'
+import { Running } from './running.ts'
+import type { Waiting } from './tool-call.ts'
+
+/** The core of the tool scope: the arguments are asked of the schema once more, then the tool runs through the journal. */
+export function executeTool(core: ToolAttempt): void {
+  const { registered, callId, parsed } = core.$call
+  const { invalid, changed, args } = core.$fields
+  if (invalid !== undefined || registered === undefined)
+    return succeed(core, errorResult(callId, tellIssues(invalid ?? [])))
+  const { tool } = registered
+  // What the schema made of the arguments is the first attempt's: the tool may have changed it.
+  if (!changed && core.$number === 1) return decided(core, tool, { value: parsed })
+  const checked = checkArgs(tool, args, core.$turn.session.agent.setup.validate)
+  if (checked instanceof Promise) whenDone(core, checked, (args) => decided(core, tool, args))
+  else decided(core, tool, checked)
+}
+
+/** Runs a call that a human has decided, unless its arguments are others by now. */
+function decided(core: ToolAttempt, tool: AnyTool, args: CheckedArgs): void {
+  const { $call: call, $fields } = core
+  if (args.issues !== undefined)
+    return succeed(core, errorResult(call.callId, `The arguments do not fit: ${tellIssues(args.issues)}`))
+  const { approval, waited } = call.asked
+  if (approval === undefined) return permitted(core, tool, args.value)
+  if ('deny' in approval) return succeed(core, call.deny(approval.deny))
+  const seen = waited?.layer === undefined ? $fields.args : $fields.consulted
+  if ('args' in approval || waited === undefined || waited.inner !== undefined || seen === undefined)
+    return step(core, tool, args.value)
+  whenDone(core, digestOf(seen), (digest) =>
+    digest === waited.args
+      ? step(core, tool, args.value)
+      : wait(core, `The arguments of "${call.name}" changed after they had been approved.`),
+  )
+}
+
+/** Runs a call that needs no human, or that a layer has approved; else it waits. */
+function permitted(core: ToolAttempt, tool: AnyTool, value: unknown): void {
+  const { requireApproval } = tool
+  if (requireApproval === undefined || requireApproval === false || core.$fields.approved)
+    return step(core, tool, value)
+  const asks = () => wait(core, `The tool "${core.$call.name}" requires an approval.`)
+  if (requireApproval === true) return asks()
+  whenDone(core, Promise.resolve(requireApproval(value as never, core)), (required) =>
+    required ? asks() : step(core, tool, value),
+  )
+}
+
+function wait(core: ToolAttempt, reason: string): void {
+  succeed(core, core.$call.suspend(core, { reason }))
+}
+
+function step(core: ToolAttempt, tool: AnyTool, value: unknown): void {
+  const { $turn: turn, $call: call } = core
+  const id = `${turn.turnId}:tool:${call.callId}:${core.$number}`
+  const work = () => invoke(core, tool, tool.schema === undefined ? cloneJson(value) : value)
+  const result = turn.session.agent.setup.journal.step(id, work, nothing)
+  if (isThenable(result)) whenDone(core, result, (result) => succeed(core, unlessWaiting(core, result as ToolResult)))
+  else succeed(core, unlessWaiting(core, result))
+}
+
+/** A tool that suspended itself: the journal keeps how it waits, and the layers see that it does. */
+function unlessWaiting({ $call: call }: ToolAttempt, result: ToolResult): ToolResult {
+  if (result.status !== 'suspended') return result
+  call.how ??= result.value as Waiting
+  const { value: _, ...shown } = result
+  call.suspended ??= shown
+  return call.suspended
+}
+
+function invoke(core: ToolAttempt, tool: AnyTool, args: unknown): ToolResult | Promise<ToolResult> {
+  if (!isOpen(core)) return Promise.reject(core.$outcome)
+  const cancel = core.$cancel.narrow()
+  core.$cancel = cancel
+  try {
+    const returned = tool.execute?.(args as never, core)
+    if (isThenable(returned)) return new Running(core, tool, cancel, { shape, failed }).until(returned)
+    cancel.release()
+    return shape(core, returned)
+  } catch (error) {
+    cancel.release()
+    return failed(core, error)
+  }
+}
+
+function shape(core: ToolAttempt, value: unknown): ToolResult {
+  const { suspended, how, callId } = core.$call
+  if (suspended !== undefined) return { ...suspended, value: how }
+  try {
+    return resultOf(callId, value)
+  } catch (error) {
+    return failed(core, error)
+  }
+}
+
+/** What was thrown goes to the log and to observers; the model gets a text that gives nothing away. */
+function failed({ $call: { callId, name }, $turn: turn }: ToolAttempt, error: unknown): ToolResult {
+  if (turn.end === undefined)
+    turn.session.agent.setup.logger.warn(`The tool "${name}" failed: ${messageOf(error)}`, {
+      error,
+      callId,
+      turnId: turn.turnId,
+    })
+  const told = exposed(error) ? messageOf(error) : `The tool "${name}" failed.`
+  return errorResult(callId, told, error ?? new Error('The tool threw nothing.'))
+}
+
+/** Whether an error says that its message may be shown. */
+function exposed(error: unknown): boolean {
+  try {
+    return typeof error === 'object' && error !== null && (error as { expose?: unknown }).expose === true
+  } catch {
+    return false
+  }
+}
+
+function nothing(): void {}

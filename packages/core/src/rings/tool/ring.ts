@@ -1,0 +1,66 @@
+import { cloneJson } from '../../messages/json.ts'
+import { type Call, type Ring, State } from '../../onion/attempt.ts'
+import { layerError } from '../../onion/misuse.ts'
+import type { ToolResult } from '../../tool/tool-result.ts'
+import { ToolAttempt } from './context.ts'
+import { executeTool } from './execute-tool.ts'
+import { toResult } from './to-result.ts'
+import type { ToolCall } from './tool-call.ts'
+
+/** The tool scope: its attempts hold arguments and what permits them, its core is one `execute`, its layers give a result. */
+export const toolRing: Ring = {
+  scope: 'tool',
+  reentrant: true,
+  open(call, caller, number, cancel) {
+    const attempt = new ToolAttempt(call, caller, caller === undefined ? 0 : caller.$index + 1, number, cancel)
+    if (caller === undefined) attempt.$fields = fieldsOf(call)
+    return attempt
+  },
+  begin(outer, attempt) {
+    const [caller, inner] = [outer as ToolAttempt, attempt as ToolAttempt]
+    const { $fields: fields } = caller
+    inner.$fields = caller.$own || caller.$loose ? { ...fields, args: cloneJson(fields.args) } : fields
+  },
+  refusal: () => undefined,
+  core(attempt) {
+    executeTool(attempt as ToolAttempt)
+  },
+  close({ $work }, reason) {
+    $work?.leave(reason)
+  },
+  decided(attempt) {
+    return stuck(attempt as ToolAttempt) ?? (attempt as ToolAttempt).$skip
+  },
+  result(attempt, value) {
+    return resultOf(attempt as ToolAttempt, value)
+  },
+  arrive: (_, __, value) => value,
+  adopt(outer, attempt) {
+    const [caller, inner] = [outer as ToolAttempt, attempt as ToolAttempt]
+    if (caller.$hook?.reenters === true) return
+    caller.$fields = inner.$fields
+    caller.$loose = inner.$own || inner.$loose
+    caller.$own = false
+  },
+}
+
+function fieldsOf(call: Call): ToolAttempt['$fields'] {
+  const { args, invalid } = (call as ToolCall).sent
+  return { args, invalid, changed: false, approved: false, consulted: undefined }
+}
+
+/** A deny beats a suspension, and both beat what a layer returns. */
+function stuck({ $call: call, $hook }: ToolAttempt): ToolResult | undefined {
+  call.heed($hook?.name)
+  return call.denied ?? call.suspended
+}
+
+function resultOf(attempt: ToolAttempt, value: unknown): ToolResult {
+  const sticks = stuck(attempt)
+  if (sticks !== undefined) return sticks
+  const reached = attempt.$inner?.$state === State.done
+  if (value !== undefined) return toResult(attempt, value, reached ? 'ok' : 'skipped')
+  if (attempt.$skip !== undefined) return attempt.$skip
+  const mend = 'Return what next() gave, "ctx.skipCall(result)" or "ctx.deny(reason)".'
+  throw layerError(attempt, 'layer.no_result', `returned nothing. ${mend}`)
+}

@@ -1,0 +1,85 @@
+import { AlliumError } from '../../errors/allium-error.ts'
+import type { NarrowCancel } from '../../onion/cancel.ts'
+import { watch } from '../../onion/thenable.ts'
+import type { Deadline } from '../../seams/deadlines.ts'
+import type { AnyTool } from '../../tool/tool.ts'
+import type { ToolResult } from '../../tool/tool-result.ts'
+import type { ToolAttempt } from './context.ts'
+
+/** How what a tool gave or threw becomes a result. */
+interface Shapes {
+  shape(core: ToolAttempt, value: unknown): ToolResult
+  failed(core: ToolAttempt, error: unknown): ToolResult
+}
+
+/** A tool that runs: it ends with its own outcome, its timeout, or when its attempt is left, whichever comes first. */
+export class Running {
+  readonly #core: ToolAttempt
+  readonly #tool: AnyTool
+  readonly #cancel: NarrowCancel
+  readonly #shapes: Shapes
+  #open = true
+  #deadline: Deadline | undefined
+  #resolve: (result: ToolResult) => void = nothing
+  #reject: (error: unknown) => void = nothing
+
+  constructor(core: ToolAttempt, tool: AnyTool, cancel: NarrowCancel, shapes: Shapes) {
+    this.#core = core
+    this.#tool = tool
+    this.#cancel = cancel
+    this.#shapes = shapes
+  }
+
+  until(running: PromiseLike<unknown>): Promise<ToolResult> {
+    const core = this.#core
+    core.$work = this
+    const { agent } = core.$turn.session
+    const ms = this.#tool.timeout ?? agent.setup.toolTimeout
+    this.#deadline = core.$turn.deadlines.add(ms, () => this.#late(ms))
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+      watch(
+        running,
+        (value) => this.#settle(this.#shapes.shape, value),
+        (error) => this.#settle(this.#shapes.failed, error),
+      )
+    })
+  }
+
+  /** Cancels the tool: nobody waits for it any more. */
+  leave(reason: unknown): void {
+    if (!this.#open) return
+    this.#close()
+    this.#cancel.abort(reason)
+    this.#reject(reason)
+  }
+
+  /** Past its timeout it is left: what it still tries has no effect, what comes late is dropped. */
+  #late(ms: number): void {
+    const error = tooSlow(this.#core, ms)
+    this.#core.$expired = true
+    this.#settle(this.#shapes.failed, error)
+    this.#cancel.abort(new DOMException(error.message, 'TimeoutError'))
+  }
+
+  #settle(shaped: Shapes['shape'], value: unknown): void {
+    if (!this.#open) return
+    this.#close()
+    this.#resolve(shaped(this.#core, value))
+  }
+
+  #close(): void {
+    this.#open = false
+    if (this.#deadline !== undefined) this.#core.$turn.deadlines.remove(this.#deadline)
+    this.#cancel.release()
+    this.#core.$work = undefined
+  }
+}
+
+function tooSlow({ $call: { name } }: ToolAttempt, ms: number): AlliumError {
+  const message = `The tool "${name}" took longer than ${ms} ms.`
+  return new AlliumError('tool.timeout', message, { expose: true, details: { tool: name, ms } })
+}
+
+function nothing(): void {}

@@ -1,0 +1,18 @@
+import { describe } from '../../errors/describe.ts'
+import type { Attempt } from '../../onion/attempt.ts'
+import { layerError } from '../../onion/misuse.ts'
+import type { ToolResult, ToolStatus } from '../../tool/tool-result.ts'
+import type { ToolCall } from './tool-call.ts'
+
+/** A whole result of what a layer gave: a text, content, or what next() gave. */
+export function toResult(attempt: Attempt, given: unknown, status: ToolStatus): ToolResult {
+  const { callId: ownId } = attempt.$call as ToolCall
+  if (typeof given === 'string') return { callId: ownId, content: given, status }
+  const { content, isError, callId, status: own } = (given ?? {}) as Partial<ToolResult>
+  if (typeof content !== 'string' && !Array.isArray(content)) {
+    const what = `gave ${describe(given)} without content as its result. Give a text or { content, isError? }.`
+    throw layerError(attempt, 'layer.result', what)
+  }
+  if (callId === ownId && own !== undefined) return given as ToolResult
+  return { ...(given as ToolResult), callId: ownId, status: isError === true ? 'error' : status }
+}

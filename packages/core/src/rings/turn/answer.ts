@@ -1,0 +1,301 @@
+import { describe } from '../../errors/describe.ts'
+import type { FinishChunk } from '../../model/chunk.ts'
+import type { ModelResponse } from '../../model/response.ts'
+import { type Attempt, isOver } from '../../onion/attempt.ts'
+import { layerError } from '../../onion/misuse.ts'
+import { after } from '../../onion/thenable.ts'
+import type { Sink } from '../../stream/sink.ts'
+import type { Stage } from '../../stream/stage.ts'
+import type { StreamEnd } from '../../stream/transforms.ts'
+import { Outlet } from './outlet.ts'
+import { spokenAs, withoutSpeech, withText } from './spoken.ts'
+import { mismatch } from './stream-verbs.ts'
+import type { Turn } from './turn.ts'
+
+/** The answer of a turn on its way outward: keeps the stream, the history and `ctx.output` in agreement. */
+export class Answer {
+  readonly outlet: Outlet
+  /** The input is in the history: the core was entered. */
+  begun = false
+  #complete = false
+  #output: string | null = null
+  /** The text of the answer in the stream at the present place of the onion. */
+  #said = ''
+  /** The part of it that had left all layers before the present answer began. */
+  #flushed = ''
+  /** The assistant message that holds the answer. */
+  #at: number | undefined
+  /** Messages that were said while a layer held: no reader has seen them. */
+  #unseen: number[] = []
+  #wait: Promise<void> | undefined
+  #finish: FinishChunk | undefined
+  #stepEnds = false
+  /** The answer asked for tools: it stands in the history, and what follows is another one. */
+  #askedForTools = false
+  #response: ModelResponse | undefined
+  readonly #turn: Turn
+
+  constructor(turn: Turn) {
+    this.#turn = turn
+    this.outlet = new Outlet(turn)
+  }
+
+  get output(): string | null {
+    return this.#output
+  }
+  /** An output was set that no core has produced. */
+  get pending(): boolean {
+    return this.#output !== null && !this.#complete
+  }
+  /** Whether chunks of the present answer have reached the reader. */
+  get isShown(): boolean {
+    return this.outlet.used && !this.outlet.open
+  }
+  /** What the model calls of the turn send into: the stage of the innermost turn layer, or the outlet. */
+  get sink(): Sink {
+    return this.#turn.core?.$sink ?? this.outlet
+  }
+
+  /** The core begins: the input enters the history, what was set before is void. */
+  begin(): void {
+    this.#output = null
+    this.#takeInput()
+  }
+
+  /** A model call begins: its answer is a new one for every layer of the turn. */
+  beginCall(): void {
+    this.#beginStages()
+    this.outlet.begin()
+    this.#at = undefined
+    this.#said = ''
+    this.#flushed = ''
+    this.#askedForTools = false
+  }
+
+  /** Whether the layers of the turn must let go of an answer before its tools run. The last answer they end as they return. */
+  flushes(response: ModelResponse): boolean {
+    return this.sink !== this.outlet && response.toolCalls.length > 0
+  }
+
+  /** The answer as it left the outermost layer of the turn. */
+  async flush(response: ModelResponse): Promise<ModelResponse> {
+    let stage = this.sink as Stage
+    for (; ; stage = stage.out as Stage) {
+      await stage.end({ response })
+      if (stage.out === this.outlet) break
+    }
+    const { assembly } = stage
+    const toolCalls = assembly.toolCalls()
+    const { reasoning: _, ...rest } = response
+    const { text, reasoning } = assembly
+    const left = { ...rest, text, ...(reasoning !== undefined && { reasoning }), toolCalls }
+    return { ...left, message: assembly.message(toolCalls) }
+  }
+
+  /** The finish of a call goes round the layers, behind all they still hold back. */
+  finish(chunk: FinishChunk, flushed: boolean): void {
+    if (flushed || this.sink === this.outlet) void this.outlet.send(chunk)
+    else this.#finish = chunk
+  }
+
+  /** The step has ended; the last one when the layers have let go of its answer. */
+  endStep(): void {
+    if (this.#finish === undefined) this.#turn.tellStep('step:end')
+    else this.#stepEnds = true
+  }
+
+  /** Every layer has returned. */
+  seal(): void {
+    if (this.#finish !== undefined) void this.outlet.send(this.#finish)
+    if (this.#stepEnds) this.#turn.tellStep('step:end')
+    this.#finish = undefined
+    this.#stepEnds = false
+  }
+
+  /** What was shown of an answer that is not in the history. */
+  get unfinished(): string {
+    return this.#at === undefined && !this.#complete ? this.outlet.shown : ''
+  }
+
+  /** The message of a step is in the history. */
+  committed(response: ModelResponse, at: number | undefined, flushed: boolean): void {
+    this.#response = response
+    this.#said = response.text
+    this.#flushed = flushed ? response.text : ''
+    this.#askedForTools = flushed
+    this.#at = at
+    if (at !== undefined && this.outlet.open) this.#unseen.push(at)
+  }
+
+  /** The loop has ended. After tools, what a layer still says begins in fresh pipes, and behind the results. */
+  complete(): void {
+    this.#complete = true
+    this.#output = this.#said
+    if (!this.#askedForTools) return
+    if (this.#said === '') this.#at = undefined
+    this.#beginStages()
+  }
+
+  /** ctx.output = text, by a layer. */
+  set(attempt: Attempt, text: unknown): void {
+    if (typeof text !== 'string')
+      throw layerError(attempt, 'layer.result', `set ctx.output to ${describe(text)}. It takes a text.`)
+    if (!this.#complete || text === this.#output) {
+      this.#output = text
+      if (attempt.$call !== this.#turn) this.#warnOfVoid(attempt)
+      return
+    }
+    if (this.#turn.waits)
+      throw layerError(
+        attempt,
+        'layer.result',
+        'set ctx.output while tool calls wait for a decision. Set it when the turn is resumed and has its answer.',
+      )
+    this.#stream(attempt, text)
+    this.#output = text
+    this.#replace(text)
+  }
+
+  /** The layers inside a stage have returned: what its pipes held back is part of the answer. */
+  leave(stage: Stage): unknown {
+    const end: StreamEnd = this.#response === undefined ? { error: noResponse } : { response: this.#response }
+    return after(stage.end(end), () => {
+      const { assembly } = stage
+      const text = this.#flushed + assembly.text
+      if (text !== this.#said) {
+        this.#said = this.#output = text
+        this.#replace(text)
+      }
+      if (this.#flushed === '') this.#replaceThoughts(stage)
+    })
+  }
+
+  /** A layer asked to hold what leaves. */
+  hold(index: number): void {
+    this.outlet.hold(index)
+  }
+
+  /** A layer returns after the core: what it held goes on. */
+  release(attempt: Attempt): unknown {
+    if (attempt.$transforms?.hold === true) this.outlet.release()
+    if (!this.outlet.open) this.#unseen = []
+    const wait = this.#wait
+    this.#wait = undefined
+    return wait
+  }
+
+  /** A layer answers the turn by itself: without the core, or after it failed. */
+  give(attempt: Attempt): unknown {
+    const text = this.#output ?? ''
+    this.#takeInput()
+    this.#turn.seal()
+    this.outlet.drop(attempt.$index)
+    const sink = attempt.$sink as Sink
+    if (this.#askedForTools) this.beginCall()
+    else if (attempt.$inner !== undefined && isOver(attempt.$inner) && sink.used) sink.reset()
+    this.#complete = true
+    this.#said = text
+    this.#replace(text)
+    return text === '' ? undefined : sink.push({ type: 'text-delta', delta: text })
+  }
+
+  /** The run was blocked: what was said is taken back, and the reply, if any, said instead. */
+  retract(reply: string | undefined): void {
+    if (reply !== undefined) this.#takeInput()
+    const refused = this.#turn.options.resets === 'refuse' && this.outlet.used
+    if (this.#askedForTools && !this.#complete) this.beginCall()
+    else if (this.outlet.used && !refused) this.outlet.reset()
+    this.#output = reply ?? null
+    if (reply !== undefined && !refused) void this.outlet.push({ type: 'text-delta', delta: reply })
+    this.#silence(this.#at)
+    this.#replace(reply ?? '')
+  }
+
+  /** The run has ended while a layer held: what no reader has seen is nowhere, whatever ended it. Pairs of calls and results stay. */
+  dropUnseen(): void {
+    if (this.#unseen.length === 0) return
+    for (const at of [...this.#unseen].reverse()) this.#silence(at)
+    this.#unseen = []
+    this.#output = null
+    this.#said = ''
+  }
+
+  /** What there is to show of the answer so far. */
+  get partial(): string {
+    if (this.outlet.open) return this.outlet.shown
+    return this.unfinished || (this.#output ?? this.outlet.shown)
+  }
+
+  /** Inside the core the answer is still to come, and takes the place of what was set. */
+  #warnOfVoid(attempt: Attempt): void {
+    const { name = 'core' } = attempt.$hook ?? {}
+    const what = `Layer "${name}" set ctx.output in the ${attempt.$call.ring.scope} scope, where the answer replaces it. Set it in a turn hook.`
+    this.#turn.session.agent.warnOnce(`output:${name}`, what)
+  }
+
+  #stream(attempt: Attempt, text: string): void {
+    const sink = attempt.$sink as Sink
+    let rest = text.slice(this.#said.length)
+    if (!text.startsWith(this.#said)) {
+      if (this.#flushed !== '' || (sink.used && !sink.open)) {
+        const error = mismatch(attempt, 'the output')
+        this.#turn.fail(error)
+        throw error
+      }
+      if (sink.used) sink.reset()
+      rest = text
+    }
+    this.#said = text
+    const wait = sink.push({ type: 'text-delta', delta: rest })
+    if (wait !== undefined)
+      this.#wait = this.#wait === undefined ? wait : Promise.all([this.#wait, wait]).then(() => {})
+  }
+
+  #beginStages(): void {
+    for (let sink = this.sink; sink !== this.outlet; sink = (sink as Stage).out) (sink as Stage).begin()
+  }
+
+  #takeInput(): void {
+    if (this.begun) return
+    this.begun = true
+    this.#turn.session.history.push(this.#turn.input)
+  }
+
+  #replace(text: string): void {
+    const { history } = this.#turn.session
+    const old = this.#at === undefined ? undefined : history.items[this.#at]
+    if (old === undefined || this.#at === undefined) {
+      if (text === '') return
+      history.append({ role: 'assistant', content: text })
+      this.#at = history.items.length - 1
+      if (this.outlet.open) this.#unseen.push(this.#at)
+      return
+    }
+    const message = withText(old, text)
+    history.replace(this.#at, message)
+    if (message === undefined) this.#at = undefined
+  }
+
+  /** Thoughts and files as they left a stage. */
+  #replaceThoughts({ assembly }: Stage): void {
+    const { history } = this.#turn.session
+    const old = this.#at === undefined ? undefined : history.items[this.#at]
+    if (this.#at === undefined || old === undefined) return
+    const message = spokenAs(old, assembly)
+    if (message !== old) history.replace(this.#at, message)
+  }
+
+  #silence(at: number | undefined): void {
+    const { history } = this.#turn.session
+    const old = at === undefined ? undefined : history.items[at]
+    if (at === undefined || old === undefined) return
+    const message = withoutSpeech(old)
+    history.replace(at, message)
+    if (message === undefined && this.#at !== undefined) {
+      if (at === this.#at) this.#at = undefined
+      else if (at < this.#at) this.#at--
+    }
+  }
+}
+
+const noResponse = new Error('No model was asked.')

@@ -1,0 +1,215 @@
+import type { BlockDetails } from '../../errors/block-error.ts'
+import type { CustomEvent } from '../../events/events.ts'
+import type { ReadonlyHistory } from '../../messages/history.ts'
+import type { Message } from '../../messages/message.ts'
+import type { Usage } from '../../messages/usage.ts'
+import { modelId, type Settings, type ToolDef } from '../../model/model.ts'
+import { isLate, State } from '../../onion/attempt.ts'
+import { leftBehind, nameOf } from '../../onion/misuse.ts'
+import type { Capabilities } from '../../seams/capability.ts'
+import type { State as StateOf, StateWrite } from '../../state/state-store.ts'
+import type { OnChunk, Pipe } from '../../stream/transforms.ts'
+import { SessionAttempt, type SessionContext } from '../session/context.ts'
+import type { SessionScope } from '../session/session-scope.ts'
+import { type RunEnd, RunEnds } from './run-ends.ts'
+import { type StreamVerbs, transformsOf } from './stream-verbs.ts'
+import type { Turn } from './turn.ts'
+
+/** Turn scope: one input to one answer. */
+export interface TurnContext<S = StateOf, Config = unknown, C = unknown, P = unknown>
+  extends SessionContext<S, Config, C, P>,
+    StreamVerbs {
+  /** The input of this turn; a guard may replace it before next(). */
+  input: Message[]
+  /** The answer's text; null until the turn has one. Setting it before next() and not calling next() answers the turn. */
+  output: string | null
+  /** The working view that each model call starts from; replaceable, for compaction. The history stays whole. */
+  messages: Message[]
+  /** The id of this run. */
+  readonly turnId: string
+  /** The id of the turn's first run, over suspensions; for a layer that a sub-agent inherited, of its parent's turn. What counts per turn counts by it. */
+  readonly rootTurnId: string
+  /** Counts the turns of the session from 0. */
+  readonly turnIndex: number
+  /** Counts the steps of this turn from 0. */
+  readonly stepIndex: number
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  /** What the model calls of this turn start from, to read. */
+  readonly plan: TurnPlan
+  /** The steps that this turn may have; then it is stopped with `max_steps`. */
+  maxSteps: number
+  /** Whether chunks that have reached the reader may be taken back by another attempt. */
+  readonly resets: 'allow' | 'refuse'
+  /** Aborts when the run does, or when a layer outside narrowed it. */
+  readonly signal: AbortSignal
+  /** What the turn has used so far. */
+  readonly usage: Readonly<Usage>
+  /** Ends the run with an AbortError: everything is cancelled, every layer unwinds. */
+  abort(reason?: unknown): never
+  /** Trips a guardrail: unwinds, and is the status of the result. `reply` becomes its text. */
+  block(reason: string, options?: BlockDetails): never
+  /** Ends the loop after this step. */
+  stop(reason?: string): void
+  /** Work that the run's completion awaits, but not its stream. A rejection goes to observers and the logger. */
+  defer(promise: PromiseLike<unknown>): void
+  /**
+   * Runs `fn` when the run has ended, whichever way, with its `turn:end`. It is awaited before the run settles; those of
+   * inner layers run first. What it throws goes to observers and the logger.
+   */
+  onEnd(fn: (end: RunEnd) => unknown): void
+  /** Runs a side effect once per key in this turn; in a tool the key is the call's own. A failure may be tried again. */
+  once<T>(key: string, fn: () => T | Promise<T>): Promise<T>
+}
+
+/** What the model calls of a turn start from. */
+export interface TurnPlan {
+  /** The id of the model. */
+  readonly model: string
+  readonly settings: Readonly<Settings>
+  /** The agent's tools. */
+  readonly tools: readonly ToolDef[]
+  /** The tool that the model answers with, where the run's `output` is got that way. */
+  readonly answerTool: string | undefined
+}
+
+/** The one attempt of a turn layer's next(), and the context of the layer that stands in it; the core's is that of the loop. */
+export class TurnAttempt extends SessionAttempt implements TurnContext {
+  $history: ReadonlyHistory | undefined = undefined
+
+  override get $session(): SessionScope {
+    return this.$turn.session
+  }
+  get $turn(): Turn {
+    return this.$call as Turn
+  }
+  /** The turn that the layer acts for: for one that a sub-agent inherited, its parent's. */
+  get $acts(): Turn {
+    return this.$hook?.up === undefined ? this.$turn : ((this.$owner.turn as Turn | undefined) ?? this.$turn)
+  }
+  /** The name of what stands here, for messages. */
+  get $name(): string {
+    return nameOf(this)
+  }
+
+  override get context(): unknown {
+    return this.$turn.options.context
+  }
+  override get history(): ReadonlyHistory {
+    this.$history ??= this.$session.history.viewFor(() => !this.$isLate('history'))
+    return this.$history
+  }
+  override get metadata(): Record<string, unknown> {
+    return this.$turn.metadata
+  }
+  get input(): Message[] {
+    return this.$turn.input
+  }
+  set input(input: Message[]) {
+    if (!this.$isMute('input')) this.$turn.setInput(input)
+  }
+  get output(): string | null {
+    return this.$turn.answer.output
+  }
+  set output(text: string | null) {
+    if (!this.$isMute('output')) this.$turn.answer.set(this, text)
+  }
+  get messages(): Message[] {
+    return this.$turn.messages
+  }
+  set messages(messages: Message[]) {
+    if (!this.$isMute('messages')) this.$turn.messages = messages
+  }
+  get turnId(): string {
+    return this.$turn.turnId
+  }
+  get rootTurnId(): string {
+    return this.$acts.rootId
+  }
+  get turnIndex(): number {
+    return this.$turn.turnIndex
+  }
+  get stepIndex(): number {
+    return this.$turn.stepIndex
+  }
+  get startedAt(): number {
+    return this.$turn.startedAt
+  }
+  get plan(): TurnPlan {
+    const { model, settings, format } = this.$turn.options
+    return { model: modelId(model), settings, tools: this.$agent.tools.defs, answerTool: format?.tool?.name }
+  }
+  get maxSteps(): number {
+    return this.$turn.maxSteps
+  }
+  set maxSteps(steps: number) {
+    if (!this.$isMute('maxSteps')) this.$turn.maxSteps = steps
+  }
+  get resets(): 'allow' | 'refuse' {
+    return this.$turn.options.resets
+  }
+  get signal(): AbortSignal {
+    return this.$cancel.signal
+  }
+  get usage(): Usage {
+    return { ...this.$turn.usage }
+  }
+  abort(reason?: unknown): never {
+    if (this.$isLate('abort')) throw leftBehind(this)
+    return this.$acts.abort(reason)
+  }
+  block(reason: string, options: BlockDetails = {}): never {
+    if (this.$isLate('block')) throw leftBehind(this)
+    return this.$acts.block(reason, options)
+  }
+  stop(reason = 'stopped'): void {
+    if (!this.$isLate('stop')) this.$acts.stopReason ??= reason
+  }
+  override emit(event: CustomEvent): void {
+    this.$turn.emit(event, isLate(this))
+  }
+  defer(promise: PromiseLike<unknown>): void {
+    this.$turn.defer(promise, this.$name)
+  }
+  onEnd(fn: (end: RunEnd) => unknown): void {
+    this.$turn.ends ??= new RunEnds()
+    this.$turn.ends.add(fn, this.$name)
+  }
+  once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
+    return this.$turn.once(this.onceKey(key), fn)
+  }
+  onChunk(fn: OnChunk): void {
+    transformsOf(this, 'onChunk').steps.push({ map: fn })
+  }
+  pipe(fn: Pipe): void {
+    transformsOf(this, 'pipe').steps.push({ pipe: fn })
+  }
+  hold(): void {
+    transformsOf(this, 'hold').hold = true
+  }
+  override get $capabilities(): Capabilities {
+    const up = this.$hook?.up
+    return up === undefined ? this.$turn.capabilities : this.$acts.capabilities
+  }
+  protected onceKey(key: string): string {
+    return key
+  }
+
+  /** Whether what is tried has no effect, because the attempt has failed or was left; then that is told. */
+  $isLate(verb: string): boolean {
+    if (!isLate(this)) return false
+    this.$call.late(this, verb)
+    return true
+  }
+  /** Whether a change has no effect: also where the layer has returned, which is not told. */
+  $isMute(verb: string): boolean {
+    if (this.$state === State.running && !this.$expired) return false
+    return this.$isLate(verb) || this.$state !== State.running
+  }
+  override $writes(key: string): StateWrite {
+    if (!isLate(this)) return 'taken'
+    if (this.$session.agent.fields.get(key)?.reducer !== undefined && !this.$turn.told) return 'late'
+    this.$call.late(this, 'state')
+    return 'dropped'
+  }
+}

@@ -1,0 +1,45 @@
+import { lastCalls } from '../../messages/history.ts'
+import { cloneJson } from '../../messages/json.ts'
+import type { Approval, Decision } from '../../tool/approval.ts'
+import type { AskedCall } from '../tool/tool-call.ts'
+import type { Turn } from './turn.ts'
+import type { Resume } from './turn-options.ts'
+
+/** The calls that wait and that a human has decided, to run now. */
+export function decidedCalls({ session }: Turn, { suspension, decisions }: Resume): AskedCall[] {
+  const { items } = session.history
+  const waiting = new Set(session.history.pending().map(({ callId }) => callId))
+  return lastCalls(items).flatMap((part, index): AskedCall[] => {
+    const { callId } = part
+    if (!waiting.has(callId)) return []
+    const waited = suspension?.calls[callId]
+    const inner = waited?.inner === undefined ? undefined : innerDecisions(callId, decisions)
+    const approval = inner === undefined ? approvalOf(decisions.get(callId)) : ({ approve: true } as const)
+    if (approval === undefined) return []
+    const args = cloneJson('args' in approval ? approval.args : part.args)
+    return [{ call: { callId, name: part.name, args }, index, problem: undefined, approval, waited, inner }]
+  })
+}
+
+/** Those for the calls of a sub-agent that waits inside this one, by their ids there. */
+function innerDecisions(
+  callId: string,
+  decisions: ReadonlyMap<string, Decision>,
+): Record<string, Decision> | undefined {
+  const prefix = `${callId}/`
+  const inner = [...decisions].filter(([id]) => id.startsWith(prefix))
+  if (inner.length === 0) return undefined
+  return Object.fromEntries(inner.map(([id, decision]) => [id.slice(prefix.length), withInnerToken(decision)]))
+}
+
+/** The token of a call inside is that of the call that runs the sub-agent, a dot, and its own. */
+function withInnerToken({ token, ...decision }: Decision): Decision {
+  return token === undefined ? decision : { ...decision, token: token.slice(token.indexOf('.') + 1) }
+}
+
+/** What layers see of a decision: without its token. */
+function approvalOf(decision: Decision | undefined): Approval | undefined {
+  if (decision === undefined) return undefined
+  const { token: _, ...approval } = decision
+  return Object.freeze(approval) as Approval
+}

@@ -1,0 +1,106 @@
+import { type Attempt, isOpen } from '../../onion/attempt.ts'
+import { abandon } from '../../onion/leave.ts'
+import { nameOf } from '../../onion/misuse.ts'
+import type { Deadline } from '../../seams/deadlines.ts'
+import type { Turn } from './turn.ts'
+
+/** Layers that were left together, and when nobody waits for them any more. */
+interface Leaving {
+  readonly layers: Set<Attempt>
+  readonly deadline: Deadline
+}
+
+/** How long a turn waits for layers that do not come back: the agent's `abortGrace`. */
+export class Grace {
+  readonly #turn: Turn
+  #leavings: Leaving[] = []
+  /** Layers around those that hang, once the run has given these up. */
+  #around: Set<Attempt> | undefined
+  #deadline: Deadline | undefined
+  #unwound: (() => void) | undefined
+
+  constructor(turn: Turn) {
+    this.#turn = turn
+  }
+
+  /** Layers were left while they ran. */
+  left(layers: readonly Attempt[]): void {
+    if (this.#turn.decided) return
+    const leaving: Leaving = { layers: new Set(layers), deadline: this.#after(() => this.#expired(leaving)) }
+    this.#leavings.push(leaving)
+  }
+
+  /** A layer that was left has come back. */
+  returned(layer: Attempt): void {
+    for (const leaving of this.#leavings)
+      if (leaving.layers.delete(layer) && leaving.layers.size === 0) this.#forget(leaving)
+    if (this.#around?.delete(layer) === true && this.#around.size === 0) this.#turn.giveUp()
+  }
+
+  /** The run has ended before its layers did. */
+  begin(): void {
+    this.#deadline ??= this.#after(() => this.#force())
+  }
+
+  /** Resolves when the layers of left attempts have come back, or their time is over. */
+  async unwound(): Promise<void> {
+    if (this.#leavings.length === 0 || this.#around !== undefined) return
+    await new Promise<void>((resolve) => (this.#unwound = resolve))
+  }
+
+  /** Those around what hangs learn it from their next(); the turn waits no longer. */
+  #expired(leaving: Leaving): void {
+    for (const layer of [...leaving.layers].reverse()) layer.$reject?.(layer.$outcome)
+    this.#forget(leaving)
+  }
+
+  #forget(leaving: Leaving): void {
+    this.#turn.deadlines.remove(leaving.deadline)
+    this.#leavings = this.#leavings.filter((one) => one !== leaving)
+    if (this.#leavings.length === 0) this.#unwound?.()
+  }
+
+  /** What hangs is left; the layers around it have as long again, then the run settles. */
+  #force(): void {
+    const turn = this.#turn
+    const reason = turn.end?.error
+    const roots = [...turn.live, ...(turn.root === undefined ? [] : [turn.root])].filter(isOpen)
+    const chains = roots.map((root) => (root === turn.root ? this.#abandonTurn(root, reason) : abandon(root, reason)))
+    const hung = chains
+      .flatMap((chain) => chain.slice(-1))
+      .filter(({ $inner }) => $inner === undefined || !isCore($inner))
+    this.#around = new Set(chains.flat().filter((layer) => !hung.includes(layer)))
+    if (hung.length > 0) this.#tell(hung)
+    if (this.#around.size === 0) turn.giveUp()
+    else this.#after(() => turn.giveUp())
+    this.#leavings = []
+    this.#unwound?.()
+  }
+
+  /** The promise of the whole turn is kept back, until the layers around have come back. */
+  #abandonTurn(root: Attempt, reason: unknown): Attempt[] {
+    const { $reject } = root
+    root.$reject = undefined
+    const layers = abandon(root, reason)
+    root.$reject = $reject
+    return layers
+  }
+
+  #tell(hung: readonly Attempt[]): void {
+    const { agent } = this.#turn.session
+    const names = hung.map((layer) => `"${nameOf(layer)}" (${layer.$call.ring.scope})`).join(', ')
+    agent.setup.logger.warn(
+      `The run has ended without ${names}, which did not come back within ${agent.setup.abortGrace} ms. Pass ctx.signal to all that a layer waits for.`,
+      { layers: hung.map(nameOf), turnId: this.#turn.turnId },
+    )
+  }
+
+  #after(fn: () => void): Deadline {
+    const { deadlines, session } = this.#turn
+    return deadlines.add(session.agent.setup.abortGrace, fn)
+  }
+}
+
+function isCore({ $hook }: Attempt): boolean {
+  return $hook === undefined
+}

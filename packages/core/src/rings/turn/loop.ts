@@ -1,0 +1,55 @@
+import type { ModelResponse } from '../../model/response.ts'
+import type { AskedCall } from '../tool/tool-call.ts'
+import { decidedCalls } from './decided-calls.ts'
+import { beginCall, callEnded, callFailed } from './model-step.ts'
+import { askedCalls, toolStep } from './tool-step.ts'
+import type { Turn } from './turn.ts'
+import type { Resume } from './turn-options.ts'
+
+const none: readonly AskedCall[] = []
+
+/** The loop: a step is one model call and the tool calls that it asked for; a turn goes on while there are any. */
+export async function loop(turn: Turn): Promise<void> {
+  turn.answer.begin()
+  if (turn.options.resume !== undefined) await resumeStep(turn, turn.options.resume)
+  for (; turn.stopReason === undefined && !turn.waits; turn.stepIndex++) {
+    if (turn.stepIndex >= turn.maxSteps) {
+      turn.stopReason = 'max_steps'
+      break
+    }
+    turn.tellStep('step:start')
+    const call = beginCall(turn)
+    let response: ModelResponse
+    try {
+      response = (await turn.run(call)) as ModelResponse
+      goesOn(turn)
+      if (turn.answer.flushes(response)) response = await turn.until(turn.answer.flush(response))
+    } catch (error) {
+      callFailed(call, error)
+      throw error
+    }
+    callEnded(call, response)
+    goesOn(turn)
+    const asked = response.toolCalls.length === 0 ? none : askedCalls(response)
+    if (asked.length > 0) await toolStep(turn, asked)
+    goesOn(turn)
+    turn.answer.endStep()
+    if (asked.length === 0) break
+    if (turn.waiting !== undefined) turn.waits = true
+  }
+  turn.answer.complete()
+}
+
+/** The rest of a step that waited: the calls that a human has decided run, those that are undecided go on waiting. */
+async function resumeStep(turn: Turn, resume: Resume): Promise<void> {
+  turn.tellStep('step:start')
+  await toolStep(turn, decidedCalls(turn, resume))
+  goesOn(turn)
+  turn.answer.endStep()
+  turn.waits = turn.session.history.pending().length > 0
+  turn.stepIndex++
+}
+
+function goesOn(turn: Turn): void {
+  if (turn.isOver) throw turn.over
+}

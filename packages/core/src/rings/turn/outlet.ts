@@ -1,0 +1,87 @@
+import type { ContentChunk, FinishChunk } from '../../model/chunk.ts'
+import type { Sink } from '../../stream/sink.ts'
+import type { Turn } from './turn.ts'
+
+/**
+ * Where the stream of a turn leaves its outermost layer: into the run's events and to observers. While a turn layer
+ * holds, it keeps everything here, behind the transforms of all layers, so that what is kept can still be begun again.
+ */
+export class Outlet implements Sink {
+  used = false
+  /** The text that was shown of the present answer. */
+  shown = ''
+  readonly #turn: Turn
+  #hold: Hold | undefined
+
+  constructor(turn: Turn) {
+    this.#turn = turn
+  }
+
+  get open(): boolean {
+    return this.#hold !== undefined
+  }
+
+  begin(): void {
+    this.used = false
+    this.shown = ''
+    if (this.#hold !== undefined) this.#hold.mark = this.#hold.chunks.length
+  }
+
+  push(chunk: ContentChunk): void | Promise<void> {
+    this.used = true
+    return this.send(chunk)
+  }
+
+  send(chunk: ContentChunk | FinishChunk): void | Promise<void> {
+    if (this.#hold === undefined) return this.#show(chunk)
+    this.#hold.chunks.push(chunk)
+  }
+
+  reset(): void {
+    if (this.#hold !== undefined) this.#hold.chunks.length = this.#hold.mark
+    else this.#turn.send({ type: 'model:reset', ...this.#turn.place })
+    this.used = false
+    this.shown = ''
+  }
+
+  /** The layer at this place of the turn's onion holds. */
+  hold(index: number): void {
+    this.#hold ??= { layers: [], chunks: [], mark: 0 }
+    this.#hold.layers.push(index)
+  }
+
+  /** A layer that held has returned; what is kept goes on with the last of them. */
+  release(): void {
+    this.#hold?.layers.pop()
+    if (this.#hold === undefined || this.#hold.layers.length > 0) return
+    const { chunks } = this.#hold
+    this.#hold = undefined
+    for (const chunk of chunks) void this.#show(chunk)
+  }
+
+  /** The layers from a place on have failed: what one of them held is dropped. */
+  drop(from: number): void {
+    const hold = this.#hold
+    if (hold === undefined || (hold.layers.at(-1) ?? -1) < from) return
+    const layers = hold.layers.filter((index) => index < from)
+    this.#hold = layers.length === 0 ? undefined : { layers, chunks: [], mark: 0 }
+  }
+
+  #show(chunk: ContentChunk | FinishChunk): void | Promise<void> {
+    if (chunk.type === 'text-delta') this.shown += chunk.delta
+    const turn = this.#turn
+    const { observers } = turn.session.agent
+    if (observers.has('model:chunk'))
+      observers.emit('model:chunk', { type: 'model:chunk', ...turn.place, chunk: { ...chunk } })
+    return turn.events.push(chunk)
+  }
+}
+
+/** What the turn layers that hold keep back. */
+interface Hold {
+  /** Their places in the onion. */
+  readonly layers: number[]
+  readonly chunks: (ContentChunk | FinishChunk)[]
+  /** Where the present answer begins. */
+  mark: number
+}

@@ -1,0 +1,21 @@
+import type { RunResult } from './run-result.ts'
+import type { Turn } from './turn.ts'
+
+/** What there was when a run ended before its time; on its error as `partial`. */
+export interface Partial extends Pick<RunResult, 'text' | 'usage' | 'messages'> {
+  /** Which run it was; absent before its turn began. */
+  turnId?: string
+  sessionId?: string
+}
+
+export function partialOf({ answer, session, turnId, usage }: Turn): Partial {
+  const messages = session.history.since(session.history.changedFrom)
+  return { text: answer.partial, usage: { ...usage }, messages, turnId, sessionId: session.id }
+}
+
+/** Puts what there was on the error that the run rejects with. */
+export function withPartial(error: unknown, turn: Turn): unknown {
+  if (typeof error === 'object' && error !== null && Object.isExtensible(error))
+    Object.defineProperty(error, 'partial', { value: partialOf(turn), writable: true, configurable: true })
+  return error
+}

@@ -1,0 +1,56 @@
+import { type Ring, State } from '../../onion/attempt.ts'
+import { layerError } from '../../onion/misuse.ts'
+import { fail, succeed } from '../../onion/next.ts'
+import { TurnAttempt } from './context.ts'
+import { loop } from './loop.ts'
+import { openStage } from './stream-verbs.ts'
+import type { Turn } from './turn.ts'
+
+/** The turn scope: entered once, its core is the loop, its layers set `ctx.output` or leave the answer as it is. */
+export const turnRing: Ring = {
+  scope: 'turn',
+  reentrant: false,
+  open(call, caller, number, cancel) {
+    const attempt = new TurnAttempt(call, caller, caller === undefined ? 0 : caller.$index + 1, number, cancel)
+    if (caller === undefined) attempt.$sink = (call as Turn).answer.outlet
+    return attempt
+  },
+  begin(caller, inner) {
+    const { answer } = caller.$call as Turn
+    inner.$sink = openStage(caller, caller.$sink ?? answer.outlet, false)
+    if (caller.$transforms?.hold === true) answer.hold(caller.$index)
+  },
+  refusal: () => undefined,
+  core(attempt) {
+    const turn = attempt.$call as Turn
+    turn.core = attempt as TurnAttempt
+    loop(turn).then(
+      () => succeed(attempt, undefined),
+      (error) => fail(attempt, error),
+    )
+  },
+  close({ $call }, reason) {
+    const turn = $call as Turn
+    turn.leaveLoop(reason)
+  },
+  decided: () => undefined,
+  result(attempt) {
+    const { answer } = attempt.$call as Turn
+    const { $inner: inner } = attempt
+    if (inner?.$state === State.done) return answer.release(attempt)
+    if (answer.pending) return answer.give(attempt)
+    if (inner === undefined)
+      throw layerError(
+        attempt,
+        'layer.no_next',
+        'returned without next() and without an answer. Write "await next()", or set ctx.output to answer the turn itself.',
+      )
+    const what = 'swallowed the error of next() without an answer. Throw it again, or set ctx.output.'
+    throw layerError(attempt, 'layer.no_result', what, inner.$outcome)
+  },
+  arrive(caller, _, value) {
+    const { answer } = caller.$call as Turn
+    return caller.$stage === undefined ? value : answer.leave(caller.$stage)
+  },
+  adopt() {},
+}

@@ -1,0 +1,151 @@
+import { AlliumError } from '../../errors/allium-error.ts'
+import type { BlockError } from '../../errors/block-error.ts'
+import { messageOf } from '../../errors/describe.ts'
+import { isStackOverflow } from '../../errors/stack-overflow.ts'
+import type { RunStatus, TurnEnd, TurnStart } from '../../events/events.ts'
+import { withPartial } from './partial.ts'
+import type { RunEnd } from './run-ends.ts'
+import type { RunResult } from './run-result.ts'
+import { statusOf } from './status.ts'
+import { store } from './store.ts'
+import { suspend } from './suspend.ts'
+import type { Turn } from './turn.ts'
+
+/**
+ * Runs a turn from its outermost layer to its one terminal event; then what layers do at its end; then `settled` is told,
+ * then deferred work awaited.
+ * Rejects where the turn was aborted or failed.
+ */
+export async function runTurn(
+  turn: Turn,
+  settled: (end: { error?: unknown; result?: RunResult }) => void,
+  parse?: (text: string) => Promise<unknown>,
+): Promise<RunResult> {
+  const { session } = turn
+  begin(turn)
+  let output: unknown
+  try {
+    if (turn.end === undefined) await turn.pass()
+  } catch (error) {
+    if (turn.end === undefined) turn.close('failed', layersTooDeep(error, turn))
+  }
+  turn.decided = true
+  await turn.grace.unwound()
+  try {
+    if (turn.waits && turn.end === undefined) await suspend(turn)
+    if (parse !== undefined && statusOf(turn) === 'completed') output = await parse(turn.answer.output ?? '')
+  } catch (error) {
+    turn.close('failed', error)
+  }
+  turn.clearDeadlines()
+  closeHistory(turn)
+  turn.answer.seal()
+  const notStored = session.keepers === undefined ? undefined : await store(turn, session.keepers)
+  session.turn = undefined
+  const { end } = turn
+  const status = statusOf(turn)
+  const told = tellEnd(turn, status)
+  if (turn.ends !== undefined) await turn.bounded(turn.runEnds(told))
+  if (end === undefined || end.kind === 'blocked') {
+    const ended = result(turn, status as RunResult['status'])
+    if (parse !== undefined) ended.output = (output ?? null) as RunResult['output']
+    session.state.endTurn()
+    notStored?.()
+    settled({ result: ended })
+    if (turn.deferred !== undefined) await turn.bounded(Promise.all(turn.deferred))
+    return ended
+  }
+  session.state.endTurn()
+  const error = withPartial(end.error, turn)
+  notStored?.()
+  settled({ error })
+  if (turn.deferred !== undefined) await turn.bounded(Promise.all(turn.deferred))
+  throw error
+}
+
+function begin(turn: Turn): void {
+  const { session, turnId, turnIndex } = turn
+  const resumes = turn.options.resume?.suspension
+  session.turn = turn
+  if (resumes === undefined) session.state.beginTurn()
+  else session.state.restore(resumes.state)
+  const event: TurnStart = { type: 'turn:start', sessionId: session.id, turnId, turnIndex }
+  turn.send(resumes === undefined ? event : { ...event, resumes: resumes.turnId })
+}
+
+/** A cut answer stays, marked; a blocked one goes, and its reply stands in its place. */
+function closeHistory(turn: Turn): void {
+  const { end, answer, session } = turn
+  if (end === undefined && turn.waits) return
+  if (end !== undefined) {
+    turn.seal()
+    session.history.closePending('Cancelled.')
+    answer.dropUnseen()
+    answer.outlet.drop(0)
+    if (end.kind === 'blocked') answer.retract((end.error as BlockError).reply)
+    else if (answer.unfinished !== '')
+      session.history.append({ role: 'assistant', content: answer.unfinished, interrupted: true })
+  }
+  session.endTurn(turn.turnId)
+}
+
+function reasonOf({ end, stopReason, waits }: Turn): string | undefined {
+  if (end === undefined) return waits ? undefined : stopReason
+  return end.kind === 'blocked' ? (end.error as BlockError).reason : messageOf(end.error)
+}
+
+/** What a block says for programs. */
+function codeOf({ end }: Turn): { code?: string; retryAfter?: number } {
+  if (end?.kind !== 'blocked') return {}
+  const { code, retryAfter } = end.error as BlockError
+  return { ...(code !== undefined && { code }), ...(retryAfter !== undefined && { retryAfter }) }
+}
+
+function tellEnd(turn: Turn, status: RunStatus): RunEnd {
+  const { session, turnId, turnIndex, end } = turn
+  const sessionId = session.id
+  const { observers } = session.agent
+  const event: TurnEnd = { type: 'turn:end', sessionId, turnId, turnIndex, status, usage: { ...turn.usage } }
+  const reason = status === 'failed' ? undefined : reasonOf(turn)
+  if (reason !== undefined) event.reason = reason
+  if (status === 'failed' && observers.has('error'))
+    observers.emit('error', { type: 'error', sessionId, turnId, error: end?.error })
+  Object.assign(event, codeOf(turn))
+  const full = end === undefined ? event : { ...event, error: end.error }
+  turn.told = true
+  if (observers.has('turn:end')) observers.emit('turn:end', { ...full })
+  void turn.events.push(event)
+  return full
+}
+
+function result(turn: Turn, status: RunResult['status']): RunResult {
+  const { session, answer } = turn
+  const reason = reasonOf(turn)
+  const ended: RunResult = {
+    text: answer.output ?? '',
+    output: answer.output,
+    status,
+    state: session.state.snapshot(),
+    usage: { ...turn.usage },
+    messages: session.history.since(session.history.changedFrom),
+    toolCalls: turn.toolCalls,
+    pending: session.pending,
+    turnId: turn.turnId,
+    sessionId: session.id,
+  }
+  if (reason !== undefined) ended.reason = reason
+  Object.assign(ended, codeOf(turn))
+  const resumes = turn.options.resume?.suspension?.turnId
+  if (resumes !== undefined) ended.resumes = resumes
+  return ended
+}
+
+function layersTooDeep(error: unknown, { options: { onion } }: Turn): unknown {
+  const depth = Math.max(onion.turn.length, onion.model.length, onion.tool.length)
+  if (!isStackOverflow(error) || depth < 1000) return error
+  return new AlliumError(
+    'layer.too_deep',
+    `${depth} layers in one scope are more than the call stack holds. Join some of them, or start Node with a larger --stack-size.`,
+    { cause: error },
+  )
+}

@@ -1,0 +1,40 @@
+import { equalJson } from '../../messages/json.ts'
+import type { Message, Part } from '../../messages/message.ts'
+import type { Assembly } from '../../stream/assembly.ts'
+
+/** The message with another text; undefined where nothing is left of it. */
+export function withText(message: Message, text: string): Message | undefined {
+  if (typeof message.content === 'string') return text === '' ? undefined : { ...message, content: text }
+  const at = message.content.findIndex((part) => part.type === 'text')
+  const content: Part[] = message.content.filter((part) => part.type !== 'text')
+  const part: Part = { type: 'text', text }
+  if (text !== '') content.splice(at < 0 ? content.length : Math.min(at, content.length), 0, part)
+  return content.length === 0 ? undefined : { ...message, content }
+}
+
+/** The message without what it says and thinks: its calls, and what the provider gave as their results. */
+export function withoutSpeech(message: Message): Message | undefined {
+  if (typeof message.content === 'string') return undefined
+  const content = message.content.filter(({ type }) => type === 'tool-call' || type === 'tool-result')
+  return content.length === 0 ? undefined : { ...message, content }
+}
+
+/** The message with text, thoughts and files as a stream had them; the same where it has them already. */
+export function spokenAs(message: Message, assembly: Assembly): Message | undefined {
+  const said = speechOf(assembly.message(assembly.toolCalls()))
+  if (equalJson(said, speechOf(message))) return message
+  const others = typeof message.content === 'string' ? [] : message.content.filter((part) => !isSpeech(part))
+  const content = [...said, ...others]
+  const only = content.length === 1 ? content[0] : undefined
+  if (content.length === 0) return undefined
+  return { ...message, content: only?.type === 'text' && only.providerMetadata === undefined ? only.text : content }
+}
+
+function speechOf({ content }: Message): Part[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
+  return content.filter(isSpeech)
+}
+
+function isSpeech({ type }: Part): boolean {
+  return type === 'text' || type === 'reasoning' || type === 'file'
+}

@@ -1,0 +1,54 @@
+import { messageOf } from '../../errors/describe.ts'
+import type { SessionKeeper, StoredTurn } from '../../seams/session-store.ts'
+import { statusOf } from './status.ts'
+import type { Turn } from './turn.ts'
+
+/**
+ * Gives the ended run to those who store the session. What one of them throws fails the run, unless it has ended otherwise.
+ *
+ * @returns where it was not stored: what takes the run back, or leaves it to be stored with the next one
+ */
+export async function store(turn: Turn, keepers: readonly SessionKeeper[]): Promise<(() => void) | undefined> {
+  const { session } = turn
+  const stored = storedTurn(turn)
+  let failed = false
+  for (const keeper of keepers)
+    try {
+      await keeper.end?.(stored)
+    } catch (error) {
+      failed = true
+      if (turn.end === undefined) turn.close('failed', error)
+      else tellNotStored(turn, error)
+    }
+  if (failed) return () => session.notStored(hadEffect(turn))
+  session.isStored(stored.from + stored.messages.length)
+  return undefined
+}
+
+/** Whether a tool began, or a decision of a human was used. */
+function hadEffect({ options, toolCalls }: Turn): boolean {
+  return (
+    options.resume !== undefined || toolCalls.some(({ result: { status } }) => status === 'ok' || status === 'error')
+  )
+}
+
+/** The run ends otherwise, so that its caller does not hear of it. */
+function tellNotStored({ session, turnId }: Turn, error: unknown): void {
+  const what = `The session "${session.id}" could not be stored: ${messageOf(error)}`
+  session.agent.setup.logger.error(what, { error, turnId })
+}
+
+function storedTurn(turn: Turn): StoredTurn {
+  const { session, turnId } = turn
+  const { version } = session.agent.setup
+  const from = Math.min(session.stored, session.history.changedFrom)
+  const { history: messages, ...rest } = session.snapshot(from)
+  return {
+    turnId,
+    ...(version !== undefined && { version }),
+    status: statusOf(turn),
+    from,
+    messages,
+    rest: { ...rest },
+  }
+}

@@ -1,0 +1,49 @@
+import { digestOf, sealOf } from '../../seams/seal.ts'
+import { tenantOf } from '../../seams/tenant.ts'
+import type { SuspendedCall } from '../../state/snapshot.ts'
+import { bindingOf } from '../session/suspension.ts'
+import type { ToolCall, Waiting } from '../tool/tool-call.ts'
+import type { Turn } from './turn.ts'
+
+/** Keeps what the turn needs to go on when a human has decided: what waits, and seals over what was asked. */
+export async function suspend(turn: Turn): Promise<void> {
+  const { session, turnId, rootId, stopReason, waiting = [] } = turn
+  const before = session.suspension?.calls ?? {}
+  const calls: Record<string, SuspendedCall> = {}
+  for (const { callId } of session.history.pending()) {
+    const call = waiting.find((call) => call.callId === callId)
+    const record = call === undefined ? before[callId] : await recordOf(call)
+    if (record !== undefined) calls[callId] = record
+  }
+  // The loop has gone on to the step after the one that waits.
+  const stepIndex = turn.stepIndex - 1
+  session.suspension = { turnId, rootId, stepIndex, state: session.state.ofTurn(), calls }
+  if (stopReason !== undefined) session.suspension.stopReason = stopReason
+}
+
+async function recordOf(call: ToolCall): Promise<SuspendedCall> {
+  const { turn, callId, name, asked, registered, sent, how } = call
+  const { setup } = turn.session.agent
+  const { request = {}, args = sent.args, layer, inner }: Partial<Waiting> = how ?? {}
+  const { expiresIn = setup.approvals.expiresIn, ...shown } = request
+  const tenant = tenantOf(turn.session.principal)
+  const record: Omit<SuspendedCall, 'token'> = {
+    name,
+    turnId: turn.turnId,
+    sent: await digestOf(sentArgs(turn, callId) ?? asked.call.args),
+    args: await digestOf(args),
+    schema: await digestOf(registered?.def.jsonSchema),
+    request: shown,
+    ...(setup.version !== undefined && { version: setup.version }),
+    ...(layer !== undefined && { layer }),
+    ...(tenant !== undefined && { tenant }),
+    ...(expiresIn !== undefined && { expiresAt: setup.clock.now() + expiresIn }),
+    ...(inner !== undefined && { inner, inside: await digestOf(inner) }),
+  }
+  return { ...record, token: await sealOf(bindingOf(callId, record), setup.approvals.secret) }
+}
+
+/** The arguments as they stand in the history. */
+function sentArgs({ session }: Turn, callId: string): unknown {
+  return session.history.pending().find((part) => part.callId === callId)?.args
+}

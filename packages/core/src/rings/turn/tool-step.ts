@@ -1,0 +1,173 @@
+import type { ToolEnd } from '../../events/events.ts'
+import { cloneJson } from '../../messages/json.ts'
+import type { ToolResultPart } from '../../messages/message.ts'
+import type { ToolCall as CallOfModel, ModelResponse } from '../../model/response.ts'
+import { checkArgs, refusedKey } from '../../tool/check-args.ts'
+import { errorResult, type ToolResult } from '../../tool/tool-result.ts'
+import { toolRing } from '../tool/ring.ts'
+import { type AskedCall, ToolCall } from '../tool/tool-call.ts'
+import type { Turn } from './turn.ts'
+import type { ToolCallRecord } from './turn-options.ts'
+
+/** Runs tool calls, some at once, and puts their results into the history in the order of the calls. */
+export async function toolStep(turn: Turn, calls: readonly AskedCall[]): Promise<void> {
+  if (calls.length === 0) return
+  const records: ToolCallRecord[] = new Array(calls.length)
+  const running = new Set<AskedCall>()
+  turn.closeStep = () => {
+    for (const { call } of running) tellEnd(turn, call.name, cancelled(call.callId))
+    running.clear()
+    commitResults(turn, calls, records)
+  }
+  if (calls.length === 1) await runCall(turn, calls[0] as AskedCall, 0, { records, running })
+  else await runCalls(turn, calls, { records, running })
+  turn.closeStep?.()
+}
+
+/** The calls of an answer, but for those that the provider ran itself. */
+export function askedCalls(response: ModelResponse): AskedCall[] {
+  const asked: AskedCall[] = []
+  for (const call of response.toolCalls) {
+    if (call.providerExecuted === true) continue
+    const problem = call.invalid === undefined ? cutShort(call, response) : invalidJson(call.invalid, response)
+    asked.push({ call, index: asked.length, problem, approval: undefined, waited: undefined })
+  }
+  return asked
+}
+
+/** Puts the results into the history, once: a call that has none yet was cancelled, one that waits gets none. */
+function commitResults(turn: Turn, calls: readonly AskedCall[], records: readonly ToolCallRecord[]): void {
+  turn.closeStep = undefined
+  const content: ToolResultPart[] = []
+  for (let i = 0; i < calls.length; i++) {
+    const { callId, name, args } = (calls[i] as AskedCall).call
+    const record = records[i] ?? { callId, name, args: cloneJson(args), result: cancelled(callId) }
+    turn.toolCalls.push(record)
+    if (record.result.status !== 'suspended') content.push(resultPart(record))
+  }
+  turn.commitResults(content)
+}
+
+/** The calls of a step: what they came to, and those that run. */
+interface Step {
+  readonly records: ToolCallRecord[]
+  readonly running: Set<AskedCall>
+}
+
+/** As many at once as the agent allows, in the order of the calls. */
+async function runCalls(turn: Turn, calls: readonly AskedCall[], step: Step): Promise<void> {
+  let next = 0
+  const work = async () => {
+    while (next < calls.length && !turn.isOver) {
+      const index = next++
+      await runCall(turn, calls[index] as AskedCall, index, step)
+    }
+  }
+  const workers = Math.min(turn.session.agent.setup.toolConcurrency, calls.length)
+  await Promise.all(Array.from({ length: workers }, work))
+}
+
+async function runCall(turn: Turn, asked: AskedCall, index: number, { records, running }: Step): Promise<void> {
+  const { callId, name, args } = asked.call
+  const ran = cloneJson(args)
+  tellStart(turn, callId, name, cloneJson(args))
+  running.add(asked)
+  let result: ToolResult
+  try {
+    const prepared = prepare(turn, asked, ran)
+    const call = prepared instanceof Promise ? await turn.until(prepared) : prepared
+    result = (await turn.run(call)) as ToolResult
+    if (result.status === 'suspended') waits(turn, call, result)
+  } catch (error) {
+    if (!turn.isOver) turn.fail(error)
+    result = cancelled(callId)
+  }
+  // A step that was closed has told it as cancelled.
+  if (!running.delete(asked)) return
+  records[index] = { callId, name, args: ran, result }
+  tellEnd(turn, name, result)
+}
+
+function waits(turn: Turn, call: ToolCall, result: ToolResult): void {
+  call.suspended ??= result
+  turn.waiting ??= []
+  turn.waiting.push(call)
+}
+
+function tellStart(turn: Turn, callId: string, name: string, args: Record<string, unknown>): void {
+  const { session, turnId, stepIndex } = turn
+  turn.send({ type: 'tool:start', sessionId: session.id, turnId, stepIndex, callId, name, args })
+}
+
+/** The stream gets what may be shown; what was thrown goes to observers alone. */
+function tellEnd(turn: Turn, name: string, result: ToolResult): void {
+  const { session, turnId, stepIndex } = turn
+  const { callId, status, isError = false, error } = result
+  const content = contentText(result)
+  const event: ToolEnd = {
+    type: 'tool:end',
+    sessionId: session.id,
+    turnId,
+    stepIndex,
+    callId,
+    name,
+    status,
+    content,
+    isError,
+  }
+  void turn.events.push(event)
+  const { observers } = session.agent
+  if (observers.has('tool:end')) observers.emit('tool:end', error === undefined ? { ...event } : { ...event, error })
+}
+
+/** A call with its arguments asked of the schema, before any layer sees it. */
+function prepare(turn: Turn, asked: AskedCall, args: Record<string, unknown>): ToolCall | Promise<ToolCall> {
+  const { agent } = turn.session
+  const { call, problem } = asked
+  const registered = agent.tools.get(call.name)
+  const make = (invalid: ToolCall['sent']['invalid'], parsed?: unknown) =>
+    new ToolCall(turn, toolRing, asked, { args, invalid }, registered, parsed)
+  if (registered === undefined) return make([{ message: noSuchTool(turn, call.name) }])
+  if (problem !== undefined) return make([{ message: problem }])
+  const refused = refusedKey(call.args)
+  if (refused !== undefined) return make(refused.issues)
+  const checked = checkArgs(registered.tool, args, agent.setup.validate)
+  return checked instanceof Promise
+    ? checked.then(({ issues, ...rest }) => make(issues, (rest as { value?: unknown }).value))
+    : make(checked.issues, (checked as { value?: unknown }).value)
+}
+
+const truncated = 'The arguments were truncated, because the answer reached its length limit. Send a shorter call.'
+
+function invalidJson(problem: string, response: ModelResponse): string {
+  return response.finishReason === 'length'
+    ? truncated
+    : `${problem} They may have been truncated. Send the call again, as one JSON object.`
+}
+
+/** The last call of an answer that reached its length limit, before any argument came. */
+function cutShort(call: CallOfModel, { finishReason, toolCalls }: ModelResponse): string | undefined {
+  const cut = finishReason === 'length' && toolCalls.at(-1) === call && Object.keys(call.args).length === 0
+  return cut ? truncated : undefined
+}
+
+function noSuchTool(turn: Turn, name: string): string {
+  const names = turn.session.agent.tools.defs.map((def) => def.name)
+  return `There is no tool "${name.slice(0, 100)}". ${names.length === 0 ? 'There are no tools.' : `The tools are: ${names.join(', ')}.`}`
+}
+
+function cancelled(callId: string): ToolResult {
+  return errorResult(callId, 'Cancelled.')
+}
+
+/** The part for the history, which shares nothing with what layers hold. */
+function resultPart({ name, result: { callId, content, isError } }: ToolCallRecord): ToolResultPart {
+  const part: ToolResultPart = { type: 'tool-result', callId, name, content: cloneJson(content) }
+  if (isError === true) part.isError = true
+  return part
+}
+
+function contentText({ content }: ToolResult): string {
+  if (typeof content === 'string') return content
+  return content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('')
+}

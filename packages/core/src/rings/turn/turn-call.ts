@@ -1,0 +1,30 @@
+import type { Attempt, Call, Ending, Ring } from '../../onion/attempt.ts'
+import type { Hook } from '../../onion/hook.ts'
+import type { Turn } from './turn.ts'
+
+/** A call inside a turn: of the model, or of a tool. */
+export abstract class TurnCall implements Call {
+  attempts = 1
+
+  constructor(
+    readonly ring: Ring,
+    readonly hooks: readonly Hook[],
+    readonly turn: Turn,
+  ) {}
+
+  get outer(): Attempt | undefined {
+    return this.turn.core
+  }
+  get end(): Ending | undefined {
+    return this.turn.end
+  }
+  left(layers: readonly Attempt[]): void {
+    this.turn.left(layers)
+  }
+  returned(layer: Attempt): void {
+    this.turn.returned(layer)
+  }
+  late(attempt: Attempt, verb: string): void {
+    this.turn.late(attempt, verb)
+  }
+}

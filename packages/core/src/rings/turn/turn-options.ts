@@ -1,0 +1,44 @@
+import type { CustomEvent, StreamEvent } from '../../events/events.ts'
+import type { Message } from '../../messages/message.ts'
+import type { ModelRef, ResponseFormat, Settings, ToolDef } from '../../model/model.ts'
+import type { ToolCall } from '../../model/response.ts'
+import type { Onion } from '../../onion/hook.ts'
+import type { Suspension } from '../../state/snapshot.ts'
+import type { Decision } from '../../tool/approval.ts'
+import type { ToolResult } from '../../tool/tool-result.ts'
+
+/** A tool call of the turn and what it came to. */
+export interface ToolCallRecord extends Pick<ToolCall, 'callId' | 'name' | 'args'> {
+  result: ToolResult
+}
+
+export type EndKind = 'aborted' | 'blocked' | 'failed'
+
+/** Where the events of a run go. A promise asks the provider to wait for the reader. */
+export interface RunEvents {
+  push(event: StreamEvent | CustomEvent): void | Promise<void>
+  /** The provider waits for no reader any more. */
+  flow?(): void
+}
+
+/** What a run goes on from. */
+export interface Resume {
+  /** Absent where only the history of the session was restored. */
+  readonly suspension: Suspension | undefined
+  readonly decisions: ReadonlyMap<string, Decision>
+}
+
+export interface TurnOptions {
+  input: Message[]
+  resume: Resume | undefined
+  context: unknown
+  model: ModelRef
+  settings: Readonly<Settings>
+  maxSteps: number
+  onion: Onion
+  events: RunEvents
+  /** What the first request of each model call has besides the agent's own, for an answer in a form. */
+  format: { readonly responseFormat: ResponseFormat | undefined; readonly tool: ToolDef | undefined } | undefined
+  /** Whether another attempt of a model call may take back what has reached the reader. */
+  resets: 'allow' | 'refuse'
+}

@@ -1,0 +1,38 @@
+/** First in, first out, in constant time: `shift()` of a long array moves all that is left. */
+export class Fifo<T> {
+  #items: (T | undefined)[] = []
+  #head = 0
+
+  get length(): number {
+    return this.#items.length - this.#head
+  }
+
+  get last(): T | undefined {
+    return this.#items.at(-1)
+  }
+
+  push(item: T): void {
+    this.#items.push(item)
+  }
+
+  replaceLast(item: T): void {
+    this.#items[this.#items.length - 1] = item
+  }
+
+  shift(): T | undefined {
+    if (this.length === 0) return undefined
+    const item = this.#items[this.#head]
+    this.#items[this.#head++] = undefined
+    if (this.length === 0) this.clear()
+    else if (this.#head > 1000 && this.#head > this.length) {
+      this.#items = this.#items.slice(this.#head)
+      this.#head = 0
+    }
+    return item
+  }
+
+  clear(): void {
+    this.#items.length = 0
+    this.#head = 0
+  }
+}

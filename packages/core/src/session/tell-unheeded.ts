@@ -1,0 +1,20 @@
+import { isAlliumError } from '../errors/allium-error.ts'
+import type { SessionScope } from '../rings/session/session-scope.ts'
+import type { LiveRun } from './live-run.ts'
+
+/**
+ * Says in the log that a run failed, where nobody awaits it or reads it by the next macrotask, as Node does of promises.
+ * What was thrown may hold secrets: only its class and code are told.
+ */
+export function tellUnheeded(run: LiveRun, error: unknown, { id, agent }: SessionScope): void {
+  if (run.heeded || (error as { name?: unknown } | undefined)?.name === 'AbortError') return
+  const { turnId } = run.partial
+  setTimeout(() => {
+    if (run.heeded) return
+    const what = isAlliumError(error) ? error.code : error instanceof Error ? error.name : typeof error
+    agent.setup.logger.error(
+      `A run of the session "${id}" failed (${what}), and nobody awaits it or reads its events. Await it, or listen with agent.on('error').`,
+      { sessionId: id, ...(turnId !== undefined && { turnId }), failure: what },
+    )
+  }, 0)
+}

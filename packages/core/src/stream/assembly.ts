@@ -1,0 +1,192 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import { describe } from '../errors/describe.ts'
+import type { Message, Part, TextPart } from '../messages/message.ts'
+import type { ContentChunk, ReasoningDelta, TextDelta, ToolInputStart } from '../model/chunk.ts'
+import type { ToolCall } from '../model/response.ts'
+import { parseArgs } from '../model/tool-args.ts'
+
+/** A tool call as its chunks tell it. */
+interface OpenCall {
+  start: ToolInputStart
+  json: string
+  ended: boolean
+}
+type Block = { part: Part; id: string | undefined } | { call: OpenCall }
+
+/** Puts an answer together from its chunks, and checks that each tool input starts, goes on and ends in this order. */
+export class Assembly {
+  #text = ''
+  /** The text of the running block since it was last looked at: one concatenation for each chunk. */
+  #running = ''
+  #tail: { part: TextPart; id: string | undefined } | undefined
+  #reasoning: string | undefined
+  readonly #blocks: Block[] = []
+  #calls: Map<string, OpenCall> | undefined
+  /** The one that mostly goes on. */
+  #last: OpenCall | undefined
+
+  /** @param who named when chunks come in a wrong order: a layer, or the id of a model */
+  constructor(readonly who: string) {}
+
+  add(chunk: ContentChunk): void {
+    if (chunk.type === 'text-delta' && this.#tail?.id === chunk.id && this.#goesOn(chunk)) return
+    this.#settle()
+    this.#tail = undefined
+    switch (chunk.type) {
+      case 'text-delta':
+        this.#text += chunk.delta
+        return this.#extend('text', chunk)
+      case 'reasoning-delta':
+        this.#reasoning = (this.#reasoning ?? '') + chunk.delta
+        return this.#extend('reasoning', chunk)
+      case 'tool-input-start':
+        return this.#start(chunk)
+      case 'tool-input-delta':
+        this.#open(chunk.callId, 'a tool-input-delta').json += chunk.delta
+        return
+      case 'tool-input-end': {
+        const call = this.#open(chunk.callId, 'a tool-input-end')
+        call.ended = true
+        if (chunk.providerMetadata !== undefined)
+          call.start = {
+            ...call.start,
+            providerMetadata: { ...call.start.providerMetadata, ...chunk.providerMetadata },
+          }
+        return
+      }
+      case 'tool-result': {
+        const { id: _id, ...part } = chunk
+        this.#blocks.push({ part, id: undefined })
+        return
+      }
+      case 'file': {
+        const { id: _id, ...part } = chunk
+        this.#blocks.push({ part, id: undefined })
+        return
+      }
+      case 'source':
+        return
+    }
+  }
+
+  get text(): string {
+    this.#settle()
+    return this.#text
+  }
+  get reasoning(): string | undefined {
+    return this.#reasoning
+  }
+
+  /** Whether a tool input with this id has begun. */
+  has(callId: string): boolean {
+    return this.#find(callId) !== undefined
+  }
+  get hasCalls(): boolean {
+    return this.#calls !== undefined
+  }
+
+  /** Throws if a tool input has not ended. */
+  close(): void {
+    if (this.#calls === undefined) return
+    for (const { start, ended } of this.#calls.values())
+      if (!ended) throw this.#disorder(`left the tool input ${describe(start.callId)} without its tool-input-end`)
+  }
+
+  /** The calls, with their arguments parsed anew. */
+  toolCalls(): ToolCall[] {
+    return this.#calls === undefined ? [] : Array.from(this.#calls.values(), toCall)
+  }
+
+  /** The answer as a message. `calls` are those of the response, so that their arguments are parsed once. */
+  message(calls: readonly ToolCall[]): Message {
+    this.#settle()
+    const only = this.#blocks[0]
+    if (only === undefined) return { role: 'assistant', content: '' }
+    if (
+      this.#blocks.length === 1 &&
+      'part' in only &&
+      only.part.type === 'text' &&
+      only.part.providerMetadata === undefined
+    )
+      return { role: 'assistant', content: this.#text }
+    let next = 0
+    const content = this.#blocks.map((block): Part => {
+      if ('part' in block) return block.part
+      const { callId, name, args } = calls[next++] as ToolCall
+      const { providerExecuted, providerMetadata } = block.call.start
+      return {
+        type: 'tool-call',
+        callId,
+        name,
+        args,
+        ...(providerExecuted === true && { providerExecuted }),
+        ...(providerMetadata !== undefined && { providerMetadata }),
+      }
+    })
+    return { role: 'assistant', content }
+  }
+
+  #extend(type: 'text' | 'reasoning', { delta, id, providerMetadata }: TextDelta | ReasoningDelta): void {
+    const last = this.#blocks[this.#blocks.length - 1]
+    let part: Part
+    if (last !== undefined && 'part' in last && last.part.type === type && last.id === id) {
+      part = last.part
+      part.text += delta
+    } else {
+      part = { type, text: delta }
+      this.#blocks.push({ part, id })
+    }
+    if (providerMetadata !== undefined) part.providerMetadata = { ...part.providerMetadata, ...providerMetadata }
+    if (part.type === 'text') this.#tail = { part, id }
+  }
+
+  #goesOn({ delta, providerMetadata }: TextDelta): boolean {
+    if (this.#tail === undefined || providerMetadata !== undefined) return false
+    this.#running += delta
+    return true
+  }
+
+  #settle(): void {
+    if (this.#running === '' || this.#tail === undefined) return
+    this.#text += this.#running
+    this.#tail.part.text += this.#running
+    this.#running = ''
+  }
+
+  #start(start: ToolInputStart): void {
+    if (this.has(start.callId)) throw this.#disorder(`sent a second tool-input-start for ${describe(start.callId)}`)
+    const call = { start, json: '', ended: false }
+    this.#calls ??= new Map()
+    this.#calls.set(start.callId, call)
+    this.#last = call
+    this.#blocks.push({ call })
+  }
+
+  #open(callId: string, what: string): OpenCall {
+    const call = this.#find(callId)
+    if (call === undefined) throw this.#disorder(`sent ${what} for ${describe(callId)} before its tool-input-start`)
+    if (call.ended) throw this.#disorder(`sent ${what} for ${describe(callId)} after its tool-input-end`)
+    return call
+  }
+
+  #find(callId: string): OpenCall | undefined {
+    return this.#last?.start.callId === callId ? this.#last : this.#calls?.get(callId)
+  }
+
+  #disorder(what: string): AlliumError {
+    return new AlliumError(
+      'stream.tool_order',
+      `${this.who} ${what}. Each tool input is one start, its deltas, one end.`,
+    )
+  }
+}
+
+function toCall({ start, json }: OpenCall): ToolCall {
+  const { callId, name, providerExecuted } = start
+  const call: ToolCall = { callId, name, args: {} }
+  if (providerExecuted === true) call.providerExecuted = true
+  const parsed = parseArgs(json)
+  if ('invalid' in parsed) call.invalid = parsed.invalid
+  else call.args = parsed.args
+  return call
+}

@@ -1,0 +1,17 @@
+import type { ContentChunk } from '../model/chunk.ts'
+
+const kinds: Record<ContentChunk['type'], true> = {
+  'text-delta': true,
+  'reasoning-delta': true,
+  'tool-input-start': true,
+  'tool-input-delta': true,
+  'tool-input-end': true,
+  'tool-result': true,
+  file: true,
+  source: true,
+}
+
+/** Whether a type is that of a chunk which flows through the layers. */
+export function isContentKind(type: unknown): type is ContentChunk['type'] {
+  return typeof type === 'string' && Object.hasOwn(kinds, type)
+}

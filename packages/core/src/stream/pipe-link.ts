@@ -1,0 +1,128 @@
+import type { ContentChunk } from '../model/chunk.ts'
+import { silence } from '../onion/thenable.ts'
+import type { Sink } from './sink.ts'
+import { checkChunk, type Pipe, type StreamEnd } from './transforms.ts'
+
+/** Pushes chunks through an async generator: what it yields goes on to `out`. At most one chunk waits in front of it. */
+export class PipeLink implements Pick<Sink, 'push'> {
+  readonly #out: Pick<Sink, 'push'>
+  readonly #layer: string
+  readonly #queue: ContentChunk[] = []
+  /** Settles when the generator has ended, or was killed: one that hangs holds up nobody. */
+  readonly #over: Promise<void>
+  #killed = () => {}
+  #ended: StreamEnd | undefined
+  #dead = false
+  #finished = false
+  #failure: { error: unknown } | undefined
+  /** The generator waits for a chunk. */
+  #give: ((result: IteratorResult<ContentChunk, undefined>) => void) | undefined
+  /** The generator waits for the end of the stream: then no sender waits for room. */
+  #asked: { promise: Promise<StreamEnd>; tell: (end: StreamEnd) => void } | undefined
+  /** The sender waits for room. */
+  #room: (() => void) | undefined
+  #waiting: Promise<void> | undefined
+
+  constructor(layer: string, pipe: Pipe, out: Pick<Sink, 'push'>) {
+    this.#layer = layer
+    this.#out = out
+    this.#over = new Promise((resolve) => {
+      this.#killed = resolve
+      const over = () => {
+        this.#finished = true
+        this.#queue.length = 0
+        this.#freed()
+        resolve()
+      }
+      this.#drive(pipe).then(over, (error) => {
+        this.#failure = { error }
+        over()
+      })
+    })
+  }
+
+  push(chunk: ContentChunk): void | Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure.error
+    if (this.#finished || this.#dead) return
+    const give = this.#give
+    if (give !== undefined) {
+      this.#give = undefined
+      give({ value: chunk, done: false })
+      return
+    }
+    this.#queue.push(chunk)
+    if (this.#asked !== undefined) return
+    this.#waiting ??= new Promise((resolve) => (this.#room = resolve))
+    return this.#waiting.then(() => {
+      if (this.#failure !== undefined) throw this.#failure.error
+    })
+  }
+
+  /** Tells the generator how the stream has ended and waits for what it still yields. */
+  async end(end: StreamEnd): Promise<void> {
+    this.#close(end)
+    await this.#over
+    if (this.#failure !== undefined) throw this.#failure.error
+  }
+
+  /** Drops whatever the generator still yields. */
+  kill(reason: unknown): void {
+    this.#dead = true
+    this.#queue.length = 0
+    this.#close({ error: reason })
+    this.#freed()
+    this.#killed()
+  }
+
+  async #drive(pipe: Pipe): Promise<void> {
+    for await (const chunk of pipe(this.#input(), () => this.#end())) {
+      if (this.#dead) return
+      const wait = this.#out.push(checkChunk(chunk, this.#layer))
+      if (wait !== undefined) await wait
+    }
+  }
+
+  #input(): AsyncIterable<ContentChunk> {
+    const next = (): Promise<IteratorResult<ContentChunk, undefined>> => {
+      const chunk = this.#queue.shift()
+      if (chunk !== undefined) {
+        if (this.#queue.length === 0) this.#freed()
+        return Promise.resolve({ value: chunk, done: false })
+      }
+      if (this.#ended !== undefined) return Promise.resolve(over)
+      return new Promise((resolve) => (this.#give = resolve))
+    }
+    const iterator: AsyncIterator<ContentChunk, undefined> = { next, return: () => Promise.resolve(over) }
+    return { [Symbol.asyncIterator]: () => iterator }
+  }
+
+  #end(): Promise<StreamEnd> {
+    if (this.#ended !== undefined) return Promise.resolve(this.#ended)
+    if (this.#asked === undefined) {
+      let tell = (_: StreamEnd) => {}
+      const promise = new Promise<StreamEnd>((resolve) => (tell = resolve))
+      this.#asked = { promise, tell }
+      this.#freed()
+    }
+    return this.#asked.promise
+  }
+
+  #close(end: StreamEnd): void {
+    if (this.#ended !== undefined) return
+    this.#ended = end
+    const give = this.#give
+    this.#give = undefined
+    give?.(over)
+    this.#asked?.tell(end)
+    silence(this.#asked?.promise)
+  }
+
+  #freed(): void {
+    const room = this.#room
+    this.#room = undefined
+    this.#waiting = undefined
+    room?.()
+  }
+}
+
+const over: IteratorReturnResult<undefined> = { value: undefined, done: true }

@@ -1,0 +1,110 @@
+import { cloneJson } from '../messages/json.ts'
+import type { Message, Part } from '../messages/message.ts'
+import type { ContentChunk } from '../model/chunk.ts'
+import { type ModelResponse, responseMessage, sameCall, type ToolCall } from '../model/response.ts'
+import type { Assembly } from './assembly.ts'
+
+/** What has gone into the stream at one place of the onion, kept apart from the objects that layers may change. */
+export interface Said {
+  readonly text: string
+  readonly reasoning: string
+  calls(): readonly ToolCall[]
+}
+
+const noCalls = (): readonly ToolCall[] => []
+export const nothingSaid: Said = { text: '', reasoning: '', calls: noCalls }
+
+export function saidBy(assembly: Assembly): Said {
+  const { text, reasoning = '' } = assembly
+  if (!assembly.hasCalls) return { text, reasoning, calls: noCalls }
+  let calls: readonly ToolCall[] | undefined
+  return { text, reasoning, calls: () => (calls ??= assembly.toolCalls()) }
+}
+
+export function saidAs(response: ModelResponse): Said {
+  const calls = cloneJson(response.toolCalls)
+  return { text: response.text, reasoning: thoughtsOf(responseMessage(response)), calls: () => calls }
+}
+
+/** The response with a message that thinks what its `reasoning` says, where a layer has given another one than was streamed. */
+export function withThoughts(response: ModelResponse, said: Said | undefined): ModelResponse {
+  const { reasoning } = response
+  if (reasoning === undefined || reasoning === said?.reasoning) return response
+  const message = responseMessage(response)
+  if (thoughtsOf(message) === reasoning) return response
+  const parts: readonly Part[] =
+    typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
+  const others = parts.filter((part) => part.type !== 'reasoning' && !(part.type === 'text' && part.text === ''))
+  const content: Part[] = reasoning === '' ? others : [{ type: 'reasoning', text: reasoning }, ...others]
+  return { ...response, message: { ...message, content } }
+}
+
+/** By value: the text, and the id, name and arguments of each call. */
+export function saysSame(said: Said, { text, toolCalls }: ModelResponse): boolean {
+  if (said.text !== text) return false
+  const calls = said.calls()
+  return calls.length === toolCalls.length && startsWithCalls(toolCalls, calls)
+}
+
+/** Whether a response has the thoughts that were streamed. */
+export function thinksSame({ reasoning }: Said, response: ModelResponse): boolean {
+  if (response.reasoning !== undefined && response.reasoning !== reasoning) return false
+  if (reasoning === '' && typeof response.message.content === 'string') return true
+  return reasoning === thoughtsOf(responseMessage(response))
+}
+
+function thoughtsOf({ content }: Message): string {
+  if (typeof content === 'string') return ''
+  let thoughts = ''
+  for (const part of content) if (part.type === 'reasoning') thoughts += part.text
+  return thoughts
+}
+
+/** The chunks that lead from what was said to the response, or undefined where it takes something back. */
+export function continuation(said: Said, response: ModelResponse): ContentChunk[] | undefined {
+  const before = said.calls()
+  if (!response.text.startsWith(said.text) || !startsWithCalls(response.toolCalls, before)) return undefined
+  if (said === nothingSaid) return wholeResponse(response)
+  const chunks: ContentChunk[] = []
+  if (response.text.length > said.text.length)
+    chunks.push({ type: 'text-delta', delta: response.text.slice(said.text.length) })
+  for (const call of response.toolCalls.slice(before.length)) chunks.push(...callChunks(call))
+  return chunks
+}
+
+/** A response as the chunks that say it, in the order of its message. */
+export function wholeResponse(response: ModelResponse): ContentChunk[] {
+  const { content } = responseMessage(response)
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text-delta', delta: content }]
+  return content.flatMap((part, at): ContentChunk[] => {
+    const extra = {
+      id: String(at),
+      ...(part.providerMetadata !== undefined && { providerMetadata: part.providerMetadata }),
+    }
+    if (part.type === 'text') return [{ type: 'text-delta', delta: part.text, ...extra }]
+    if (part.type === 'reasoning') return [{ type: 'reasoning-delta', delta: part.text, ...extra }]
+    if (part.type === 'tool-call') return callChunks(part, extra)
+    return part.type === 'image' ? [] : [{ ...part, ...extra }]
+  })
+}
+
+function callChunks(
+  { callId, name, args, providerExecuted }: ToolCall,
+  { providerMetadata }: { providerMetadata?: ContentChunk['providerMetadata'] } = {},
+): ContentChunk[] {
+  return [
+    {
+      type: 'tool-input-start',
+      callId,
+      name,
+      ...(providerExecuted === true && { providerExecuted }),
+      ...(providerMetadata !== undefined && { providerMetadata }),
+    },
+    { type: 'tool-input-delta', callId, delta: JSON.stringify(args) },
+    { type: 'tool-input-end', callId },
+  ]
+}
+
+function startsWithCalls(calls: readonly ToolCall[], start: readonly ToolCall[]): boolean {
+  return start.every((call, i) => sameCall(call, calls[i]))
+}

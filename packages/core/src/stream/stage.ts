@@ -1,0 +1,130 @@
+import type { ContentChunk } from '../model/chunk.ts'
+import { Assembly } from './assembly.ts'
+import type { PipeLink } from './pipe-link.ts'
+import { pushAll, type Sink } from './sink.ts'
+import { chainTransforms, checkChunk, type OnChunk, type StreamEnd, type Transforms } from './transforms.ts'
+
+/** The place of one layer in the stream, for one attempt: its transforms, and an assembly of what left it. */
+export class Stage implements Sink {
+  used = false
+  assembly: Assembly
+  #entry: Pick<Sink, 'push'>
+  #pipes: PipeLink[]
+  #held: ContentChunk[] = []
+  /** Where the present answer begins in what is held. */
+  #mark = 0
+  #live = true
+  /** The one transform of most layers. */
+  readonly #map: OnChunk | undefined
+  readonly #exit: Pick<Sink, 'push'> = { push: (chunk) => this.#leave(chunk) }
+
+  constructor(
+    readonly layer: string,
+    readonly transforms: Transforms,
+    readonly out: Sink,
+  ) {
+    this.assembly = new Assembly(`Layer "${layer}"`)
+    const [only, second] = transforms.steps
+    if (only !== undefined && second === undefined && 'map' in only) this.#map = only.map
+    const { entry, pipes } = this.#chain()
+    this.#entry = entry
+    this.#pipes = pipes
+  }
+
+  get open(): boolean {
+    return this.transforms.hold || !this.out.used || this.out.open
+  }
+
+  push(chunk: ContentChunk): void | Promise<void> {
+    if (!this.#live) return
+    this.used = true
+    if (this.#map === undefined) return this.#entry.push(chunk)
+    const mapped = this.#map(chunk)
+    if (mapped === undefined || mapped === chunk) return this.#leave(chunk)
+    if (mapped === null) return
+    if (!Array.isArray(mapped)) return this.#leave(checkChunk(mapped, this.layer))
+    for (const one of mapped) checkChunk(one, this.layer)
+    return pushAll(this.#exit, mapped)
+  }
+
+  /** Begins the answer again; what went outward is taken back there. */
+  reset(): void {
+    for (const pipe of this.#pipes) pipe.kill(startedAgain)
+    this.#held.length = this.#mark
+    this.begin()
+    if (this.out.used) this.out.reset()
+  }
+
+  /** A new answer, into the same stream: fresh pipes and an empty assembly. */
+  begin(): void {
+    this.used = false
+    this.#mark = this.#held.length
+    this.assembly = new Assembly(`Layer "${this.layer}"`)
+    const { entry, pipes } = this.#chain()
+    this.#entry = entry
+    this.#pipes = pipes
+  }
+
+  /** What feeds it has come to its end: what the pipes hold back flows on. */
+  end(end: StreamEnd): void | Promise<void> {
+    if (this.#pipes.length === 0) return this.assembly.close()
+    return this.#endPipes(end)
+  }
+
+  /** What feeds it has failed: what the pipes hold back flows on, then nothing does. */
+  fail(error: unknown): void | Promise<void> {
+    if (this.#pipes.length > 0 && this.#live) return this.#drain(error)
+    this.#live = false
+  }
+
+  /** Sends on what `hold` kept. */
+  release(): void | Promise<void> {
+    const held = this.#held
+    this.#held = []
+    this.#mark = 0
+    return pushAll(this.#outward, held)
+  }
+
+  /** Replaces what `hold` kept of the present answer. */
+  replace(chunks: readonly ContentChunk[]): void {
+    this.#held.splice(this.#mark, Number.POSITIVE_INFINITY, ...chunks)
+  }
+
+  /** Drops whatever still comes; its pipes are told why. */
+  kill(reason: unknown): void {
+    this.#live = false
+    for (const pipe of this.#pipes) pipe.kill(reason)
+  }
+
+  async #endPipes(end: StreamEnd): Promise<void> {
+    for (const pipe of this.#pipes) await pipe.end(end)
+    this.assembly.close()
+  }
+
+  async #drain(error: unknown): Promise<void> {
+    try {
+      for (const pipe of this.#pipes) await pipe.end({ error })
+    } finally {
+      this.#live = false
+    }
+  }
+
+  #chain(): { entry: Pick<Sink, 'push'>; pipes: PipeLink[] } {
+    return chainTransforms(this.layer, this.transforms, this.#exit)
+  }
+
+  /** A chunk that has passed all transforms of the layer. */
+  #leave(chunk: ContentChunk): void | Promise<void> {
+    if (!this.#live) return
+    this.assembly.add(chunk)
+    if (!this.transforms.hold) return this.out.push(chunk)
+    this.#held.push(chunk)
+  }
+
+  readonly #outward: Pick<Sink, 'push'> = {
+    push: (chunk) => (this.#live ? this.out.push(chunk) : undefined),
+  }
+}
+
+/** Why the pipes of an answer that began again have ended. */
+const startedAgain = new Error('Another attempt of the model call has begun.')

@@ -1,0 +1,66 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import { describe } from '../errors/describe.ts'
+import type { ContentChunk } from '../model/chunk.ts'
+import type { ModelResponse } from '../model/response.ts'
+import { isContentKind } from './chunk-kinds.ts'
+import { PipeLink } from './pipe-link.ts'
+import { pushAll, type Sink } from './sink.ts'
+
+/** Maps, drops (null) or expands (an array) a chunk; nothing returned means the chunk as it is. Synchronous. */
+export type OnChunk = (chunk: ContentChunk) => ContentChunk | readonly ContentChunk[] | null | undefined | void
+/**
+ * Rewrites the stream of a call; may hold text back, for patterns across chunk edges. `await end()` tells how the stream that
+ * feeds it has ended: with the response of what is inside, or with an error, also where the call was left and nothing that
+ * the pipe yields is taken any more.
+ */
+export type Pipe = (chunks: AsyncIterable<ContentChunk>, end: () => Promise<StreamEnd>) => AsyncIterable<ContentChunk>
+/** How a stream ended. In a turn hook each model call has an end of its own. */
+export type StreamEnd =
+  | { readonly response: ModelResponse; readonly error?: never }
+  | { readonly error: unknown; readonly response?: never }
+
+/** What one layer asked for before its next(). */
+export interface Transforms {
+  readonly steps: ({ map: OnChunk } | { pipe: Pipe })[]
+  hold: boolean
+}
+
+/** The transforms of a layer, chained in the order of their registration; `end` takes what leaves the last. */
+export function chainTransforms(
+  layer: string,
+  { steps }: Transforms,
+  end: Pick<Sink, 'push'>,
+): { entry: Pick<Sink, 'push'>; pipes: PipeLink[] } {
+  const pipes: PipeLink[] = []
+  let entry = end
+  for (const step of [...steps].reverse()) {
+    if ('map' in step) entry = mapLink(layer, step.map, entry)
+    else pipes.unshift((entry = new PipeLink(layer, step.pipe, entry)))
+  }
+  return { entry, pipes }
+}
+
+function mapLink(layer: string, map: OnChunk, out: Pick<Sink, 'push'>): Pick<Sink, 'push'> {
+  return {
+    push(chunk) {
+      const mapped = map(chunk)
+      if (mapped === undefined || mapped === chunk) return out.push(chunk)
+      if (mapped === null) return
+      if (!Array.isArray(mapped)) return out.push(checkChunk(mapped as ContentChunk, layer))
+      for (const one of mapped) checkChunk(one, layer)
+      return pushAll(out, mapped)
+    },
+  }
+}
+
+/** Throws unless a layer sent a chunk that may flow between layers. */
+export function checkChunk(value: unknown, layer: string): ContentChunk {
+  const type = typeof value === 'object' && value !== null ? (value as { type?: unknown }).type : undefined
+  if (type === 'text-delta' || isContentKind(type)) return value as ContentChunk
+  const what = type === undefined ? describe(value) : `a chunk of the type ${describe(type)}`
+  throw new AlliumError(
+    'layer.result',
+    `Layer "${layer}" sent ${what} into the stream. Send text-delta, reasoning-delta, tool-input-*, file or source chunks; what waits for something belongs in ctx.pipe().`,
+    { details: { layer } },
+  )
+}
