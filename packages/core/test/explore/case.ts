@@ -1,4 +1,4 @@
-/** A case is plain data: what everybody does and how long it takes. `spec.ts` says what comes of it, `world.ts` tries it. */
+/** A case is plain data: what everybody does and how long it takes. `spec/` says what comes of it, `world.ts` tries it. */
 export interface Case {
   /** The layers of a turn, outermost first. A layer stands in one scope. */
   readonly turn: readonly LayerPlan[]

@@ -1,7 +1,7 @@
-import type { Case } from './case.ts'
+import { type Case, grace } from './case.ts'
 import { extrasOf, type Kind, withTools } from './kinds.ts'
 import type { Outcome } from './outcome.ts'
-import { expected, never } from './spec.ts'
+import { expected, never } from './spec/spec.ts'
 import { actual } from './world.ts'
 
 /** An aspect of a case that is not as it should be. */
@@ -22,6 +22,8 @@ export async function differences(plan: Case, noise = 1): Promise<Difference[]> 
     actual: what,
   }))
   if (seen.outcome === undefined || typeof plan.reader !== 'string') return found
+  if (open.has('endedAt') && seen.outcome.endedAt > outcome.endedAt + grace)
+    found.push({ aspect: 'endedAt', expected: `at most ${outcome.endedAt + grace}`, actual: seen.outcome.endedAt })
   for (const aspect of Object.keys(outcome) as (keyof Outcome)[]) {
     if (open.has(aspect)) continue
     const [a, b] = [JSON.stringify(sorted(outcome[aspect])), JSON.stringify(sorted(seen.outcome[aspect]))]

@@ -14,7 +14,9 @@ import { shrink } from './shrink.ts'
  */
 const little: Menu = { late: false, streams: false, tools: false, turns: false }
 
-describe('whatever layers, models and tools do, a run comes to what the specification says', () => {
+const slow = { timeout: 120_000 }
+
+describe('whatever layers, models and tools do, a run comes to what the specification says', slow, () => {
   it('where nothing is late: retries, fallbacks, skips, blocks, throws in each place', () => explore(2000, 1, little))
   it('where tools run beside each other, are denied, fail or are called again', () =>
     explore(2000, 2, { ...little, tools: true }))
@@ -31,27 +33,35 @@ describe('whatever layers, models and tools do, a run comes to what the specific
   })
 })
 
-describe('stream, response and history agree, calls have results, streams are closed, the next turn works', () => {
-  const kinds: Kind[] = ['approval', 'output', 'sub-agent', 'provider tool']
-  it.each(kinds)('with %s in the turn', async (kind) => {
-    for (let seed = 9_000_000; seed < 9_000_250; seed++)
-      await holds(generate(seed), (plan) => kindDifferences(kind, plan, seed), {
-        title: `holds for seed ${seed}`,
-        look: `kindDifferences('${kind}', plan, ${seed})`,
-      })
-  })
-})
+describe(
+  'stream, response and history agree, calls have results, streams are closed, the next turn works',
+  slow,
+  () => {
+    const kinds: Kind[] = ['approval', 'output', 'sub-agent', 'provider tool']
+    it.each(kinds)('with %s in the turn', async (kind) => {
+      for (let seed = 9_000_000; seed < 9_000_250; seed++)
+        await holds(generate(seed), (plan) => kindDifferences(kind, plan, seed), {
+          title: `holds for seed ${seed}`,
+          look: `kindDifferences('${kind}', plan, ${seed})`,
+        })
+    })
+  },
+)
 
-it('fallback, retry and timeout come to the first whole answer, and to nothing else, around the other real layers', async () => {
-  for (let seed = 0; seed < 700; seed++) {
-    const stack = stackOf(seed)
-    const found = await stackDifferences(stack, seed)
-    const options = { title: `holds for stack ${seed}`, look: 'stackDifferences(plan)', type: 'Stack' }
-    if (found.length > 0) expect.fail(asTest(stack, found, options))
-  }
-})
+it(
+  'fallback, retry and timeout come to the first whole answer, and to nothing else, around the other real layers',
+  slow,
+  async () => {
+    for (let seed = 0; seed < 700; seed++) {
+      const stack = stackOf(seed)
+      const found = await stackDifferences(stack, seed)
+      const options = { title: `holds for stack ${seed}`, look: 'stackDifferences(plan)', type: 'Stack' }
+      if (found.length > 0) expect.fail(asTest(stack, found, options))
+    }
+  },
+)
 
-it('no outcome hangs on how many microtasks an await takes', async () => {
+it('no outcome hangs on how many microtasks an await takes', slow, async () => {
   for (let seed = 8_000_000; seed < 8_000_700; seed++)
     await holds(generate(seed), unsteady, { title: `is steady for seed ${seed}`, look: 'unsteady(plan)' })
 })

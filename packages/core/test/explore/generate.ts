@@ -142,6 +142,10 @@ class Maker {
   }
 
   wait(): Act {
+    if (this.menu.late && this.chance(0.02)) {
+      this.hangs = true
+      return { do: 'wait', for: 500, deaf: true }
+    }
     return { do: 'wait', for: this.int(1, 8), ...(this.menu.late && this.chance(0.3) && { deaf: true }) }
   }
 

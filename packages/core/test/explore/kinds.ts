@@ -1,4 +1,4 @@
-import { Agent, type AnyTool, delegate, type ModelChunk, type ToolExecution } from '../../src/index.ts'
+import { Agent, type AnyTool, delegate, type ModelChunk, type ToolExecution, type Usable } from '../../src/index.ts'
 import { type Case, grace, toolTimeout } from './case.ts'
 import { layerOf } from './layer.ts'
 import { modelOf, toolOf } from './models.ts'
@@ -9,7 +9,7 @@ import type { Story } from './story.ts'
 export type Kind = 'approval' | 'output' | 'sub-agent' | 'provider tool'
 
 export interface Extras {
-  readonly layers?: Parameters<Agent['use']>[0]
+  readonly layers?: readonly Usable[]
   /** Instead of the case's own tool of that name. */
   readonly tools?: (story: Story) => readonly AnyTool[]
   readonly options?: object

@@ -126,7 +126,8 @@ export class Story {
     })
     on('layer:late', ({ layer, verb }) => {
       this.#hears('layer:late')
-      if (verbs.has(String(verb)) && !this.calm) this.#late.add(`${layer} ${verb}`)
+      const name = verb === 'skip' ? 'skipCall' : String(verb)
+      if (verbs.has(name) && !this.calm) this.#late.add(`${layer} ${name}`)
     })
   }
 

@@ -6,7 +6,7 @@ type End = () => Promise<{ response: unknown } | { error: unknown }>
 
 const text = (delta: string): ContentChunk => ({ type: 'text-delta', delta })
 
-/** A transform of texts for `ctx.onChunk()`; the specification has the same in spec-stream.ts. */
+/** A transform of texts for `ctx.onChunk()`; the specification has the same in spec/stream.ts. */
 export function mapOf(how: MapKind): (chunk: ContentChunk) => ContentChunk | ContentChunk[] | null | undefined {
   return (chunk) => {
     if (chunk.type !== 'text-delta') return undefined
@@ -65,7 +65,7 @@ const kinds: Record<PipeKind, (chunks: Chunks, end: End | undefined) => Chunks> 
   async *few(chunks) {
     for await (const chunk of chunks) {
       yield chunk
-      return
+      if (chunk.type === 'text-delta') return
     }
   },
 }

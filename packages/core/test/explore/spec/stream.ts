@@ -1,14 +1,5 @@
-import type { Act } from './case.ts'
-import {
-  type Answer,
-  type Attempt,
-  Fault,
-  type Layer,
-  outerOf,
-  type Piece,
-  type Run,
-  type Transform,
-} from './spec-run.ts'
+import type { Act } from '../case.ts'
+import { type Answer, type Attempt, Fault, type Layer, outerOf, type Piece, type Run, type Transform } from './run.ts'
 
 /*
  * Design §6. A piece enters the place of a layer (`flow` into the attempt that the layer opened), passes its transforms,
@@ -172,9 +163,16 @@ const pipes: Record<Extract<Act, { do: 'pipe' }>['how'], () => Transform> = {
       end: (failed) => (failed ? ['!'] : kept),
     }
   },
-  /** Ends after its first piece. */
+  /** Ends after its first text, and takes no more. */
   few() {
-    let taken = 0
-    return { push: (piece) => (taken++ === 0 ? [piece] : []), end: () => [] }
+    let over = false
+    return {
+      push(piece) {
+        if (over) return []
+        over = typeof piece === 'string'
+        return [piece]
+      },
+      end: () => [],
+    }
   },
 }

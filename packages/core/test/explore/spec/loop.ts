@@ -1,7 +1,9 @@
-import { ticks, toolTimeout } from './case.ts'
-import { callOf, end, gone, through } from './spec.ts'
-import { type Answer, type Attempt, Fault, outerOf, type Run } from './spec-run.ts'
-import { asksOf, drain, flow, restart, textOf } from './spec-stream.ts'
+import { ticks, toolTimeout } from '../case.ts'
+import { end, gone } from './ends.ts'
+import { callOf, through } from './next.ts'
+import { type Answer, type Attempt, Fault, outerOf, type Run } from './run.ts'
+import { asksOf, drain, flow, restart, textOf } from './stream.ts'
+import { begin, takeInput } from './turn.ts'
 import { on, type Steps } from './virtual-time.ts'
 
 /** The core of a turn, §5: a model call and the tools that it asked for, while it asks for any. */
@@ -32,18 +34,6 @@ export function* loop(run: Run, around: Attempt): Steps<Answer> {
   run.output = text
   run.complete = true
   return { text, asks: [] }
-}
-
-export function takeInput(run: Run): void {
-  if (run.history.length === 0) run.history.push({ role: 'user', text: 'hi' })
-}
-
-/** A new answer, for every layer of the turn. */
-export function begin(run: Run, around: Attempt): void {
-  for (let at: Attempt | undefined = around; at !== undefined; at = outerOf(at)) restart(at)
-  ;(run.holders.size > 0 ? run.kept : run.answers).push([])
-  run.answer = undefined
-  run.flushed = ''
 }
 
 /** The answer has left all layers of the turn before its tools run. */

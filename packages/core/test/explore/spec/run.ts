@@ -1,5 +1,5 @@
-import type { Act, Case, LayerPlan } from './case.ts'
-import type { Moment, Outcome } from './outcome.ts'
+import type { Act, Case, LayerPlan } from '../case.ts'
+import type { Moment, Outcome } from '../outcome.ts'
 import { Cell, type VirtualTime } from './virtual-time.ts'
 
 /** What is thrown, by its label. */
@@ -51,7 +51,8 @@ export interface Attempt {
   leftAt?: number
   /** What the caller gets. */
   readonly result: Cell<Answer>
-  /** The core, where it runs right inside. */
+  /** What runs right inside: a layer, or the core. */
+  layer?: Layer
   core?: Cell<Answer>
   /** What entered the caller's place in the stream, and what left it: so far, and held back. */
   used: boolean
@@ -77,6 +78,7 @@ export interface Layer {
   skip?: Answer
   readonly transforms: Extract<Act, { do: 'map' | 'pipe' }>[]
   holds: boolean
+  next(within: number | undefined, path: string): Cell<Answer>
 }
 
 /** A place of cancellation. */

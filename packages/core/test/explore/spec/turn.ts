@@ -1,11 +1,28 @@
-import type { Act } from './case.ts'
-import { inOrder, type Outcome } from './outcome.ts'
-import { end, gone } from './spec.ts'
-import { begin, takeInput } from './spec-loop.ts'
-import { type Answer, Fault, type Layer, type Run } from './spec-run.ts'
-import { flow, mayReset, reset, textOf } from './spec-stream.ts'
+import type { Act } from '../case.ts'
+import { inOrder, type Outcome } from '../outcome.ts'
+import { end, gone } from './ends.ts'
+import { type Answer, type Attempt, Fault, type Layer, outerOf, type Run } from './run.ts'
+import { flow, mayReset, reset, restart, textOf } from './stream.ts'
 
 const none: Answer = { text: '', asks: [] }
+
+/** From its next() on, nothing of the turn leaves until this layer has returned. */
+export function holdTurn(run: Run, me: Layer): void {
+  if (run.holders.size === 0) run.kept = [[]]
+  run.holders.add(me)
+}
+
+export function takeInput(run: Run): void {
+  if (run.history.length === 0) run.history.push({ role: 'user', text: 'hi' })
+}
+
+/** A new answer, for every layer of the turn. */
+export function begin(run: Run, around: Attempt): void {
+  for (let at: Attempt | undefined = around; at !== undefined; at = outerOf(at)) restart(at)
+  ;(run.holders.size > 0 ? run.kept : run.answers).push([])
+  run.answer = undefined
+  run.flushed = ''
+}
 
 /** A turn layer returns: what it held goes on, or the answer that it gives itself. Rule 5. */
 export function turnReturned(run: Run, me: Layer): Answer {

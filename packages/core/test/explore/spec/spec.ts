@@ -1,0 +1,68 @@
+import { type Case, grace, ticks } from '../case.ts'
+import type { Outcome } from '../outcome.ts'
+import { end, hangs, leftAt } from './ends.ts'
+import { loop } from './loop.ts'
+import { callOf, through } from './next.ts'
+import { type Call, Fault, Run } from './run.ts'
+import { closeHistory, outcomeOf } from './turn.ts'
+import { type Cell, on, type Steps, VirtualTime } from './virtual-time.ts'
+
+/*
+ * The rules of design §4 to §6 as a program: what comes of a case. It is synchronous; a run is a tree of steps in virtual
+ * time: calls, in them attempts, in them layers, down to the cores.
+ *
+ * Readings, where the text can be taken in two ways:
+ *  1. A layer's signal is that of the place it stands in (rule 4): one left by a throw or return, where no signal fired,
+ *     learns it from its own next(). Only the physical call is cut at once.
+ *  2. The stream is reset where the next attempt opens, so a second attempt that fails in silence leaves nothing shown.
+ *  3. "How a run ends is decided when the outermost layer has returned": block, abort and stop between that and
+ *     `turn:end`, while layers of left attempts are waited for, change nothing; state, `once` and events are taken.
+ *  4. A next() that is refused (second, running, late, left, an aborted signal, `stream.reset`) opens nothing, and the
+ *     layer may go on as if it had not been called.
+ *  5. The error that "an error from a finally does not hide" is what the layer's last next() rejected with.
+ *  6. What a pipe has taken and not given when the run ends is lost: a piece of that very instant may have come through.
+ *  7. At `abortGrace` every next() around what hangs rejects; what those layers then do may or may not be before the end.
+ *  8. A turn layer that answers by `ctx.output` after its next() failed adds nothing to what had been streamed: it begins anew.
+ *  9. Where turn layers had not returned when a run failed or was aborted, the history has what the reader saw of the answer.
+ */
+export function expected(plan: Case): { outcome: Outcome; open: ReadonlySet<keyof Outcome> } {
+  const time = new VirtualTime()
+  const run = new Run(plan, time)
+  if (plan.abortAt !== undefined)
+    time.at(ticks(plan.abortAt, 'abort'), () => void end(run, 'aborted', new Fault('from outside')))
+  let outcome: Outcome | undefined
+  const turn = callOf(run, 'turn', 'turn', undefined, (attempt) => loop(run, attempt))
+  time.start(wholeTurn(run, turn)).settled(() => {
+    outcome = outcomeOf(run)
+  })
+  time.run()
+  return { outcome: outcome ?? { ...outcomeOf(run), status: 'failed', why: never }, open: run.open }
+}
+
+/** Why a case is none: nothing ends it. */
+export const never = 'the run never settles'
+
+/** The turn to its end: decided when the outermost layer has returned, told when left attempts have unwound. */
+function* wholeTurn(run: Run, call: Call): Steps<void> {
+  try {
+    yield* on(through(run, call))
+  } catch (error) {
+    end(run, 'failed', error as Fault)
+  }
+  run.decided = true
+  for (const layer of run.layers) {
+    const left = leftAt(layer.attempt)
+    if (layer.exited || left === undefined) continue
+    const deadline = Math.min(left, run.ended?.at ?? left) + grace
+    if (deadline > run.time.now) yield* on(first(run, [layer.done, run.time.after(deadline - run.time.now)]))
+    if (!layer.exited) hangs(run)
+  }
+  closeHistory(run)
+  run.over = true
+}
+
+function first(run: Run, cells: readonly Cell[]): Cell {
+  const any = run.cell()
+  for (const cell of cells) cell.settled(() => any.resolve(undefined))
+  return any
+}
