@@ -122,6 +122,9 @@ export class Session<S = State, C = unknown> {
     this.#closing ??= this.#close()
     return this.#closing
   }
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
 
   /** The session once it is what its store says, so that nobody takes a stored session for an empty one. */
   #known(): SessionScope {
