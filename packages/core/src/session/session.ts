@@ -11,6 +11,7 @@ import { parseOutput } from '../output/parse-output.ts'
 import { SessionScope } from '../scopes/session-scope.ts'
 import type { Resume } from '../scopes/turn-options.ts'
 import { followSignal } from '../seams/follow-signal.ts'
+import { randomIds } from '../seams/ids.ts'
 import type { PendingCall, Snapshot } from '../state/snapshot.ts'
 import type { State } from '../state/state-store.ts'
 import type { Decision } from '../tool/approval.ts'
@@ -129,7 +130,9 @@ export class Session<S = State, C = unknown> {
   /** The session once it is what its store says, so that nobody takes a stored session for an empty one. */
   #known(): SessionScope {
     const { keeper } = this.#host
-    if (this.#opening.reached || keeper === undefined) return this.#scope
+    const { ownId, agent } = this.#scope
+    const isNew = ownId && agent.setup.ids === randomIds
+    if (this.#opening.reached || keeper === undefined || isNew) return this.#scope
     const what = `The session "${this.id}" has not been opened yet, and the layer "${keeper}" restores it when it opens.`
     throw new AlliumError('session.not_open', `${what} Call "await session.open()" first.`, {
       details: { sessionId: this.id, layer: keeper },
