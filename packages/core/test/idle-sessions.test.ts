@@ -129,6 +129,17 @@ describe('an idle session', () => {
   })
 })
 
+describe('await using', () => {
+  it('closes the session at the end of its block', async () => {
+    const { agent, log } = idle()
+    {
+      await using session = agent.session()
+      await session.run('1')
+    }
+    expect(log).toEqual(['open 0', 'close'])
+  })
+})
+
 describe('dispose()', () => {
   it('waits for runs, and closes sessions that nobody has closed', async () => {
     const answered = gate<string>()

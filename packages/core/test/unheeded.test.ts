@@ -69,7 +69,13 @@ describe('a session that is stored', () => {
     const session = await stored()
     session.restore({ history: [], state: {} })
     expect(session.history).toHaveLength(0)
-    expect(build([]).agent.session().history).toHaveLength(0)
+    expect(build([]).agent.session({ id: 'x' }).history).toHaveLength(0)
+  })
+
+  it('can be read at once where its id is a new random one, under which nothing is stored', async () => {
+    const { agent } = build(['a'], [persist()])
+    expect(agent.session().history).toHaveLength(0)
+    expect(() => build(['a'], [persist()], { ids: () => 'job-7' }).agent.session().history).toThrow('not been opened')
   })
 })
 

@@ -1,6 +1,6 @@
 import { toAbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
-import { type BlockOptions, BlockError } from '../errors/block-error.ts'
+import { BlockError, type BlockOptions } from '../errors/block-error.ts'
 import { messageOf } from '../errors/describe.ts'
 import { equalJson } from '../messages/json.ts'
 import type { ModelResponse } from '../model/response.ts'

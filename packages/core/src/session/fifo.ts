@@ -20,7 +20,8 @@ export class Fifo<T> {
   }
 
   shift(): T | undefined {
-    if (this.length === 0) return undefined
+    // The common case, a reader who keeps up: the array keeps its room.
+    if (this.#head === 0 && this.#items.length < 2) return this.#items.pop()
     const item = this.#items[this.#head]
     this.#items[this.#head++] = undefined
     if (this.length === 0) this.clear()

@@ -11,6 +11,7 @@ import type { RunResult } from '../rings/turn/run-result.ts'
 import { runTurn } from '../rings/turn/run-turn.ts'
 import type { Resume } from '../rings/turn/turn-options.ts'
 import { followSignal } from '../seams/follow-signal.ts'
+import { randomIds } from '../seams/ids.ts'
 import type { PendingCall, Snapshot } from '../state/snapshot.ts'
 import type { State } from '../state/state-store.ts'
 import type { Decision } from '../tool/approval.ts'
@@ -122,11 +123,16 @@ export class Session<S = State, C = unknown> {
     this.#closing ??= this.#close()
     return this.#closing
   }
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
 
   /** The session once it is what its store says, so that nobody takes a stored session for an empty one. */
   #known(): SessionScope {
     const { keeper } = this.#host
-    if (this.#opening.reached || keeper === undefined) return this.#scope
+    const { ownId, agent } = this.#scope
+    const isNew = ownId && agent.setup.ids === randomIds
+    if (this.#opening.reached || keeper === undefined || isNew) return this.#scope
     const what = `The session "${this.id}" has not been opened yet, and the layer "${keeper}" restores it when it opens.`
     throw new AlliumError('session.not_open', `${what} Call "await session.open()" first.`, {
       details: { sessionId: this.id, layer: keeper },

@@ -55,7 +55,7 @@ export class SessionScope {
     readonly context: unknown,
     metadata: Record<string, unknown> | undefined,
     /** Whether nobody else can use this id: then turn ids begin with it. */
-    ownId: boolean,
+    readonly ownId: boolean,
     /** The call that runs this session as a sub-agent's. */
     readonly parent?: ToolAttempt,
   ) {

@@ -1,5 +1,5 @@
 import { AbortError, toAbortError } from '../../errors/abort-error.ts'
-import { type BlockOptions, BlockError } from '../../errors/block-error.ts'
+import { BlockError, type BlockOptions } from '../../errors/block-error.ts'
 import { messageOf } from '../../errors/describe.ts'
 import type { CoreEvents, CustomEvent, LayerLate, StreamEvent } from '../../events/events.ts'
 import { copyMessage } from '../../messages/copy-message.ts'
