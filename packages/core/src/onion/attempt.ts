@@ -77,6 +77,8 @@ export abstract class Attempt {
   $state: number = State.running
   /** The attempt that this layer's next() opened last. */
   $inner: Attempt | undefined = undefined
+  /** Why its layer's last next() opened nothing, if it did not. */
+  $refusal: { readonly error: unknown } | undefined = undefined
   /** The layer has returned or thrown. */
   $exited = false
   /** The place of the stream that it sends to. */

@@ -4,6 +4,7 @@ import type { ModelResponse } from '../../model/response.ts'
 import { type Attempt, isOver } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
 import { after } from '../../onion/thenable.ts'
+import type { Assembly } from '../../stream/assembly.ts'
 import type { Sink } from '../../stream/sink.ts'
 import type { Stage } from '../../stream/stage.ts'
 import type { StreamEnd } from '../../stream/transforms.ts'
@@ -65,7 +66,7 @@ export class Answer {
   /** A model call begins: its answer is a new one for every layer of the turn. */
   beginCall(): void {
     this.#beginStages()
-    this.outlet.begin()
+    this.outlet.begin(this.sink !== this.outlet)
     this.#at = undefined
     this.#said = ''
     this.#flushed = ''
@@ -158,7 +159,8 @@ export class Answer {
 
   /** The layers inside a stage have returned: what its pipes held back is part of the answer. */
   leave(stage: Stage): unknown {
-    const end: StreamEnd = this.#response === undefined ? { error: noResponse } : { response: this.#response }
+    if (this.#response === undefined) return stage.kill(noResponse) // no call has begun
+    const end: StreamEnd = { response: this.#response }
     return after(stage.end(end), () => {
       const { assembly } = stage
       const text = this.#flushed + assembly.text
@@ -166,7 +168,7 @@ export class Answer {
         this.#said = this.#output = text
         this.#replace(text)
       }
-      if (this.#flushed === '') this.#replaceThoughts(stage)
+      if (this.#flushed === '') this.#replaceThoughts(assembly)
     })
   }
 
@@ -221,11 +223,12 @@ export class Answer {
 
   /** The run was cut while the answer was on its way through the turn's layers: the history has what left them. */
   asShown(): void {
-    let sink = this.sink
-    if (this.#at === undefined || this.#flushed !== '' || sink === this.outlet) return
-    while ((sink as Stage).out !== this.outlet) sink = (sink as Stage).out
-    this.#replaceThoughts(sink as Stage)
-    this.#output = this.outlet.shown
+    const { assembly, shown } = this.outlet
+    if (this.#askedForTools || assembly === undefined) return
+    if (this.#at !== undefined) this.#replaceThoughts(assembly)
+    else if (shown !== '') this.#turn.session.history.append({ role: 'assistant', content: shown, interrupted: true })
+    this.#complete = true
+    this.#output = shown
   }
 
   /** What there is to show of the answer so far. */
@@ -284,8 +287,8 @@ export class Answer {
     if (message === undefined) this.#at = undefined
   }
 
-  /** Thoughts and files as they left a stage. */
-  #replaceThoughts({ assembly }: Stage): void {
+  /** Thoughts and files as they left. */
+  #replaceThoughts(assembly: Assembly): void {
     const { history } = this.#turn.session
     const old = this.#at === undefined ? undefined : history.items[this.#at]
     if (this.#at === undefined || old === undefined) return

@@ -1,4 +1,5 @@
 import type { ContentChunk, FinishChunk } from '../../model/chunk.ts'
+import { Assembly } from '../../stream/assembly.ts'
 import type { Sink } from '../../stream/sink.ts'
 import type { Turn } from './turn.ts'
 
@@ -10,6 +11,8 @@ export class Outlet implements Sink {
   used = false
   /** The text that was shown of the present answer. */
   shown = ''
+  /** The same as a message, where layers of the turn may have changed it on its way. */
+  assembly: Assembly | undefined
   readonly #turn: Turn
   #hold: Hold | undefined
 
@@ -21,9 +24,10 @@ export class Outlet implements Sink {
     return this.#hold !== undefined
   }
 
-  begin(): void {
+  begin(changes = this.assembly !== undefined): void {
     this.used = false
     this.shown = ''
+    this.assembly = changes ? new Assembly('the turn') : undefined
     if (this.#hold !== undefined) this.#hold.mark = this.#hold.chunks.length
   }
 
@@ -42,6 +46,7 @@ export class Outlet implements Sink {
     else this.#turn.send({ type: 'model:reset', ...this.#turn.place })
     this.used = false
     this.shown = ''
+    if (this.assembly !== undefined) this.assembly = new Assembly('the turn')
   }
 
   /** The layer at this place of the turn's onion holds. */
@@ -69,6 +74,7 @@ export class Outlet implements Sink {
 
   #show(chunk: ContentChunk | FinishChunk): void | Promise<void> {
     if (chunk.type === 'text-delta') this.shown += chunk.delta
+    if (chunk.type !== 'finish') this.assembly?.add(chunk)
     const turn = this.#turn
     const { observers } = turn.session.agent
     if (observers.has('model:chunk'))
