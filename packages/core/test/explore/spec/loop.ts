@@ -11,6 +11,8 @@ export function* loop(run: Run, around: Attempt): Steps<Answer> {
   takeInput(run)
   run.output = undefined
   let text = ''
+  // Reading 11.
+  if (run.stopped !== undefined) for (const aspect of ['text', 'shown', 'history'] as const) run.open.add(aspect)
   for (let step = 0; run.stopped === undefined; step++) {
     if (step === 25) {
       run.stopped = 'max_steps'
