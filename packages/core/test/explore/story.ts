@@ -216,5 +216,4 @@ function line({ role, content, interrupted }: Readonly<Message>): string | strin
   return [role, text, ...asks, ...(interrupted === true ? ['interrupted'] : [])].join(' | ')
 }
 
-const textOf = (content: unknown) =>
-  String(content).replace(/^The tool "(\w+)" took longer than \S+ ms\./, '$1 is late')
+const textOf = (content: unknown) => String(content).replace(/The tool "(\w+)" took longer than \S+ ms\./, '$1 is late')

@@ -37,7 +37,7 @@ function enter(run: Run, attempt: Attempt): Cell<Answer> {
     // What ran inside an attempt that was left has no effect; layers in there learn it from their next().
     if (gone(attempt)) return attempt.result.reject(new Fault('layer.left'))
     drain(run, attempt, !outcome.ok)
-    if (run.ended !== undefined) return fail(attempt, run.ended.error)
+    if (run.ended !== undefined) return fail(attempt, run.ended.error, 'ended')
     if (!outcome.ok) return fail(attempt, outcome.error)
     succeed(run, attempt, outcome.value)
   })
@@ -53,8 +53,8 @@ function succeed(run: Run, attempt: Attempt, value: Answer): void {
   attempt.result.resolve(call.scope === 'model' ? said(attempt, value) : value)
 }
 
-function fail(attempt: Attempt, error: unknown): void {
-  attempt.state = 'failed'
+function fail(attempt: Attempt, error: unknown, state: 'failed' | 'ended' = 'failed'): void {
+  attempt.state = state
   attempt.result.reject(error)
 }
 

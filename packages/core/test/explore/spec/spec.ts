@@ -28,6 +28,7 @@ import { type Cell, on, type Steps, VirtualTime } from './virtual-time.ts'
  * 10. With `resets: 'refuse'` nothing is taken back: a layer's own answer after what was seen is `stream.reset`, too, and what
  *     a run had shown that was blocked stays on the screen.
  * 11. What a pipe of a turn layer makes of a turn in which no step ran is open.
+ * 12. Where the run has ended, an outer layer may be out before an inner one has unwound; the inner one still counts.
  */
 export function expected(plan: Case): { outcome: Outcome; open: ReadonlySet<keyof Outcome> } {
   const time = new VirtualTime()
@@ -51,6 +52,8 @@ function* wholeTurn(run: Run, call: Call): Steps<void> {
   try {
     yield* on(through(run, call))
   } catch (error) {
+    // What the pipes had was drained before.
+    run.flowedAt = -1
     end(run, 'failed', error as Fault)
   }
   run.decided = true
