@@ -45,6 +45,7 @@ function release(run: Run, me: Layer): void {
 export function dropHeld(run: Run, me: Layer): void {
   if (!run.holders.delete(me)) return
   run.kept = [[]]
+  for (let at: Attempt | undefined = me.attempt; at !== undefined; at = outerOf(at)) restart(at)
   run.output = undefined
   for (const message of run.heldBack) message.text = ''
 }
