@@ -47,7 +47,8 @@ export interface Attempt {
   readonly number: number
   readonly place: Place
   fields: Fields
-  state: 'running' | 'succeeded' | 'failed' | 'left'
+  /** 'ended': it failed because the run did, so what inside it still unwinds counts. */
+  state: 'running' | 'succeeded' | 'failed' | 'left' | 'ended'
   leftAt?: number
   /** What the caller gets. */
   readonly result: Cell<Answer>

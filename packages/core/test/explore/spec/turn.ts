@@ -2,7 +2,7 @@ import type { Act } from '../case.ts'
 import { inOrder, type Outcome } from '../outcome.ts'
 import { end, gone } from './ends.ts'
 import { type Answer, type Attempt, Fault, type Layer, outerOf, type Run } from './run.ts'
-import { flow, mayReset, reset, restart, textOf } from './stream.ts'
+import { flow, mayReset, restart, takeBack, textOf } from './stream.ts'
 
 const none: Answer = { text: '', asks: [] }
 
@@ -45,6 +45,7 @@ function release(run: Run, me: Layer): void {
 export function dropHeld(run: Run, me: Layer): void {
   if (!run.holders.delete(me)) return
   run.kept = [[]]
+  for (let at: Attempt | undefined = me.attempt; at !== undefined; at = outerOf(at)) restart(at)
   run.output = undefined
   for (const message of run.heldBack) message.text = ''
 }
@@ -54,7 +55,7 @@ function give(run: Run, me: Layer, text: string): void {
   takeInput(run)
   run.closeStep?.()
   if (run.answer?.asks !== undefined) begin(run, me.attempt)
-  else if (me.attempt.used) reset(run, me.attempt)
+  else if (me.attempt.used) takeBack(run, me)
   run.complete = true
   answers(run, text)
   if (text !== '') flow(run, me.attempt, text)
@@ -85,7 +86,7 @@ export function output(run: Run, me: Layer, act: Act & { do: 'output' }): void {
       end(run, 'failed', error)
       throw error
     }
-    if (attempt.used) reset(run, attempt)
+    if (attempt.used) takeBack(run, me)
     flow(run, attempt, text)
   }
   answers(run, text)
@@ -114,7 +115,7 @@ export function closeHistory(run: Run): void {
 function retract(run: Run): void {
   if (run.answer?.asks !== undefined && !run.complete) run.answers.push([])
   else {
-    run.answers.at(-1)?.splice(0)
+    if (run.plan.resets !== 'refuse') run.answers.at(-1)?.splice(0)
     if (run.answer !== undefined) run.answer.text = ''
   }
   run.output = undefined
