@@ -37,8 +37,10 @@ export function succeed(attempt: Attempt, value: unknown): void {
 export function fail(attempt: Attempt, error: unknown): void {
   if (attempt.$state >= State.draining) return
   attempt.$outcome = error
+  attempt.$call.ring.dropped(attempt)
   const stage = attempt.$caller?.$stage
   if (attempt.$call.end !== undefined) {
+    attempt.$spared = true
     stage?.kill(error)
     attempt.$stage?.kill(error)
     return failed(attempt)
@@ -105,29 +107,24 @@ export function enter(attempt: Attempt): void {
 /** next(): the rules of how often and when, then one step inward. */
 function next(attempt: Attempt, options: NextOptions | undefined): Promise<unknown> {
   const { $call: call, $inner: before } = attempt
-  if (attempt.$exited || (before !== undefined && isOpen(before))) return refuse(attempt, misuse(attempt))
-  if (call.end !== undefined) return refuse(attempt, call.end.error)
+  if (attempt.$exited || (before !== undefined && isOpen(before))) return rejected(misuse(attempt))
+  if (call.end !== undefined) return rejected(call.end.error)
   if (isLate(attempt)) {
     call.late(attempt, 'next')
-    return refuse(attempt, leftBehind(attempt))
+    return rejected(leftBehind(attempt))
   }
   const decided = call.ring.decided(attempt)
   if (decided !== undefined) return Promise.resolve(decided)
-  if (before !== undefined && !mayReenter(attempt, before)) return refuse(attempt, misuse(attempt))
+  if (before !== undefined && !mayReenter(attempt, before)) return rejected(misuse(attempt))
   const signal = options?.signal
-  if (signal?.aborted === true) return refuse(attempt, signal.reason)
+  if (signal?.aborted === true) return rejected(signal.reason)
   let number = attempt.$number
   if (before !== undefined) {
     const refusal = call.ring.refusal(attempt)
-    if (refusal !== undefined) return refuse(attempt, refusal)
+    if (refusal !== undefined) return rejected(refusal)
     number = ++call.attempts
   }
   return signal === undefined ? open(attempt, number, attempt.$cancel) : narrowed(attempt, number, signal)
-}
-
-function refuse(attempt: Attempt, error: unknown): Promise<never> {
-  attempt.$refusal = { error }
-  return rejected(error)
 }
 
 function mayReenter({ $call, $hook }: Attempt, { $state }: Attempt): boolean {
@@ -138,7 +135,6 @@ function open(caller: Attempt, number: number, cancel: Cancel): Promise<unknown>
   const { $call: call } = caller
   const inner = call.ring.open(call, caller, number, cancel)
   caller.$inner = inner
-  caller.$refusal = undefined
   call.ring.begin(caller, inner)
   enter(inner)
   if (inner.$state === State.done) return Promise.resolve(inner.$outcome)
@@ -209,16 +205,7 @@ function threw(attempt: Attempt, error: unknown): void {
   if (inner !== undefined && isOpen(inner)) leave(inner, error)
   if (attempt.$state === State.left) return unwound(attempt, firstError(attempt.$outcome, error))
   if (call.end !== undefined) return fail(attempt, call.end.error)
-  fail(attempt, missed(attempt) ? firstError(lastError(attempt), error) : error)
-}
-
-/** Whether the last next() of a layer rejected. */
-function missed({ $refusal, $inner }: Attempt): boolean {
-  return $refusal !== undefined || ($inner !== undefined && $inner.$state !== State.done)
-}
-
-function lastError({ $refusal, $inner }: Attempt): unknown {
-  return $refusal === undefined ? $inner?.$outcome : $refusal.error
+  fail(attempt, inner === undefined || inner.$state === State.done ? error : firstError(inner.$outcome, error))
 }
 
 /** A layer of a left attempt has come back: who called it learns what it was left for. */

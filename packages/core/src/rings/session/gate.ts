@@ -65,6 +65,7 @@ function gateRing(scope: 'agent' | 'session', open: Open, entered: (core: Attemp
       reached = true
       entered(attempt)
     },
+    dropped() {},
     close() {},
     decided: () => undefined,
     result(attempt) {

@@ -1,6 +1,6 @@
 import { describe } from '../../errors/describe.ts'
 import type { FinishChunk } from '../../model/chunk.ts'
-import type { ModelResponse } from '../../model/response.ts'
+import { type ModelResponse, toResponse } from '../../model/response.ts'
 import { type Attempt, isOver } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
 import { after } from '../../onion/thenable.ts'
@@ -44,10 +44,8 @@ export class Answer {
   get output(): string | null {
     return this.#output
   }
-  /** An output was set that no core has produced. */
-  get pending(): boolean {
-    return this.#output !== null && !this.#complete
-  }
+  /** A turn layer has set an output that no core has produced. */
+  pending = false
   /** Whether chunks of the present answer have reached the reader. */
   get isShown(): boolean {
     return this.outlet.used && !this.outlet.open
@@ -60,6 +58,7 @@ export class Answer {
   /** The core begins: the input enters the history, what was set before is void. */
   begin(): void {
     this.#output = null
+    this.pending = false
     this.#takeInput()
   }
 
@@ -141,6 +140,11 @@ export class Answer {
   set(attempt: Attempt, text: unknown): void {
     if (typeof text !== 'string')
       throw layerError(attempt, 'layer.result', `set ctx.output to ${describe(text)}. It takes a text.`)
+    if (attempt.$call === this.#turn && hasNotReached(attempt)) {
+      this.#output = text
+      this.pending = true
+      return
+    }
     if (!this.#complete || text === this.#output) {
       this.#output = text
       if (attempt.$call !== this.#turn) this.#warnOfVoid(attempt)
@@ -159,8 +163,8 @@ export class Answer {
 
   /** The layers inside a stage have returned: what its pipes held back is part of the answer. */
   leave(stage: Stage): unknown {
-    if (this.#response === undefined) return stage.kill(noResponse) // no call has begun
-    const end: StreamEnd = { response: this.#response }
+    if (this.#response === undefined && !stage.used) return stage.kill(noResponse) // nothing has begun
+    const end: StreamEnd = { response: this.#response ?? toResponse(this.#said, 'the turn', '') }
     return after(stage.end(end), () => {
       const { assembly } = stage
       const text = this.#flushed + assembly.text
@@ -177,6 +181,13 @@ export class Answer {
     this.outlet.hold(index)
   }
 
+  /** A layer that held has failed: no reader sees what it kept, so it is nowhere, nor in the pipes outside. */
+  dropHold(attempt: Attempt): void {
+    if (!this.outlet.drop(attempt.$index)) return
+    this.dropUnseen()
+    for (let sink = attempt.$sink as Sink; sink !== this.outlet; sink = (sink as Stage).out) (sink as Stage).restart()
+  }
+
   /** A layer returns after the core: what it held goes on. */
   release(attempt: Attempt): unknown {
     if (attempt.$transforms?.hold === true) this.outlet.release()
@@ -191,10 +202,10 @@ export class Answer {
     const text = this.#output ?? ''
     this.#takeInput()
     this.#turn.seal()
-    this.outlet.drop(attempt.$index)
+    this.pending = false
     const sink = attempt.$sink as Sink
     if (this.#askedForTools) this.beginCall()
-    else if (attempt.$inner !== undefined && isOver(attempt.$inner) && sink.used) sink.reset()
+    else if (attempt.$inner !== undefined && sink.used) sink.reset()
     this.#complete = true
     this.#said = text
     this.#replace(text)
@@ -215,8 +226,7 @@ export class Answer {
   /** The run has ended while a layer held: what no reader has seen is nowhere, whatever ended it. Pairs of calls and results stay. */
   dropUnseen(): void {
     if (this.#unseen.length === 0) return
-    for (const at of [...this.#unseen].reverse()) this.#silence(at)
-    this.#unseen = []
+    this.#silenceUnseen()
     this.#output = null
     this.#said = ''
   }
@@ -235,6 +245,11 @@ export class Answer {
   get partial(): string {
     if (this.outlet.open || !this.#complete) return this.outlet.shown
     return this.#output ?? this.outlet.shown
+  }
+
+  #silenceUnseen(): void {
+    for (const at of [...this.#unseen].reverse()) this.#silence(at)
+    this.#unseen = []
   }
 
   /** Inside the core the answer is still to come, and takes the place of what was set. */
@@ -310,3 +325,8 @@ export class Answer {
 }
 
 const noResponse = new Error('No model was asked.')
+
+/** Whether no next() of a layer has succeeded: then its output is an answer of its own. */
+function hasNotReached({ $inner }: Attempt): boolean {
+  return $inner === undefined || isOver($inner)
+}

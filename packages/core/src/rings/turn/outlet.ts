@@ -64,12 +64,13 @@ export class Outlet implements Sink {
     for (const chunk of chunks) void this.#show(chunk)
   }
 
-  /** The layers from a place on have failed: what one of them held is dropped. */
-  drop(from: number): void {
+  /** The layers from a place on have failed: what one of them held is dropped. Tells whether one did. */
+  drop(from: number): boolean {
     const hold = this.#hold
-    if (hold === undefined || (hold.layers.at(-1) ?? -1) < from) return
+    if (hold === undefined || (hold.layers.at(-1) ?? -1) < from) return false
     const layers = hold.layers.filter((index) => index < from)
     this.#hold = layers.length === 0 ? undefined : { layers, chunks: [], mark: 0 }
+    return true
   }
 
   #show(chunk: ContentChunk | FinishChunk): void | Promise<void> {

@@ -29,6 +29,10 @@ export const turnRing: Ring = {
       (error) => fail(attempt, error),
     )
   },
+  dropped(attempt) {
+    const { answer } = attempt.$call as Turn
+    if (attempt.$transforms?.hold === true) answer.dropHold(attempt)
+  },
   close({ $call }, reason) {
     const turn = $call as Turn
     turn.leaveLoop(reason)

@@ -25,8 +25,7 @@ import { type Cell, on, type Steps, VirtualTime } from './virtual-time.ts'
  *  7. At `abortGrace` every next() around what hangs rejects; what those layers then do may or may not be before the end.
  *  8. A turn layer that answers by `ctx.output` after its next() failed adds nothing to what had been streamed: it begins anew.
  *  9. Where turn layers had not returned when a run failed or was aborted, the history has what the reader saw of the answer.
- * 10. With `resets: 'refuse'` nothing is taken back: a layer's own answer after what was seen is `stream.reset`, too, and what
- *     a run had shown that was blocked stays on the screen.
+ * 10. With `resets: 'refuse'` no other attempt takes back what was seen; a layer's own answer, and a block, do.
  * 11. What a pipe of a turn layer makes of a turn in which no step ran is open.
  * 12. Where the run has ended, an outer layer may be out before an inner one has unwound; the inner one still counts.
  */

@@ -79,24 +79,18 @@ export function say(run: Run, me: Layer, answer: Answer): Answer {
   } else if (before === undefined || (!same && !continues(before, answer))) {
     if (before !== undefined && attempt.used && !mayReset(run, attempt))
       throw new Fault(`stream.mismatch ${me.plan.name}`)
-    if (attempt.used) takeBack(run, me)
+    if (attempt.used) reset(run, attempt)
     for (const piece of piecesOf(answer)) flow(run, attempt, piece)
   } else if (!same) flow(run, attempt, answer.text.slice(textOf(before.out).length))
   return answer
 }
 
-/** What had entered is void, where the reader's protocol can say so. */
-export function takeBack(run: Run, { attempt, failed }: Layer): void {
-  if (run.plan.resets === 'refuse' && run.visible) throw new Fault('stream.reset', failed)
-  reset(run, attempt)
-}
-
-/** Whether nobody has seen what entered. */
+/** Whether a hold keeps what entered: what a pipe outside has taken counts as gone, whether it has passed it on or not. */
 export function mayReset(run: Run, attempt: Attempt): boolean {
   const outer = outerOf(attempt)
   if (holdsBack(attempt)) return true
   if (outer === undefined) return run.holders.size > 0
-  return !outer.used || mayReset(run, outer)
+  return mayReset(run, outer)
 }
 
 const continues = (before: Attempt, answer: Answer) =>

@@ -2,7 +2,7 @@ import type { Act } from '../case.ts'
 import { inOrder, type Outcome } from '../outcome.ts'
 import { end, gone } from './ends.ts'
 import { type Answer, type Attempt, Fault, type Layer, outerOf, type Run } from './run.ts'
-import { flow, mayReset, restart, takeBack, textOf } from './stream.ts'
+import { flow, mayReset, restart, reset, textOf } from './stream.ts'
 
 const none: Answer = { text: '', asks: [] }
 
@@ -55,7 +55,7 @@ function give(run: Run, me: Layer, text: string): void {
   takeInput(run)
   run.closeStep?.()
   if (run.answer?.asks !== undefined) begin(run, me.attempt)
-  else if (me.attempt.used) takeBack(run, me)
+  else if (me.attempt.used) reset(run, me.attempt)
   run.complete = true
   answers(run, text)
   if (text !== '') flow(run, me.attempt, text)
@@ -86,7 +86,7 @@ export function output(run: Run, me: Layer, act: Act & { do: 'output' }): void {
       end(run, 'failed', error)
       throw error
     }
-    if (attempt.used) takeBack(run, me)
+    if (attempt.used) reset(run, attempt)
     flow(run, attempt, text)
   }
   answers(run, text)
@@ -115,7 +115,7 @@ export function closeHistory(run: Run): void {
 function retract(run: Run): void {
   if (run.answer?.asks !== undefined && !run.complete) run.answers.push([])
   else {
-    if (run.plan.resets !== 'refuse') run.answers.at(-1)?.splice(0)
+    run.answers.at(-1)?.splice(0)
     if (run.answer !== undefined) run.answer.text = ''
   }
   run.output = undefined
