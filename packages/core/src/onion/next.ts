@@ -145,9 +145,10 @@ function open(caller: Attempt, number: number, cancel: Cancel): Promise<unknown>
 function narrowed(caller: Attempt, number: number, signal: AbortSignal): Promise<unknown> {
   const cancel = caller.$cancel.narrow()
   const { $inner: before } = caller
+  let opened: Attempt | undefined
   const fired = () => {
-    const { $inner: inner } = caller
-    if (inner !== undefined && inner !== before && isOpen(inner)) leave(inner, signal.reason)
+    const inner = opened ?? (caller.$inner === before ? undefined : caller.$inner)
+    if (inner !== undefined && isOpen(inner)) leave(inner, signal.reason)
     else cancel.abort(signal.reason)
   }
   const untie = () => {
@@ -156,13 +157,13 @@ function narrowed(caller: Attempt, number: number, signal: AbortSignal): Promise
   }
   // A layer that was left inside still listens to the signal that it was given.
   const release = () => {
-    if (hasLayers(caller.$inner)) caller.$call.atEnd(untie)
+    if (hasLayers(opened)) caller.$call.atEnd(untie)
     else untie()
   }
   signal.addEventListener('abort', fired, { once: true })
   const promise = open(caller, number, cancel)
-  const { $inner: inner } = caller
-  if (inner !== undefined && isOpen(inner)) inner.$release = release
+  opened = caller.$inner === before ? undefined : caller.$inner
+  if (opened !== undefined && isOpen(opened)) opened.$release = release
   else release()
   return promise
 }

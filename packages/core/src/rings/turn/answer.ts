@@ -203,6 +203,8 @@ export class Answer {
     this.#takeInput()
     this.#turn.seal()
     this.pending = false
+    if (attempt.$transforms?.hold === true) this.dropHold(attempt)
+    this.#output = text
     const sink = attempt.$sink as Sink
     if (this.#askedForTools) this.beginCall()
     else if (attempt.$inner !== undefined && sink.used) sink.reset()

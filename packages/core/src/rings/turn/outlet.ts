@@ -28,7 +28,9 @@ export class Outlet implements Sink {
     this.used = false
     this.shown = ''
     this.assembly = changes ? new Assembly('the turn') : undefined
-    if (this.#hold !== undefined) this.#hold.mark = this.#hold.chunks.length
+    if (this.#hold === undefined) return
+    this.#hold.chunks.push(anotherAnswer)
+    this.#hold.mark = this.#hold.chunks.length
   }
 
   push(chunk: ContentChunk): void | Promise<void> {
@@ -61,7 +63,9 @@ export class Outlet implements Sink {
     if (this.#hold === undefined || this.#hold.layers.length > 0) return
     const { chunks } = this.#hold
     this.#hold = undefined
-    for (const chunk of chunks) void this.#show(chunk)
+    for (const chunk of chunks)
+      if (chunk === anotherAnswer) this.begin()
+      else void this.#show(chunk)
   }
 
   /** The layers from a place on have failed: what one of them held is dropped. Tells whether one did. */
@@ -84,11 +88,14 @@ export class Outlet implements Sink {
   }
 }
 
+/** Stands in what is held where a model call begins. */
+const anotherAnswer = Symbol('another answer')
+
 /** What the turn layers that hold keep back. */
 interface Hold {
   /** Their places in the onion. */
   readonly layers: number[]
-  readonly chunks: (ContentChunk | FinishChunk)[]
+  readonly chunks: (ContentChunk | FinishChunk | typeof anotherAnswer)[]
   /** Where the present answer begins. */
   mark: number
 }

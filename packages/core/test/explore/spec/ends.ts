@@ -5,7 +5,8 @@ import { type Attempt, type Fault, outerOf, type Place, type Run } from './run.t
 
 /** The attempt is over for all inside: physical calls are cut, the caller goes on; what hangs is given up after a while. */
 export function leave(run: Run, attempt: Attempt, reason: Fault): void {
-  attempt.state = 'left'
+  // Reading 12: once the run has ended, what unwinds counts.
+  attempt.state = run.ended === undefined ? 'left' : 'ended'
   attempt.leftAt = run.time.now
   const inside = run.attempts.filter((one) => isInside(one, attempt))
   for (const one of inside) one.core?.reject(reason)

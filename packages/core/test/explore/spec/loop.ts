@@ -48,6 +48,7 @@ function flushed(run: Run, around: Attempt, answer: Answer): Answer {
   let { out } = around
   for (let at: Attempt | undefined = around; at !== undefined; at = outerOf(at)) {
     drain(run, at, false)
+    at.pipes = at.pipes.map(({ push }) => ({ push, end: () => [] }))
     out = at.out
   }
   return { ...answer, text: textOf(out), asks: asksOf(out) }

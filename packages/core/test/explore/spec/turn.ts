@@ -2,7 +2,7 @@ import type { Act } from '../case.ts'
 import { inOrder, type Outcome } from '../outcome.ts'
 import { end, gone } from './ends.ts'
 import { type Answer, type Attempt, Fault, type Layer, outerOf, type Run } from './run.ts'
-import { flow, mayReset, restart, reset, textOf } from './stream.ts'
+import { flow, mayReset, reset, restart, textOf } from './stream.ts'
 
 const none: Answer = { text: '', asks: [] }
 
@@ -27,8 +27,10 @@ export function begin(run: Run, around: Attempt): void {
 /** A turn layer returns: what it held goes on, or the answer that it gives itself. Rule 5. */
 export function turnReturned(run: Run, me: Layer): Answer {
   if (me.inner?.state !== 'succeeded') {
-    if (me.output === undefined)
+    if (me.output === undefined) {
+      dropHeld(run, me)
       throw new Fault(`layer.${me.inner === undefined ? 'no_next' : 'no_result'} ${me.plan.name}`)
+    }
     give(run, me, me.output)
   }
   release(run, me)
@@ -77,6 +79,8 @@ export function output(run: Run, me: Layer, act: Act & { do: 'output' }): void {
     return
   }
   const before = run.output ?? ''
+  // Behind the results of the last tools, where their step said nothing.
+  if (run.complete && before === '' && run.answer?.asks !== undefined) run.answer = undefined
   const text = act.what === 'own' ? own : `${before}+`
   if (text === before) return
   if (text.startsWith(before)) flow(run, attempt, text.slice(before.length))
