@@ -155,9 +155,9 @@ function narrowed(caller: Attempt, number: number, signal: AbortSignal): Promise
     signal.removeEventListener('abort', fired)
     cancel.release()
   }
-  // A layer that was left inside still listens to the signal that it was given.
+  // What has read the signal goes by it until the run is over.
   const release = () => {
-    if (hasLayers(opened)) caller.$call.atEnd(untie)
+    if (cancel.isRead || hasLayers(opened)) caller.$call.atEnd(untie)
     else untie()
   }
   signal.addEventListener('abort', fired, { once: true })

@@ -44,6 +44,8 @@ export class Answer {
   get output(): string | null {
     return this.#output
   }
+  /** A model was asked: else no pipe of a turn layer has a stream. */
+  asked = false
   /** A turn layer has set an output that no core has produced. */
   pending = false
   /** Whether chunks of the present answer have reached the reader. */
@@ -64,6 +66,11 @@ export class Answer {
 
   /** A model call begins: its answer is a new one for every layer of the turn. */
   beginCall(): void {
+    this.asked = true
+    this.#beginAnswer()
+  }
+
+  #beginAnswer(): void {
     this.#beginStages()
     this.outlet.begin(this.sink !== this.outlet)
     this.#at = undefined
@@ -163,7 +170,7 @@ export class Answer {
 
   /** The layers inside a stage have returned: what its pipes held back is part of the answer. */
   leave(stage: Stage): unknown {
-    if (this.#response === undefined && !stage.used) return stage.kill(noResponse) // nothing has begun
+    if (!this.asked && !stage.used) return stage.kill(noResponse)
     const end: StreamEnd = { response: this.#response ?? toResponse(this.#said, 'the turn', '') }
     return after(stage.end(end), () => {
       const { assembly } = stage
@@ -206,7 +213,7 @@ export class Answer {
     if (attempt.$transforms?.hold === true) this.dropHold(attempt)
     this.#output = text
     const sink = attempt.$sink as Sink
-    if (this.#askedForTools) this.beginCall()
+    if (this.#askedForTools) this.#beginAnswer()
     else if (attempt.$inner !== undefined && sink.used) sink.reset()
     this.#complete = true
     this.#said = text
@@ -217,7 +224,7 @@ export class Answer {
   /** The run was blocked: what was said is taken back, and the reply, if any, said instead. */
   retract(reply: string | undefined): void {
     if (reply !== undefined) this.#takeInput()
-    if (this.#askedForTools && !this.#complete) this.beginCall()
+    if (this.#askedForTools && !this.#complete) this.#beginAnswer()
     else if (this.outlet.used) this.outlet.reset()
     this.#output = reply ?? null
     if (reply !== undefined) void this.outlet.push({ type: 'text-delta', delta: reply })
@@ -326,7 +333,7 @@ export class Answer {
   }
 }
 
-const noResponse = new Error('No model was asked.')
+export const noResponse = new Error('No model was asked.')
 
 /** Whether no next() of a layer has succeeded: then its output is an answer of its own. */
 function hasNotReached({ $inner }: Attempt): boolean {

@@ -79,7 +79,10 @@ export class Outlet implements Sink {
 
   #show(chunk: ContentChunk | FinishChunk): void | Promise<void> {
     if (chunk.type === 'text-delta') this.shown += chunk.delta
-    if (chunk.type !== 'finish') this.assembly?.add(chunk)
+    if (chunk.type !== 'finish') {
+      this.used = true
+      this.assembly?.add(chunk)
+    }
     const turn = this.#turn
     const { observers } = turn.session.agent
     if (observers.has('model:chunk'))

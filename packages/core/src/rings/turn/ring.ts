@@ -1,6 +1,7 @@
 import { type Ring, State } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
 import { fail, succeed } from '../../onion/next.ts'
+import { noResponse } from './answer.ts'
 import { TurnAttempt } from './context.ts'
 import { loop } from './loop.ts'
 import { openStage } from './stream-verbs.ts'
@@ -32,6 +33,7 @@ export const turnRing: Ring = {
   dropped(attempt) {
     const { answer } = attempt.$call as Turn
     if (attempt.$transforms?.hold === true) answer.dropHold(attempt)
+    if (!answer.asked && attempt.$caller?.$stage?.used === false) attempt.$caller.$stage.kill(noResponse)
   },
   close({ $call }, reason) {
     const turn = $call as Turn

@@ -124,6 +124,8 @@ function* once(run: Run, me: Layer, act: Act & { do: 'once' }): Steps<void> {
   for (;;) {
     const running = run.doing.get(key)
     if (running === undefined) break
+    // Reading 13.
+    for (const aspect of ['state', 'heard', 'streamed', 'once', 'late', 'endedAt'] as const) run.open.add(aspect)
     if (yield* on(running)) return
     if (run.doing.get(key) === running) run.doing.delete(key)
   }

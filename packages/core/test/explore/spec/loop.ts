@@ -11,14 +11,12 @@ export function* loop(run: Run, around: Attempt): Steps<Answer> {
   takeInput(run)
   run.output = undefined
   let text = ''
-  // Reading 11.
-  if (run.stopped !== undefined && pipesOf(around))
-    for (const aspect of ['status', 'why', 'text', 'shown', 'history'] as const) run.open.add(aspect)
   for (let step = 0; run.stopped === undefined; step++) {
     if (step === 25) {
       run.stopped = 'max_steps'
       break
     }
+    run.asked = true
     begin(run, around)
     const call = callOf(run, 'model', `m${step}`, around, (attempt) => model(run, attempt))
     let answer = yield* on(through(run, call))
@@ -37,10 +35,6 @@ export function* loop(run: Run, around: Attempt): Steps<Answer> {
   run.output = text
   run.complete = true
   return { text, asks: [] }
-}
-
-function pipesOf(around: Attempt | undefined): boolean {
-  return around !== undefined && (around.pipes.length > 0 || pipesOf(outerOf(around)))
 }
 
 /** The answer has left all layers of the turn before its tools run. */

@@ -50,6 +50,7 @@ export interface Attempt {
   /** 'ended': it failed because the run did, so what inside it still unwinds counts. */
   state: 'running' | 'succeeded' | 'failed' | 'left' | 'ended'
   leftAt?: number
+  spared?: boolean
   /** What the caller gets. */
   readonly result: Cell<Answer>
   /** What runs right inside: a layer, or the core. */
@@ -123,6 +124,9 @@ export class Run {
   /** The same of what turn layers hold. */
   kept: Piece[][] = []
   readonly holders = new Set<Layer>()
+  /** A model was asked. */
+  asked = false
+  dropHeld: ((holder: Layer) => void) | undefined
   readonly history: Entry[] = []
   /** The message of the present answer, once it is in the history. */
   answer: Entry | undefined

@@ -26,8 +26,10 @@ import { type Cell, on, type Steps, VirtualTime } from './virtual-time.ts'
  *  8. A turn layer that answers by `ctx.output` after its next() failed adds nothing to what had been streamed: it begins anew.
  *  9. Where turn layers had not returned when a run failed or was aborted, the history has what the reader saw of the answer.
  * 10. With `resets: 'refuse'` no other attempt takes back what was seen; a layer's own answer, and a block, do.
- * 11. What a pipe of a turn layer makes of a turn in which no step ran is open.
+ * 11. A pipe of a turn layer makes nothing of a turn in which no model was asked and no layer answered.
  * 12. Where the run has ended, an outer layer may be out before an inner one has unwound; the inner one still counts.
+ *     So when exactly the turn ends is open, where a layer was left after that.
+ * 13. Who shares the `once` of another goes on at the very instant at which that one does: their order is open.
  */
 export function expected(plan: Case): { outcome: Outcome; open: ReadonlySet<keyof Outcome> } {
   const time = new VirtualTime()

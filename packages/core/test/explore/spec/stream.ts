@@ -44,6 +44,8 @@ function show(run: Run, piece: Piece): void {
 /** What its pipes hold back leaves when what feeds them is over, also by a failure; not when the run has ended. */
 export function drain(run: Run, attempt: Attempt, failed: boolean): void {
   if (run.ended !== undefined) return
+  // Reading 11.
+  if (attempt.call.scope === 'turn' && !run.asked && !attempt.used) return
   attempt.pipes.forEach((pipe, i) => void push(run, attempt, i + 1, pipe.end(failed)))
 }
 

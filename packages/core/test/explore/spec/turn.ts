@@ -10,6 +10,7 @@ const none: Answer = { text: '', asks: [] }
 export function holdTurn(run: Run, me: Layer): void {
   if (run.holders.size === 0) run.kept = [[]]
   run.holders.add(me)
+  run.dropHeld = (holder) => dropHeld(run, holder)
 }
 
 export function takeInput(run: Run): void {
