@@ -36,8 +36,6 @@ export interface Call {
   left(layers: readonly Attempt[]): void
   /** A layer of a left attempt has come back. */
   returned(layer: Attempt): void
-  /** Does something when the run is over. */
-  atEnd(fn: () => void): void
   /** Something was tried that has no effect any more. */
   late(attempt: Attempt, verb: string): void
 }

@@ -12,9 +12,9 @@ export class Cancel {
   #first: Listener | Cancel | undefined
   #more: Set<Listener | Cancel> | undefined
 
-  /** Whether somebody has its signal. */
-  get isRead(): boolean {
-    return this.#controller !== undefined
+  /** Whether somebody has its signal, or follows it. */
+  get isFollowed(): boolean {
+    return this.#controller !== undefined || this.#first !== undefined || (this.#more?.size ?? 0) > 0
   }
 
   get signal(): AbortSignal {

@@ -149,16 +149,11 @@ function narrowed(caller: Attempt, number: number, signal: AbortSignal): Promise
   const fired = () => {
     const inner = opened ?? (caller.$inner === before ? undefined : caller.$inner)
     if (inner !== undefined && isOpen(inner)) leave(inner, signal.reason)
-    else cancel.abort(signal.reason)
   }
-  const untie = () => {
-    signal.removeEventListener('abort', fired)
-    cancel.release()
-  }
-  // What has read the signal goes by it until the run is over.
   const release = () => {
-    if (cancel.isRead || hasLayers(opened)) caller.$call.atEnd(untie)
-    else untie()
+    signal.removeEventListener('abort', fired)
+    // Who has its signal goes by the run from here on.
+    if (!cancel.isFollowed) cancel.release()
   }
   signal.addEventListener('abort', fired, { once: true })
   const promise = open(caller, number, cancel)
@@ -166,12 +161,6 @@ function narrowed(caller: Attempt, number: number, signal: AbortSignal): Promise
   if (opened !== undefined && isOpen(opened)) opened.$release = release
   else release()
   return promise
-}
-
-/** Whether layers still run in an attempt. */
-function hasLayers(attempt: Attempt | undefined): boolean {
-  for (let at = attempt; at !== undefined; at = at.$inner) if (at.$hook !== undefined && !at.$exited) return true
-  return false
 }
 
 /** A layer returned: with its next() at rest its value counts, otherwise that is its error. */

@@ -48,7 +48,6 @@ export class Gate implements Call {
 
   left(): void {}
   returned(): void {}
-  atEnd(): void {}
   late(): void {}
 }
 

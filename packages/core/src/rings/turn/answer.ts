@@ -28,6 +28,8 @@ export class Answer {
   #at: number | undefined
   /** Messages that were said while a layer held: no reader has seen them. */
   #unseen: number[] = []
+  /** Messages that were held and shown at once with the present answer: what takes that back takes them back. */
+  #together: number[] = []
   #wait: Promise<void> | undefined
   #finish: FinishChunk | undefined
   #stepEnds = false
@@ -42,12 +44,16 @@ export class Answer {
   }
 
   get output(): string | null {
-    return this.#output
+    return this.#given ?? this.#output
   }
   /** A model was asked: else no pipe of a turn layer has a stream. */
   asked = false
-  /** A turn layer has set an output that no core has produced. */
-  pending = false
+  /** What a turn layer has set as its own answer, which no core has produced. */
+  #given: string | undefined
+  /** A turn layer has set an answer of its own. */
+  get isPending(): boolean {
+    return this.#given !== undefined
+  }
   /** Whether chunks of the present answer have reached the reader. */
   get isShown(): boolean {
     return this.outlet.used && !this.outlet.open
@@ -60,7 +66,7 @@ export class Answer {
   /** The core begins: the input enters the history, what was set before is void. */
   begin(): void {
     this.#output = null
-    this.pending = false
+    this.#given = undefined
     this.#takeInput()
   }
 
@@ -72,7 +78,8 @@ export class Answer {
 
   #beginAnswer(): void {
     this.#beginStages()
-    this.outlet.begin(this.sink !== this.outlet)
+    this.outlet.begin()
+    this.#together = []
     this.#at = undefined
     this.#said = ''
     this.#flushed = ''
@@ -148,8 +155,7 @@ export class Answer {
     if (typeof text !== 'string')
       throw layerError(attempt, 'layer.result', `set ctx.output to ${describe(text)}. It takes a text.`)
     if (attempt.$call === this.#turn && hasNotReached(attempt)) {
-      this.#output = text
-      this.pending = true
+      this.#given = text
       return
     }
     if (!this.#complete || text === this.#output) {
@@ -198,7 +204,10 @@ export class Answer {
   /** A layer returns after the core: what it held goes on. */
   release(attempt: Attempt): unknown {
     if (attempt.$transforms?.hold === true) this.outlet.release()
-    if (!this.outlet.open) this.#unseen = []
+    if (!this.outlet.open) {
+      this.#together = this.#unseen
+      this.#unseen = []
+    }
     const wait = this.#wait
     this.#wait = undefined
     return wait
@@ -206,10 +215,10 @@ export class Answer {
 
   /** A layer answers the turn by itself: without the core, or after it failed. */
   give(attempt: Attempt): unknown {
-    const text = this.#output ?? ''
+    const text = this.#given ?? ''
     this.#takeInput()
     this.#turn.seal()
-    this.pending = false
+    this.#given = undefined
     if (attempt.$transforms?.hold === true) this.dropHold(attempt)
     this.#output = text
     const sink = attempt.$sink as Sink
@@ -228,12 +237,14 @@ export class Answer {
     else if (this.outlet.used) this.outlet.reset()
     this.#output = reply ?? null
     if (reply !== undefined) void this.outlet.push({ type: 'text-delta', delta: reply })
+    for (const at of this.#together.reverse()) if (at !== this.#at) this.#silence(at)
     this.#silence(this.#at)
     this.#replace(reply ?? '')
   }
 
   /** The run has ended while a layer held: what no reader has seen is nowhere, whatever ended it. Pairs of calls and results stay. */
   dropUnseen(): void {
+    this.#given = undefined
     if (this.#unseen.length === 0) return
     this.#silenceUnseen()
     this.#output = null

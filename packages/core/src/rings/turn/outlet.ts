@@ -24,13 +24,18 @@ export class Outlet implements Sink {
     return this.#hold !== undefined
   }
 
-  begin(changes = this.assembly !== undefined): void {
+  begin(): void {
     this.used = false
     this.shown = ''
-    this.assembly = changes ? new Assembly('the turn') : undefined
+    if (this.assembly !== undefined) this.assembly = new Assembly('the turn')
     if (this.#hold === undefined) return
     this.#hold.chunks.push(anotherAnswer)
     this.#hold.mark = this.#hold.chunks.length
+  }
+
+  /** Layers of the turn may change what is shown: from here on it is put together. */
+  track(): void {
+    this.assembly ??= new Assembly('the turn')
   }
 
   push(chunk: ContentChunk): void | Promise<void> {

@@ -19,6 +19,7 @@ export const turnRing: Ring = {
   begin(caller, inner) {
     const { answer } = caller.$call as Turn
     inner.$sink = openStage(caller, caller.$sink ?? answer.outlet, false)
+    if (inner.$sink !== answer.outlet) answer.outlet.track()
     if (caller.$transforms?.hold === true) answer.hold(caller.$index)
   },
   refusal: () => undefined,
@@ -44,7 +45,7 @@ export const turnRing: Ring = {
     const { answer } = attempt.$call as Turn
     const { $inner: inner } = attempt
     if (inner?.$state === State.done) return answer.release(attempt)
-    if (answer.pending) return answer.give(attempt)
+    if (answer.isPending) return answer.give(attempt)
     if (inner === undefined)
       throw layerError(
         attempt,

@@ -124,6 +124,8 @@ export class Run {
   /** The same of what turn layers hold. */
   kept: Piece[][] = []
   readonly holders = new Set<Layer>()
+  /** When each `once` began. */
+  readonly began = new Map<string, number>()
   /** A model was asked. */
   asked = false
   dropHeld: ((holder: Layer) => void) | undefined

@@ -13,7 +13,7 @@ import { type Cell, on, type Steps, VirtualTime } from './virtual-time.ts'
  *
  * Readings, where the text can be taken in two ways:
  *  1. A layer's signal is that of the place it stands in (rule 4): one left by a throw or return, where no signal fired,
- *     learns it from its own next(). Only the physical call is cut at once.
+ *     learns it from its own next(). Only the physical call is cut at once, and a place that was narrowed for the attempt.
  *  2. The stream is reset where the next attempt opens, so a second attempt that fails in silence leaves nothing shown.
  *  3. "How a run ends is decided when the outermost layer has returned": block, abort and stop between that and
  *     `turn:end`, while layers of left attempts are waited for, change nothing; state, `once` and events are taken.
