@@ -125,9 +125,9 @@ export function budget<Name extends string = 'guard:budget'>({
         amount: await amountOf(model, { ...held, calls: 1 }),
         limit: roomOf(typeof limit === 'function' ? await limit(ctx) : limit),
       }
+      const streamed = countChars(ctx) // before the wait: a call that was left meanwhile may ask for nothing more
       const reservation = await ledger.reserve(request)
       if (reservation === undefined) return refuse(ctx, request)
-      const streamed = countChars(ctx)
       let response: ModelResponse | undefined
       try {
         response = await next()
