@@ -7,7 +7,7 @@ import { Loops } from '../src/adapter/loop.ts'
 import { loopLayer } from '../src/adapter/loop-layer.ts'
 import { bash, callsBash } from './kit.ts'
 
-it('an iteration whose end was being told when its call was left ends once, before the call that is made again', async () => {
+it('the end of an iteration is told to its end before the next call, though the first call that told of it was left', async () => {
   const clock = manualClock()
   const told: string[] = []
   const entry: Entry<'afterLoopIteration'> = {
@@ -34,7 +34,6 @@ it('an iteration whose end was being told when its call was left ends once, befo
   const run = agent.run('hi')
   for (let i = 0; i < 20; i++) await clock.advance(10)
   await run
-  expect(
-    told.filter((one) => one !== '0 ends').concat(String(told.indexOf('model') > told.lastIndexOf('0 begins'))),
-  ).toEqual(['0 begins', '0 begins', 'model', '1 begins', '1 ends', 'true'])
+  // The first one was cut off with its call; the other told of the same end before the model was asked again.
+  expect(told.slice(0, 6)).toEqual(['0 begins', '0 begins', '0 ends', 'model', '1 begins', '1 ends'])
 })

@@ -1,5 +1,5 @@
 import { AlliumError, defineMiddleware, type TurnContext, type TypedMiddleware } from '@allium/core'
-import { decide, type FailureOptions, failed, failing, withReply } from './decide.ts'
+import { type FailureOptions, failed, failing, withReply, work } from './decide.ts'
 import { type Detector, type DetectorOptions, detectorOf, type Finding, patternDetector } from './detector.ts'
 import { fold } from './fold.ts'
 import { tellFound, type Where, wordFor } from './found.ts'
@@ -56,7 +56,7 @@ export function content<Name extends string = 'guard:content'>({
     ...(apply.includes('input') && {
       async turn(ctx, next) {
         const { whole } = filterOf(ctx, 'input')
-        await decide(ctx, guard, () => mapInput(ctx, whole))
+        await work(ctx, guard, () => mapInput(ctx, whole))
         return next()
       },
     }),
@@ -81,7 +81,7 @@ export function content<Name extends string = 'guard:content'>({
         const result = await next()
         if (result.status === 'suspended') return result
         const { whole } = filterOf(ctx, 'toolResults')
-        return (await decide(ctx, guard, () => mapResult(result, whole))) ?? result
+        return (await work(ctx, guard, () => mapResult(result, whole))) ?? result
       },
     }),
   })

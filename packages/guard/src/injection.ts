@@ -120,11 +120,9 @@ export function injection<Name extends string = 'guard:injection'>({
 
   async function scored(ctx: Scored, text: string): Promise<number> {
     if (text === '') return 0
-    const score = await decide(ctx, guard, async (signal) => {
-      const scores = await Promise.all(detectors.map((detector) => detector(text, signal)))
-      if (!scores.every((one) => one >= 0 && one <= 1))
-        throw new RangeError(`a detector gave ${scores}, which is no score from 0 to 1`)
-      return Math.max(0, ...scores)
+    const score = await decide(ctx, guard, (call) => {
+      const scores = detectors.map((detector) => detector(text, call.signal))
+      return scores.every(isNumber) ? highest(scores) : Promise.all(scores).then(highest)
     })
     ctx.state[scoreKey] = score ?? 0
     return score ?? 0
@@ -153,6 +151,16 @@ export function injection<Name extends string = 'guard:injection'>({
   async function markOf(ctx: ModelContext): Promise<string> {
     return (await digestOf([secret, sessionKeyOf(ctx)])).slice(0, 12)
   }
+}
+
+function isNumber(score: number | Promise<number>): score is number {
+  return typeof score === 'number'
+}
+
+/** @throws RangeError where one is none */
+function highest(scores: readonly number[]): number {
+  if (scores.every((one) => one >= 0 && one <= 1)) return Math.max(0, ...scores)
+  throw new RangeError(`a detector gave ${scores}, which is no score from 0 to 1`)
 }
 
 type Scored = Parameters<typeof decide>[0] & { state: Record<string, unknown> }

@@ -33,7 +33,7 @@ export function input(options: Check | InputOptions): TypedMiddleware<{}> {
     inherit: true,
     async turn(ctx, next) {
       const text = textIn(ctx.input)
-      const verdict = text === '' ? true : await decide(ctx, guard, (signal) => check(text, ctx, signal))
+      const verdict = text === '' ? true : await decide(ctx, guard, (call) => check(text, ctx, call.signal))
       const replaced = heed(ctx, verdict, { layer: as, where: 'input', reply })
       if (replaced !== undefined) await mapInput(ctx, once(replaced))
       return next()
@@ -43,7 +43,7 @@ export function input(options: Check | InputOptions): TypedMiddleware<{}> {
         const result = await next()
         const text = result.status === 'suspended' ? '' : textIn([result])
         if (text === '') return result
-        const verdict = await decide(ctx, guard, (signal) => check(text, ctx, signal))
+        const verdict = await decide(ctx, guard, (call) => check(text, ctx, call.signal))
         const replaced = heed(ctx, verdict, { layer: as, where: 'toolResults', reply })
         return replaced === undefined ? result : mapResult(result, once(replaced))
       },

@@ -58,7 +58,7 @@ export function output(options: Check | OutputOptions): TypedMiddleware<{}> {
   ): Promise<string | undefined> {
     const text = chunks.map((chunk) => (chunk.type === kind ? chunk.delta : '')).join('')
     if (text === '') return undefined
-    const verdict = await decide(ctx, guard, (signal) => check(text, ctx, signal))
+    const verdict = await decide(ctx, guard, (call) => check(text, ctx, call.signal))
     return heed(ctx, verdict, { layer: as, where: 'output', reply: guard.reply })
   }
 }
