@@ -11,6 +11,7 @@ import {
 } from '@allium/core'
 import { costAt, createPricing, type Price, type Prices } from '@allium/prices'
 import { accountOf, type Per, type Window } from './account.ts'
+import { ending } from './ending.ts'
 import { type Amounts, countChars, cutShort, expected, told } from './estimate.ts'
 
 export interface BudgetOptions<Name extends string = string> {
@@ -176,7 +177,7 @@ export function budget<Name extends string = 'guard:budget'>({
     if (answer !== undefined) return ctx.skipCall(answer)
     const reason = reasonOf(as, per, exceeded)
     if (onLimit === 'abort') return ctx.abort(reason)
-    if (onLimit !== 'stop') return ctx.block(reason)
+    if (onLimit !== 'stop') return ctx.block(reason, ending('guard.budget'))
     ctx.stop(reason)
     return ctx.skipCall('')
   }

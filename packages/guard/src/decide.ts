@@ -1,4 +1,5 @@
 import { AlliumError, followSignal, isBlockError, messageOf, type TurnContext } from '@allium/core'
+import { ending } from './ending.ts'
 
 export interface FailureOptions {
   /** What happens where the guard itself fails or takes too long: the turn is blocked, or goes on unchecked. @default 'block' */
@@ -58,11 +59,9 @@ export function failed(ctx: Place, { name, onError, reply }: Failing, error: unk
   if (ctx.signal.aborted || isBlockError(error)) throw error
   const then = onError === 'allow' ? 'the turn goes on unchecked' : 'the turn is blocked'
   ctx.logger.error(`"${name}" failed, so ${then}: ${messageOf(error)}`, { error })
-  return onError === 'allow' ? undefined : ctx.block(`"${name}" could not check this.`, withReply(reply))
-}
-
-export function withReply(reply: string | undefined): { reply?: string } {
-  return reply === undefined ? {} : { reply }
+  return onError === 'allow'
+    ? undefined
+    : ctx.block(`"${name}" could not check this.`, ending('guard.failed', { reply }))
 }
 
 function inTime<T>(

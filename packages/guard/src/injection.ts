@@ -8,7 +8,8 @@ import {
   type ToolContext,
   type TypedMiddleware,
 } from '@allium/core'
-import { decide, type FailureOptions, failing, withReply } from './decide.ts'
+import { decide, type FailureOptions, failing } from './decide.ts'
+import { ending } from './ending.ts'
 import { tellFound } from './found.ts'
 import { injectionScore } from './injection-score.ts'
 import { namesTool } from './tool-names.ts'
@@ -84,7 +85,7 @@ export function injection<Name extends string = 'guard:injection'>({
       if (score >= threshold) {
         tellFound(ctx, { layer: as, where: 'input', found: 'injection', action: onInput })
         if (onInput === 'block')
-          return ctx.block(`"${as}" took the input for an attack (score ${score}).`, withReply(guard.reply))
+          return ctx.block(`"${as}" took the input for an attack (score ${score}).`, ending('guard.injection', guard))
       }
       return next()
     },
@@ -110,7 +111,10 @@ export function injection<Name extends string = 'guard:injection'>({
       if ((await scored(ctx, textIn([result]))) < threshold) return result
       tellFound(ctx, { layer: as, where: 'toolResults', found: 'injection', action: onToolResult })
       if (onToolResult === 'block')
-        return ctx.block(`"${as}" took the result of "${ctx.tool.name}" for an attack.`, withReply(guard.reply))
+        return ctx.block(
+          `"${as}" took the result of "${ctx.tool.name}" for an attack.`,
+          ending('guard.injection', guard),
+        )
       ctx.state[suspectsKey] = [ctx.callId]
       if (onToolResult === 'mark') return result
       return { content: `The result of "${ctx.tool.name}" looked like an attack and is withheld.`, isError: true }

@@ -25,7 +25,7 @@ export interface InputOptions extends FailureOptions {
 export function input(options: Check | InputOptions): TypedMiddleware<{}> {
   const { check, toolResults = false, as = 'guard:input', ...failure } = asOptions(options)
   const guard = failing(as, failure)
-  const { reply } = guard
+  const about = { layer: as, reply: guard.reply, code: 'guard.input' } as const
 
   return defineMiddleware({
     name: as,
@@ -34,7 +34,7 @@ export function input(options: Check | InputOptions): TypedMiddleware<{}> {
     async turn(ctx, next) {
       const text = textIn(ctx.input)
       const verdict = text === '' ? true : await decide(ctx, guard, (call) => check(text, ctx, call.signal))
-      const replaced = heed(ctx, verdict, { layer: as, where: 'input', reply })
+      const replaced = heed(ctx, verdict, { ...about, where: 'input' })
       if (replaced !== undefined) await mapInput(ctx, once(replaced))
       return next()
     },
@@ -44,7 +44,7 @@ export function input(options: Check | InputOptions): TypedMiddleware<{}> {
         const text = result.status === 'suspended' ? '' : textIn([result])
         if (text === '') return result
         const verdict = await decide(ctx, guard, (call) => check(text, ctx, call.signal))
-        const replaced = heed(ctx, verdict, { layer: as, where: 'toolResults', reply })
+        const replaced = heed(ctx, verdict, { ...about, where: 'toolResults' })
         return replaced === undefined ? result : mapResult(result, once(replaced))
       },
     }),

@@ -59,7 +59,7 @@ export function output(options: Check | OutputOptions): TypedMiddleware<{}> {
     const text = chunks.map((chunk) => (chunk.type === kind ? chunk.delta : '')).join('')
     if (text === '') return undefined
     const verdict = await decide(ctx, guard, (call) => check(text, ctx, call.signal))
-    return heed(ctx, verdict, { layer: as, where: 'output', reply: guard.reply })
+    return heed(ctx, verdict, { layer: as, where: 'output', reply: guard.reply, code: 'guard.output' })
   }
 }
 

@@ -9,8 +9,9 @@ import {
   type TypedMiddleware,
 } from '@allium/core'
 import type { FoundState } from './content.ts'
-import { decide, type FailureOptions, failed, failing, withReply, work } from './decide.ts'
+import { decide, type FailureOptions, failed, failing, work } from './decide.ts'
 import { type Detector, type DetectorOptions, detectorOf, type Finding } from './detector.ts'
+import { ending } from './ending.ts'
 import { tellFound, type Where, wordFor } from './found.ts'
 import { mapError } from './map-error.ts'
 import { type PiiType, piiDetectors } from './pii-detectors.ts'
@@ -154,7 +155,7 @@ export function pii<Name extends string = 'guard:pii'>({
         case 'block':
           return ctx.block(
             `"${as}" found a value of the type "${type}" in the ${wordFor[where]}.`,
-            withReply(guard.reply),
+            ending('guard.pii', guard),
           )
         case 'mask':
           return maskOf(type, text)

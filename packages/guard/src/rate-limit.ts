@@ -9,6 +9,7 @@ import {
 } from '@allium/core'
 import { holderOf, idOf, missing } from './account.ts'
 import { decide, type FailureOptions, failing, work } from './decide.ts'
+import { ending } from './ending.ts'
 
 /** So many turns, or model calls, in each window of somebody. */
 export interface Rate {
@@ -152,7 +153,9 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>({
       }
       ctx.state[stateKey] = Math.ceil(retryAfter / 1000)
       const answer = typeof onLimit === 'function' ? await onLimit(ctx, limited) : undefined
-      return typeof answer === 'string' ? answer : ctx.block(reasonOf(limited))
+      return typeof answer === 'string'
+        ? answer
+        : ctx.block(reasonOf(limited), ending('guard.rate_limit', { retryAfter }))
     }
   }
 
