@@ -1,6 +1,7 @@
 import type { BlockOptions, Message, Part, TurnContext } from '@allium/core'
 import { ending, type GuardCode } from './ending.ts'
 import { tellFound, type Where, wordFor } from './found.ts'
+import { unknownKind } from './unknown-kind.ts'
 
 /** What a check says of a text: nothing or `true` lets it through, `false` blocks; or it says why, or what stands in its place. */
 export type Verdict = void | boolean | { block: string; reply?: string; code?: string } | { replace: string }
@@ -36,10 +37,23 @@ export function textIn(messages: readonly Pick<Message, 'content'>[]): string {
 
 function textsOf(content: Message['content']): string[] {
   if (typeof content === 'string') return content === '' ? [] : [content]
-  return content.flatMap((part: Part) => {
-    if (part.type === 'text' || part.type === 'reasoning') return part.text === '' ? [] : [part.text]
-    return part.type === 'tool-result' ? textsOf(part.content) : []
-  })
+  return content.flatMap(textsOfPart)
+}
+
+function textsOfPart(part: Part): string[] {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return part.text === '' ? [] : [part.text]
+    case 'tool-result':
+      return textsOf(part.content)
+    case 'tool-call':
+    case 'image':
+    case 'file':
+      return []
+    default:
+      return unknownKind(part, 'part')
+  }
 }
 
 /** A map that puts a text in the place of the first one, and takes the others away. */
