@@ -1,16 +1,17 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { errorCodes } from '@allium/core'
+import { guard } from 'allium'
 import { describe, expect, test } from 'vitest'
 import { findPages, type Page, root } from './pages.ts'
 
 const pages = findPages()
 
 describe('the pages of the docs', () => {
-  test('tell each error code in one line of docs/concepts/errors.md', () => {
+  test('tell each error code, and each code of a block, in one line of docs/concepts/errors.md', () => {
     const lines = pages.find(({ path }) => path === 'docs/concepts/errors.md')?.lines ?? []
     const told = lines.flatMap((line) => /^\| `([a-z_]+\.[a-z_]+)` \|/.exec(line)?.[1] ?? [])
-    expect(told.sort()).toEqual([...errorCodes].sort())
+    expect(told.sort()).toEqual([...errorCodes, ...guard.guardCodes].sort())
   })
 
   test('link only to files and headings that exist', () => {

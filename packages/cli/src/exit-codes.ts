@@ -15,7 +15,14 @@ export const exitCodes = {
 } as const
 
 export function codeOf({ status }: Pick<RunResult, 'status'>): number {
-  return status === 'blocked' || status === 'suspended' ? exitCodes[status] : exitCodes.ok
+  return codes[status]
+}
+
+const codes: Record<RunResult['status'], number> = {
+  completed: exitCodes.ok,
+  stopped: exitCodes.ok,
+  blocked: exitCodes.blocked,
+  suspended: exitCodes.suspended,
 }
 
 export function codeOfError(error: unknown): number {

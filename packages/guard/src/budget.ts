@@ -11,6 +11,7 @@ import {
 } from '@allium/core'
 import { costAt, createPricing, type Price, type Prices } from '@allium/prices'
 import { accountOf, type Per, type Window } from './account.ts'
+import { ending } from './ending.ts'
 import { type Amounts, countChars, cutShort, expected, told } from './estimate.ts'
 
 export interface BudgetOptions<Name extends string = string> {
@@ -125,9 +126,9 @@ export function budget<Name extends string = 'guard:budget'>({
         amount: await amountOf(model, { ...held, calls: 1 }),
         limit: roomOf(typeof limit === 'function' ? await limit(ctx) : limit),
       }
+      const streamed = countChars(ctx) // before the wait: a call that was left meanwhile may ask for nothing more
       const reservation = await ledger.reserve(request)
       if (reservation === undefined) return refuse(ctx, request)
-      const streamed = countChars(ctx)
       let response: ModelResponse | undefined
       try {
         response = await next()
@@ -176,7 +177,7 @@ export function budget<Name extends string = 'guard:budget'>({
     if (answer !== undefined) return ctx.skipCall(answer)
     const reason = reasonOf(as, per, exceeded)
     if (onLimit === 'abort') return ctx.abort(reason)
-    if (onLimit !== 'stop') return ctx.block(reason)
+    if (onLimit !== 'stop') return ctx.block(reason, ending('guard.budget'))
     ctx.stop(reason)
     return ctx.skipCall('')
   }

@@ -6,6 +6,7 @@ import {
   type TypedMiddleware,
   tenantOf,
 } from '@allium/core'
+import { ending } from './ending.ts'
 import { FairQueue } from './fair-queue.ts'
 
 export interface ConcurrencyOptions<Name extends string = string> {
@@ -105,6 +106,7 @@ export function concurrency<Name extends string = 'guard:concurrency'>({
       entered === 'full'
         ? `"${as}": ${running} ${what} run and ${waiting} wait; no more may. Try again later.`
         : `"${as}": no place became free within ${maxWait} ms, because ${running} ${what} run. Try again later.`,
+      ending('guard.concurrency'),
     )
   }
 }

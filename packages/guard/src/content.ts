@@ -1,6 +1,7 @@
 import { AlliumError, defineMiddleware, type TurnContext, type TypedMiddleware } from '@allium/core'
-import { decide, type FailureOptions, failed, failing, withReply } from './decide.ts'
+import { type FailureOptions, failed, failing, work } from './decide.ts'
 import { type Detector, type DetectorOptions, detectorOf, type Finding, patternDetector } from './detector.ts'
+import { ending } from './ending.ts'
 import { fold } from './fold.ts'
 import { tellFound, type Where, wordFor } from './found.ts'
 import { dropMetadata, filterStream, type TextFilter } from './stream-filter.ts'
@@ -56,7 +57,7 @@ export function content<Name extends string = 'guard:content'>({
     ...(apply.includes('input') && {
       async turn(ctx, next) {
         const { whole } = filterOf(ctx, 'input')
-        await decide(ctx, guard, () => mapInput(ctx, whole))
+        await work(ctx, guard, () => mapInput(ctx, whole))
         return next()
       },
     }),
@@ -81,7 +82,7 @@ export function content<Name extends string = 'guard:content'>({
         const result = await next()
         if (result.status === 'suspended') return result
         const { whole } = filterOf(ctx, 'toolResults')
-        return (await decide(ctx, guard, () => mapResult(result, whole))) ?? result
+        return (await work(ctx, guard, () => mapResult(result, whole))) ?? result
       },
     }),
   })
@@ -92,7 +93,7 @@ export function content<Name extends string = 'guard:content'>({
       ctx.state[stateKey] = 1
       tellFound(ctx, { layer: as, where, found: found.type, action })
       if (action === 'block')
-        return ctx.block(`"${as}" found a ${found.type} in the ${wordFor[where]}.`, withReply(guard.reply))
+        return ctx.block(`"${as}" found a ${found.type} in the ${wordFor[where]}.`, ending('guard.content', guard))
       return typeof replacement === 'string' ? replacement : replacement(found)
     }
     return { detectors, replace, whole: (text) => replaceIn(text, detectors, replace) }

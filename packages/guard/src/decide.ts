@@ -1,4 +1,5 @@
 import { AlliumError, followSignal, isBlockError, messageOf, type TurnContext } from '@allium/core'
+import { ending } from './ending.ts'
 
 export interface FailureOptions {
   /** What happens where the guard itself fails or takes too long: the turn is blocked, or goes on unchecked. @default 'block' */
@@ -26,17 +27,28 @@ export function failing(name: string, { onError = 'block', timeout = 10_000, rep
   return { name, onError, timeout, reply }
 }
 
+/** What a check is given: a signal of its own, which aborts when nobody waits for it any more. */
+export interface CheckCall {
+  /** Made when it is read: a controller costs more than most checks. */
+  readonly signal: AbortSignal
+}
+
 /**
  * What a guard finds. Where it throws or takes too long the turn is blocked, or `undefined` given where the guard allows
  * that. An abort, and a block by the check itself, pass as they are.
  */
-export async function decide<T>(
+export function decide<T>(
   ctx: Place,
   guard: Failing,
-  check: (signal: AbortSignal) => T | PromiseLike<T>,
+  check: (call: CheckCall) => T | PromiseLike<T>,
 ): Promise<T | undefined> {
+  return work(ctx, guard, () => inTime(ctx, guard, check))
+}
+
+/** The same of a guard's own work, which waits for nobody: it needs no timer, and no signal. */
+export async function work<T>(ctx: Place, guard: Failing, check: () => T | PromiseLike<T>): Promise<T | undefined> {
   try {
-    return await inTime(ctx, guard, check)
+    return await check()
   } catch (error) {
     return failed(ctx, guard, error)
   }
@@ -47,50 +59,59 @@ export function failed(ctx: Place, { name, onError, reply }: Failing, error: unk
   if (ctx.signal.aborted || isBlockError(error)) throw error
   const then = onError === 'allow' ? 'the turn goes on unchecked' : 'the turn is blocked'
   ctx.logger.error(`"${name}" failed, so ${then}: ${messageOf(error)}`, { error })
-  return onError === 'allow' ? undefined : ctx.block(`"${name}" could not check this.`, withReply(reply))
+  return onError === 'allow'
+    ? undefined
+    : ctx.block(`"${name}" could not check this.`, ending('guard.failed', { reply }))
 }
 
-export function withReply(reply: string | undefined): { reply?: string } {
-  return reply === undefined ? {} : { reply }
-}
-
-async function inTime<T>(
+function inTime<T>(
   { clock, signal }: Place,
   { name, timeout }: Pick<Failing, 'name' | 'timeout'>,
-  check: (signal: AbortSignal) => T | PromiseLike<T>,
-): Promise<T> {
-  // A controller costs more than most checks: only a check that takes the signal gets one.
-  const own = check.length === 0 ? undefined : new AbortController()
-  const given = check(own?.signal as AbortSignal)
-  if (!isThenable(given) || (await isDoneSoon(given))) return given
-  let stop = () => {}
-  let release = () => {}
-  const late = new Promise<never>((_, reject) => {
-    const end = (reason: unknown) => {
-      own?.abort(reason)
-      reject(reason)
+  check: (call: CheckCall) => T | PromiseLike<T>,
+): T | Promise<T> {
+  const call = new Checking()
+  const given = check(call)
+  if (!isThenable(given)) return given
+  return new Promise((resolve, reject) => {
+    let release = () => {}
+    const late = () => {
+      const message = `"${name}" took longer than ${timeout} ms.`
+      leave(new AlliumError('layer.timeout', message, { details: { layer: name } }))
     }
-    const message = `"${name}" took longer than ${timeout} ms.`
-    stop = clock.after(timeout, () => end(new AlliumError('layer.timeout', message, { details: { layer: name } })))
-    release = followSignal(signal, end)
+    const stop = clock.after(timeout, late)
+    const settle = (how: () => void) => {
+      stop()
+      release()
+      how()
+    }
+    const leave = (reason: unknown) => {
+      settle(() => reject(reason))
+      call.leave(reason)
+    }
+    given.then(
+      (value) => settle(() => resolve(value)),
+      (error) => settle(() => reject(error)),
+    )
+    release = followSignal(signal, leave)
   })
-  try {
-    return await Promise.race([given, late])
-  } finally {
-    stop()
-    release()
-  }
 }
 
-/** Whether it settles within these turns of the microtask queue, in which neither time passes nor anybody aborts. */
-async function isDoneSoon(given: PromiseLike<unknown>): Promise<boolean> {
-  let done = false
-  const settled = () => {
-    done = true
+class Checking implements CheckCall {
+  #controller: AbortController | undefined
+  #left: { readonly reason: unknown } | undefined
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#left !== undefined) this.#controller.abort(this.#left.reason)
+    }
+    return this.#controller.signal
   }
-  given.then(settled, settled)
-  for (let turns = 0; turns < 32 && !done; turns++) await undefined
-  return done
+
+  leave(reason: unknown): void {
+    this.#left = { reason }
+    this.#controller?.abort(reason)
+  }
 }
 
 function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {

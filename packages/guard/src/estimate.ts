@@ -1,4 +1,4 @@
-import type { ModelContext, ModelResponse, Usage } from '@allium/core'
+import type { ContentChunk, ModelContext, ModelResponse, Usage } from '@allium/core'
 import { inputTokens, tokensOf } from './tokens.ts'
 
 export type Amounts = Pick<Usage, 'inputTokens' | 'outputTokens'>
@@ -28,7 +28,29 @@ export function cutShort(held: Amounts, chars: number): Usage {
 export function countChars(ctx: Pick<ModelContext, 'onChunk'>): () => number {
   let chars = 0
   ctx.onChunk((chunk) => {
-    chars += 'delta' in chunk ? chunk.delta.length : 0
+    chars += charsOf(chunk)
   })
   return () => chars
+}
+
+function charsOf(chunk: ContentChunk): number {
+  switch (chunk.type) {
+    case 'text-delta':
+    case 'reasoning-delta':
+    case 'tool-input-delta':
+      return chunk.delta.length
+    case 'tool-input-start':
+    case 'tool-input-end':
+    case 'tool-result':
+    case 'file':
+    case 'source':
+      return 0
+    default:
+      return charged(chunk)
+  }
+}
+
+/** A kind that a newer core knows is charged as a whole: rather too much than nothing. */
+function charged(chunk: never): number {
+  return JSON.stringify(chunk).length
 }

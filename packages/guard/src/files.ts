@@ -1,5 +1,6 @@
 import { AlliumError, defineMiddleware, type ToolContext, type TypedMiddleware } from '@allium/core'
-import { decide, type FailureOptions, failing, withReply } from './decide.ts'
+import { decide, type FailureOptions, failing } from './decide.ts'
+import { ending } from './ending.ts'
 import { problemOf } from './file-parts.ts'
 import { judgePath } from './file-paths.ts'
 import { tellFound } from './found.ts'
@@ -68,7 +69,7 @@ export function files({
       if (problem !== undefined) {
         const [found, reason] = problem
         tellFound(ctx, { layer: as, where: 'input', found, action: 'block' })
-        ctx.block(reason, withReply(guard.reply))
+        ctx.block(reason, ending('guard.files', guard))
       }
       return next()
     },

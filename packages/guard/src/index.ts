@@ -13,6 +13,7 @@ export { type ConcurrencyOptions, type ConcurrencyRefused, type ConcurrencyState
 export { type ContentOptions, content, type FoundState } from './content.ts'
 export type { FailureOptions } from './decide.ts'
 export type { DetectorOptions, Finding, Span } from './detector.ts'
+export { type GuardCode, guardCodes } from './ending.ts'
 export { type FilesOptions, files } from './files.ts'
 export type { GuardFound, Where } from './found.ts'
 export { type InjectionDetector, type InjectionOptions, type InjectionState, injection } from './injection.ts'

@@ -8,7 +8,8 @@ import {
   type ToolContext,
   type TypedMiddleware,
 } from '@allium/core'
-import { decide, type FailureOptions, failing, withReply } from './decide.ts'
+import { decide, type FailureOptions, failing } from './decide.ts'
+import { ending } from './ending.ts'
 import { tellFound } from './found.ts'
 import { injectionScore } from './injection-score.ts'
 import { namesTool } from './tool-names.ts'
@@ -84,7 +85,7 @@ export function injection<Name extends string = 'guard:injection'>({
       if (score >= threshold) {
         tellFound(ctx, { layer: as, where: 'input', found: 'injection', action: onInput })
         if (onInput === 'block')
-          return ctx.block(`"${as}" took the input for an attack (score ${score}).`, withReply(guard.reply))
+          return ctx.block(`"${as}" took the input for an attack (score ${score}).`, ending('guard.injection', guard))
       }
       return next()
     },
@@ -110,7 +111,10 @@ export function injection<Name extends string = 'guard:injection'>({
       if ((await scored(ctx, textIn([result]))) < threshold) return result
       tellFound(ctx, { layer: as, where: 'toolResults', found: 'injection', action: onToolResult })
       if (onToolResult === 'block')
-        return ctx.block(`"${as}" took the result of "${ctx.tool.name}" for an attack.`, withReply(guard.reply))
+        return ctx.block(
+          `"${as}" took the result of "${ctx.tool.name}" for an attack.`,
+          ending('guard.injection', guard),
+        )
       ctx.state[suspectsKey] = [ctx.callId]
       if (onToolResult === 'mark') return result
       return { content: `The result of "${ctx.tool.name}" looked like an attack and is withheld.`, isError: true }
@@ -120,11 +124,9 @@ export function injection<Name extends string = 'guard:injection'>({
 
   async function scored(ctx: Scored, text: string): Promise<number> {
     if (text === '') return 0
-    const score = await decide(ctx, guard, async (signal) => {
-      const scores = await Promise.all(detectors.map((detector) => detector(text, signal)))
-      if (!scores.every((one) => one >= 0 && one <= 1))
-        throw new RangeError(`a detector gave ${scores}, which is no score from 0 to 1`)
-      return Math.max(0, ...scores)
+    const score = await decide(ctx, guard, (call) => {
+      const scores = detectors.map((detector) => detector(text, call.signal))
+      return scores.every(isNumber) ? highest(scores) : Promise.all(scores).then(highest)
     })
     ctx.state[scoreKey] = score ?? 0
     return score ?? 0
@@ -153,6 +155,16 @@ export function injection<Name extends string = 'guard:injection'>({
   async function markOf(ctx: ModelContext): Promise<string> {
     return (await digestOf([secret, sessionKeyOf(ctx)])).slice(0, 12)
   }
+}
+
+function isNumber(score: number | Promise<number>): score is number {
+  return typeof score === 'number'
+}
+
+/** @throws RangeError where one is none */
+function highest(scores: readonly number[]): number {
+  if (scores.every((one) => one >= 0 && one <= 1)) return Math.max(0, ...scores)
+  throw new RangeError(`a detector gave ${scores}, which is no score from 0 to 1`)
 }
 
 type Scored = Parameters<typeof decide>[0] & { state: Record<string, unknown> }

@@ -25,7 +25,7 @@ export interface InputOptions extends FailureOptions {
 export function input(options: Check | InputOptions): TypedMiddleware<{}> {
   const { check, toolResults = false, as = 'guard:input', ...failure } = asOptions(options)
   const guard = failing(as, failure)
-  const { reply } = guard
+  const about = { layer: as, reply: guard.reply, code: 'guard.input' } as const
 
   return defineMiddleware({
     name: as,
@@ -33,8 +33,8 @@ export function input(options: Check | InputOptions): TypedMiddleware<{}> {
     inherit: true,
     async turn(ctx, next) {
       const text = textIn(ctx.input)
-      const verdict = text === '' ? true : await decide(ctx, guard, (signal) => check(text, ctx, signal))
-      const replaced = heed(ctx, verdict, { layer: as, where: 'input', reply })
+      const verdict = text === '' ? true : await decide(ctx, guard, (call) => check(text, ctx, call.signal))
+      const replaced = heed(ctx, verdict, { ...about, where: 'input' })
       if (replaced !== undefined) await mapInput(ctx, once(replaced))
       return next()
     },
@@ -43,8 +43,8 @@ export function input(options: Check | InputOptions): TypedMiddleware<{}> {
         const result = await next()
         const text = result.status === 'suspended' ? '' : textIn([result])
         if (text === '') return result
-        const verdict = await decide(ctx, guard, (signal) => check(text, ctx, signal))
-        const replaced = heed(ctx, verdict, { layer: as, where: 'toolResults', reply })
+        const verdict = await decide(ctx, guard, (call) => check(text, ctx, call.signal))
+        const replaced = heed(ctx, verdict, { ...about, where: 'toolResults' })
         return replaced === undefined ? result : mapResult(result, once(replaced))
       },
     }),

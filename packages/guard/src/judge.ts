@@ -7,6 +7,7 @@ import {
   type TypedMiddleware,
 } from '@allium/core'
 import type { FailureOptions } from './decide.ts'
+import type { GuardCode } from './ending.ts'
 import { wordFor } from './found.ts'
 import { input } from './input.ts'
 import { output } from './output.ts'
@@ -111,7 +112,9 @@ export function judge<Name extends string = 'guard:judge'>({
         inputTokens,
         outputTokens,
       } satisfies Judged)
-      return score >= threshold || { block: `"${as}" judged the ${wordFor[where]} with ${score}, below ${threshold}.` }
+      if (score >= threshold) return true
+      const block = `"${as}" judged the ${wordFor[where]} with ${score}, below ${threshold}.`
+      return { block, code: 'guard.judge' satisfies GuardCode }
     }
   }
 }

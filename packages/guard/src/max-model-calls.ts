@@ -1,4 +1,5 @@
 import { AlliumError, defineMiddleware, type ModelContext, type TypedMiddleware } from '@allium/core'
+import { ending } from './ending.ts'
 
 export interface MaxModelCallsOptions<Name extends string = string> {
   /** Calls that a turn, or a session, may make; each attempt of a retry is one, and each call of a sub-agent. */
@@ -46,7 +47,7 @@ export function maxModelCalls<Name extends string = 'guard:maxModelCalls'>({
 
   function refuse(ctx: ModelContext) {
     const reason = `"${as}": ${limit} model calls per ${per} have been made.`
-    if (onLimit === 'block') return ctx.block(reason)
+    if (onLimit === 'block') return ctx.block(reason, ending('guard.max_model_calls'))
     if (onLimit === 'abort') return ctx.abort(reason)
     ctx.stop(reason)
     return ctx.skipCall('')

@@ -1,4 +1,5 @@
 import { AlliumError, defineMiddleware, type ToolContext, type TypedMiddleware } from '@allium/core'
+import { ending } from './ending.ts'
 import { namesTool } from './tool-names.ts'
 
 export interface MaxToolCallsOptions<Name extends string = string> {
@@ -53,7 +54,7 @@ export function maxToolCalls<Name extends string = 'guard:maxToolCalls'>({
 
   function refuse(ctx: ToolContext) {
     const reason = `The limit of ${limit} calls of "${ctx.tool.name}" per ${per} is used up. Go on without it.`
-    if (onLimit === 'block') return ctx.block(`"${as}": ${reason}`)
+    if (onLimit === 'block') return ctx.block(`"${as}": ${reason}`, ending('guard.max_tool_calls'))
     if (onLimit === 'abort') return ctx.abort(`"${as}": ${reason}`)
     if (onLimit === 'stop') ctx.stop(`"${as}": ${reason}`)
     return ctx.deny(reason)

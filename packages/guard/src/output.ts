@@ -1,6 +1,7 @@
 import { type ContentChunk, defineMiddleware, type ModelContext, type TypedMiddleware } from '@allium/core'
-import { decide, type FailureOptions, failing } from './decide.ts'
+import { decide, type FailureOptions, failing, work } from './decide.ts'
 import { dropMetadata } from './stream-filter.ts'
+import { unknownKind } from './unknown-kind.ts'
 import { type Check, heed, once } from './verdict.ts'
 
 export interface OutputOptions extends FailureOptions {
@@ -56,10 +57,27 @@ export function output(options: Check | OutputOptions): TypedMiddleware<{}> {
     chunks: readonly ContentChunk[],
     kind: 'text-delta' | 'reasoning-delta',
   ): Promise<string | undefined> {
-    const text = chunks.map((chunk) => (chunk.type === kind ? chunk.delta : '')).join('')
-    if (text === '') return undefined
-    const verdict = await decide(ctx, guard, (signal) => check(text, ctx, signal))
-    return heed(ctx, verdict, { layer: as, where: 'output', reply: guard.reply })
+    const text = await work(ctx, guard, () => chunks.map((chunk) => textOf(chunk, kind)).join(''))
+    if (text === undefined || text === '') return undefined
+    const verdict = await decide(ctx, guard, (call) => check(text, ctx, call.signal))
+    return heed(ctx, verdict, { layer: as, where: 'output', reply: guard.reply, code: 'guard.output' })
+  }
+}
+
+function textOf(chunk: ContentChunk, kind: 'text-delta' | 'reasoning-delta'): string {
+  switch (chunk.type) {
+    case 'text-delta':
+    case 'reasoning-delta':
+      return chunk.type === kind ? chunk.delta : ''
+    case 'tool-input-start':
+    case 'tool-input-delta':
+    case 'tool-input-end':
+    case 'tool-result':
+    case 'file':
+    case 'source':
+      return ''
+    default:
+      return unknownKind(chunk, 'chunk')
   }
 }
 

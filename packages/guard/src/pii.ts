@@ -9,8 +9,9 @@ import {
   type TypedMiddleware,
 } from '@allium/core'
 import type { FoundState } from './content.ts'
-import { decide, type FailureOptions, failed, failing, withReply } from './decide.ts'
+import { decide, type FailureOptions, failed, failing, work } from './decide.ts'
 import { type Detector, type DetectorOptions, detectorOf, type Finding } from './detector.ts'
+import { ending } from './ending.ts'
 import { tellFound, type Where, wordFor } from './found.ts'
 import { mapError } from './map-error.ts'
 import { type PiiType, piiDetectors } from './pii-detectors.ts'
@@ -74,6 +75,8 @@ export function pii<Name extends string = 'guard:pii'>({
   const hash = hashOf(hashKey)
   const vaults = new OpenVaults(as, vault)
   const unchanged: Unchanged = new WeakMap()
+  /** A vault of one's own is waited for. */
+  const ask = vault === undefined ? work : decide
   const stateKey = `${as}:found`
   type Ctx = TurnContext<Record<string, number>>
 
@@ -83,9 +86,9 @@ export function pii<Name extends string = 'guard:pii'>({
     inherit: true,
     state: { [stateKey]: { default: 0, reducer: (found, more) => found + more } },
     async turn(ctx, next) {
-      await decide(ctx, guard, () => vaults.of(ctx, { isNewTurn: true }))
+      await ask(ctx, guard, () => vaults.of(ctx, { isNewTurn: true }))
       if (apply.includes('input'))
-        await decide(ctx, guard, () => within(ctx, 'input', ({ whole }) => mapInput(ctx, whole)))
+        await ask(ctx, guard, () => within(ctx, 'input', ({ whole }) => mapInput(ctx, whole)))
       return next()
     },
   })
@@ -97,10 +100,10 @@ export function pii<Name extends string = 'guard:pii'>({
     inherit: true,
     async model(ctx, next) {
       if (apply.includes('input'))
-        await decide(ctx, guard, () => within(ctx, 'input', ({ whole }) => cleanMessages(ctx, whole, unchanged)))
+        await ask(ctx, guard, () => within(ctx, 'input', ({ whole }) => cleanMessages(ctx, whole, unchanged)))
       if (!apply.includes('output')) return next()
       const kinds = new Set<string>()
-      const names = await decide(ctx, guard, () => vaults.of(ctx))
+      const names = await ask(ctx, guard, () => vaults.of(ctx))
       if (names === undefined) return next()
       const filter = filterOf(ctx, names, 'output')
       ctx.pipe(
@@ -115,19 +118,18 @@ export function pii<Name extends string = 'guard:pii'>({
         response.message = dropMetadata(response.message, kinds)
         return response
       } finally {
-        await decide(ctx, guard, () => names.save())
+        await ask(ctx, guard, () => names.save())
       }
     },
     async tool(ctx, next) {
       const { args } = ctx
-      const restored = await decide(ctx, guard, () => restoreArgs(ctx, args))
+      const restored = await ask(ctx, guard, () => restoreArgs(ctx, args))
       if (typeof restored === 'string') return ctx.deny(restored)
       const result = await next()
       if (restored === true) ctx.modifyArgs(() => args) // for layers outside that read them on the way out
       if (result.status === 'suspended' || !apply.includes('toolResults')) return result
       return (
-        (await decide(ctx, guard, () => within(ctx, 'toolResults', ({ whole }) => cleanResult(result, whole)))) ??
-        result
+        (await ask(ctx, guard, () => within(ctx, 'toolResults', ({ whole }) => cleanResult(result, whole)))) ?? result
       )
     },
   })
@@ -153,7 +155,7 @@ export function pii<Name extends string = 'guard:pii'>({
         case 'block':
           return ctx.block(
             `"${as}" found a value of the type "${type}" in the ${wordFor[where]}.`,
-            withReply(guard.reply),
+            ending('guard.pii', guard),
           )
         case 'mask':
           return maskOf(type, text)

@@ -8,7 +8,8 @@ import {
   wait,
 } from '@allium/core'
 import { holderOf, idOf, missing } from './account.ts'
-import { decide, type FailureOptions, failing } from './decide.ts'
+import { decide, type FailureOptions, failing, work } from './decide.ts'
+import { ending } from './ending.ts'
 
 /** So many turns, or model calls, in each window of somebody. */
 export interface Rate {
@@ -100,6 +101,8 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>({
   )
   if (all.length === 0) throw new AlliumError('layer.config', `"${as}" needs a limit, or rates.`)
   const guard = failing(as, failure)
+  /** A store of one's own is waited for. */
+  const ask = store === undefined ? work : decide
   const stateKey = `${as}:retryAfter`
 
   const layer = defineMiddleware<Record<string, number>>({
@@ -130,7 +133,7 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>({
     const until = ctx.clock.monotonic() + maxWait
     const keys = all.map((rate) => rate.keyOf(ctx))
     for (;;) {
-      const full = await decide(ctx, guard, () => take(all, keys))
+      const full = await ask(ctx, guard, () => take(all, keys))
       if (full === undefined) return undefined
       const { rate, retryAfter } = full
       const waits = onLimit === 'wait' && ctx.clock.monotonic() + retryAfter <= until
@@ -150,7 +153,9 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>({
       }
       ctx.state[stateKey] = Math.ceil(retryAfter / 1000)
       const answer = typeof onLimit === 'function' ? await onLimit(ctx, limited) : undefined
-      return typeof answer === 'string' ? answer : ctx.block(reasonOf(limited))
+      return typeof answer === 'string'
+        ? answer
+        : ctx.block(reasonOf(limited), ending('guard.rate_limit', { retryAfter }))
     }
   }
 

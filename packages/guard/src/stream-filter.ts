@@ -2,6 +2,7 @@ import type { ContentChunk, Message, Part, Pipe } from '@allium/core'
 import type { Detector, Finding } from './detector.ts'
 import { TextWindow } from './text-window.ts'
 import { mapJson, mapTexts } from './texts.ts'
+import { unknownKind } from './unknown-kind.ts'
 
 export interface TextFilter {
   readonly detectors: readonly Detector[]
@@ -108,8 +109,10 @@ class Filtering {
         return this.#put({ ...chunk, content: await mapTexts(chunk.content, (text) => this.#filter.whole(text)) })
       case 'source':
         return this.#put(await mapJson(chunk, (text) => this.#filter.whole(text)))
-      default:
+      case 'file':
         return this.#put(chunk)
+      default:
+        return unknownKind(chunk, 'chunk')
     }
   }
 

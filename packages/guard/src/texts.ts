@@ -1,5 +1,6 @@
 import type { Message, Part, ToolResult, TurnContext } from '@allium/core'
 import { type Detector, type Finding, findAll } from './detector.ts'
+import { unknownKind } from './unknown-kind.ts'
 
 type MapText = (text: string) => string | Promise<string>
 /** Texts that a map leaves as they are, by the message or part that holds them. */
@@ -45,8 +46,11 @@ async function mapPart(part: Part, map: MapText, unchanged: Unchanged): Promise<
       const args = await mapJson(part.args, map)
       return args === part.args ? part : { ...part, args }
     }
-    default:
+    case 'image':
+    case 'file':
       return part
+    default:
+      return unknownKind(part, 'part')
   }
 }
 

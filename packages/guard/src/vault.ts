@@ -47,6 +47,7 @@ export class Placeholders {
   readonly #names = new Map<string, string>()
   readonly #last = new Map<string, number>()
   #saved = 0
+  #saving: Promise<unknown> = Promise.resolve()
   /** Messages of the history whose placeholders are known. */
   #read = 0
 
@@ -90,10 +91,18 @@ export class Placeholders {
     })
   }
 
-  async save(): Promise<void> {
-    if (this.#values.size === this.#saved) return
-    this.#saved = this.#values.size
+  /** One save after the other, so that an older one never ends last; what could not be saved is saved with the next. */
+  save(): Promise<void> {
+    const saving = this.#saving.then(() => this.#save())
+    this.#saving = saving.catch(() => {})
+    return saving
+  }
+
+  async #save(): Promise<void> {
+    const { size } = this.#values
+    if (size === this.#saved) return
     await this.#vault?.save(this.#key, Object.fromEntries(this.#values))
+    this.#saved = size
   }
 
   #keep(name: string, value: string): void {

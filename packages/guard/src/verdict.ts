@@ -1,9 +1,10 @@
-import type { Message, Part, TurnContext } from '@allium/core'
-import { withReply } from './decide.ts'
+import type { BlockOptions, Message, Part, TurnContext } from '@allium/core'
+import { ending, type GuardCode } from './ending.ts'
 import { tellFound, type Where, wordFor } from './found.ts'
+import { unknownKind } from './unknown-kind.ts'
 
 /** What a check says of a text: nothing or `true` lets it through, `false` blocks; or it says why, or what stands in its place. */
-export type Verdict = void | boolean | { block: string; reply?: string } | { replace: string }
+export type Verdict = void | boolean | { block: string; reply?: string; code?: string } | { replace: string }
 
 /** Says of a text whether it may pass. What it throws blocks. */
 export type Check = (text: string, ctx: TurnContext, signal: AbortSignal) => Verdict | Promise<Verdict>
@@ -12,16 +13,21 @@ export type Check = (text: string, ctx: TurnContext, signal: AbortSignal) => Ver
 export function heed(
   ctx: TurnContext,
   verdict: Verdict,
-  { layer, where, reply }: { layer: string; where: Where; reply: string | undefined },
+  { layer, where, reply, code }: { layer: string; where: Where; reply: string | undefined; code: GuardCode },
 ): string | undefined {
   if (verdict === undefined || verdict === true) return undefined
   // What is none of the verdicts blocks: a replacement that is not there is no word for the text itself.
-  const { replace, block, reply: own } = (verdict || {}) as { replace?: unknown; block?: unknown; reply?: string }
+  const { replace, block, reply: own = reply, code: ownCode } = (verdict || {}) as Given
   const isReplaced = typeof replace === 'string'
   tellFound(ctx, { layer, where, found: 'check', action: isReplaced ? 'replace' : 'block' })
   if (isReplaced) return replace
   const reason = typeof block === 'string' ? block : `"${layer}" refused the ${wordFor[where]}.`
-  return ctx.block(reason, withReply(own ?? reply))
+  return ctx.block(reason, { ...ending(code, { reply: own }), ...(ownCode !== undefined && { code: ownCode }) })
+}
+
+interface Given extends Pick<BlockOptions, 'reply' | 'code'> {
+  replace?: unknown
+  block?: unknown
 }
 
 /** All text of some messages, those of tool results included. */
@@ -31,10 +37,23 @@ export function textIn(messages: readonly Pick<Message, 'content'>[]): string {
 
 function textsOf(content: Message['content']): string[] {
   if (typeof content === 'string') return content === '' ? [] : [content]
-  return content.flatMap((part: Part) => {
-    if (part.type === 'text' || part.type === 'reasoning') return part.text === '' ? [] : [part.text]
-    return part.type === 'tool-result' ? textsOf(part.content) : []
-  })
+  return content.flatMap(textsOfPart)
+}
+
+function textsOfPart(part: Part): string[] {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return part.text === '' ? [] : [part.text]
+    case 'tool-result':
+      return textsOf(part.content)
+    case 'tool-call':
+    case 'image':
+    case 'file':
+      return []
+    default:
+      return unknownKind(part, 'part')
+  }
 }
 
 /** A map that puts a text in the place of the first one, and takes the others away. */

@@ -1,6 +1,6 @@
 import { manualClock } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
-import { input } from '../src/index.ts'
+import { type Check, input } from '../src/index.ts'
 import { calling, scene, told } from './scene.ts'
 
 const never = () => new Promise<never>(() => {})
@@ -63,6 +63,14 @@ describe('guard.input', () => {
         expect([result.status, result.text]).toEqual([status, status === 'blocked' ? 'Later, please.' : 'Hello.'])
         expect([result.reason?.includes('secret') ?? false, clock.pending]).toEqual([false, 0])
       }
+  })
+
+  it.each<[string, Check]>([
+    ['all', (...all) => all[2] instanceof AbortSignal],
+    ['a default', (_text, _ctx, signal = AbortSignal.abort()) => !signal.aborted],
+    ['later', async (_text, _ctx, signal) => !signal.aborted],
+  ])('gives the check a signal, however it takes its arguments: %s', async (_, check) => {
+    expect((await scene(['Hello.'], [input(check)]).agent.run('Hi')).status).toBe('completed')
   })
 
   it('leaves a check when the run is aborted, and aborts its signal', async () => {

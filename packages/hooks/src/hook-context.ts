@@ -1,4 +1,4 @@
-import type { Capability, CustomEvent, TurnContext } from '@allium/core'
+import type { BlockOptions, Capability, CustomEvent, TurnContext } from '@allium/core'
 
 /** Where in the run a hook is called. */
 export type HookPhase = 'init' | 'beforeModel' | 'modelStream' | 'beforeTools' | 'afterTools'
@@ -98,7 +98,7 @@ export class RunContext<C> implements HookContext<C> {
   abort(reason?: unknown): never {
     return this.#turn.abort(reason)
   }
-  block(reason: string, options?: { reply?: string }): never {
+  block(reason: string, options?: BlockOptions): never {
     return this.#turn.block(reason, options)
   }
   stop(reason?: string): void {

@@ -17,8 +17,11 @@ export class LifecycleRun {
   #chain: Chain
   /** What the config hooks have changed of the run; its messages are those of this iteration. */
   #changes: Changes = {}
-  #iteration: number | undefined
+  /** How the iteration begins, which all attempts of its model call wait for: one of them may be left meanwhile. */
+  #begun: { readonly iteration: number; readonly done: Promise<boolean> } | undefined
   #calls: ToolCalls | undefined
+  /** The attempt of each tool call that began last: what an older one comes to does not count. */
+  readonly #attempts = new Map<string, number>()
   /** What an after-hook threw. The results of the tools stand; the run fails when the step has ended. */
   #failed: { readonly error: unknown } | undefined
   #endsTold = false
@@ -49,7 +52,7 @@ export class LifecycleRun {
   }
 
   async model(ctx: ModelContext, next: NextFor<ModelResponse>): Promise<ModelResponse> {
-    if (this.#iteration !== ctx.stepIndex && !(await this.#beginIteration(ctx))) return ctx.skipCall({ text: '' })
+    if (!(await this.#iterationBegun(ctx))) return ctx.skipCall({ text: '' })
     const { onConfig, onBeforeModel, onChunk, onUsage } = this.#chain
     if (onConfig.length > 0) changeCall(ctx, this.#turn, this.#changes, ctx.plan.tools)
     if (onBeforeModel.length > 0) await this.#tune(ctx)
@@ -57,8 +60,8 @@ export class LifecycleRun {
     this.#ctx.phase = 'modelStream'
     const before = onUsage.length > 0 ? ctx.usage : undefined
     const response = await next()
-    if (before !== undefined) await this.#tellUsage(usedSince(before, ctx.usage))
     if (hasPhase(this.#chain)) this.#expect(ctx, response)
+    if (before !== undefined) await this.#tellUsage(usedSince(before, ctx.usage))
     return response
   }
 
@@ -72,6 +75,7 @@ export class LifecycleRun {
   async tool(ctx: ToolContext, next: NextFor<ToolResult>): Promise<ToolResult> {
     const { onBeforeToolCall, onAfterToolCall } = this.#chain
     this.#ctx.phase = 'beforeTools'
+    this.#attempts.set(ctx.callId, ctx.attempt)
     const started = ctx.clock.monotonic()
     const skipped = onBeforeToolCall.length === 0 ? undefined : await decide(onBeforeToolCall, this.#ctx, ctx)
     const result = skipped ?? (await next())
@@ -79,10 +83,11 @@ export class LifecycleRun {
     try {
       const outcome = outcomeOf(ctx, result, ctx.clock.monotonic() - started)
       await inTurn(onAfterToolCall, this.#ctx, outcome)
-      if (!hasPhase(this.#chain)) return result
+      if (!hasPhase(this.#chain) || this.#wasLeft(ctx)) return result
       this.#calls ??= new ToolCalls(ctx.stepIndex)
       if (this.#calls.add(ctx.callIndex, outcome)) await this.#toolsDone(true)
     } catch (error) {
+      if (this.#wasLeft(ctx)) return result
       this.#failed ??= { error }
       ctx.stop('a hook failed')
     }
@@ -100,11 +105,24 @@ export class LifecycleRun {
     await inTurn(chain.onStart, this.#ctx)
   }
 
-  /** False where the loop is to end instead. */
+  /** False where the loop is to end instead. Where a hook throws, the next attempt begins it anew. */
+  #iterationBegun(ctx: ModelContext): Promise<boolean> {
+    if (this.#begun?.iteration === ctx.stepIndex) return this.#begun.done
+    const begun = { iteration: ctx.stepIndex, done: this.#beginIteration(ctx) }
+    this.#begun = begun
+    begun.done.catch(() => {
+      if (this.#begun === begun) this.#begun = undefined
+    })
+    return begun.done
+  }
+
+  #wasLeft({ callId, attempt, signal }: ToolContext): boolean {
+    return this.#attempts.get(callId) !== attempt || signal.aborted
+  }
+
   async #beginIteration(ctx: ModelContext): Promise<boolean> {
     if (this.#calls?.told === false && !(await this.#toolsDone(true))) return false
     this.#calls = undefined
-    this.#iteration = ctx.stepIndex
     this.#ctx.phase = 'beforeModel'
     this.#changes = { ...this.#changes, messages: undefined }
     await inTurn(this.#chain.onIteration, this.#ctx, { iteration: ctx.stepIndex })

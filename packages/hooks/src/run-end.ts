@@ -1,4 +1,4 @@
-import type { RunEnd, Usage } from '@allium/core'
+import { AlliumError, type RunEnd, type Usage } from '@allium/core'
 import type { Chain } from './chain.ts'
 import type { HookContext } from './hook-context.ts'
 
@@ -45,8 +45,22 @@ function terminal(
   { status, reason, error, usage }: RunEnd,
   duration: number,
 ): ['onFinish', FinishInfo] | ['onAbort', AbortInfo] | ['onError', ErrorInfo] {
-  if (status === 'failed') return ['onError', { usage, duration, error }]
-  if (status === 'aborted')
-    return ['onAbort', { usage, duration, reason: (error as { reason?: unknown }).reason ?? reason }]
-  return ['onFinish', { usage, duration, status, reason, text: ctx.output ?? '' }]
+  switch (status) {
+    case 'failed':
+      return ['onError', { usage, duration, error }]
+    case 'aborted':
+      return ['onAbort', { usage, duration, reason: (error as { reason?: unknown }).reason ?? reason }]
+    case 'completed':
+    case 'stopped':
+    case 'blocked':
+    case 'suspended':
+      return ['onFinish', { usage, duration, status, reason, text: ctx.output ?? '' }]
+    default:
+      return unknown(status)
+  }
+}
+
+/** A way to end that a newer core knows is told as an error: rather that than as an answer. */
+function unknown(status: never): never {
+  throw new AlliumError('layer.result', `A run ended "${status}", which this version of @allium/hooks does not know.`)
 }

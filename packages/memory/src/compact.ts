@@ -19,7 +19,7 @@ import {
   viewOf,
   withoutCleared,
 } from './compact-view.ts'
-import { summariser } from './summariser.ts'
+import { type Asking, summariser } from './summariser.ts'
 import { summaryMessage } from './summary.ts'
 import { fromUser } from './units.ts'
 
@@ -63,7 +63,7 @@ export function compact<Name extends string = 'memory:compact'>(
 ): readonly [TypedMiddleware<CompactState<Name>>, TypedMiddleware<{}>] {
   const plan = planOf(options)
   const { strategy, limit, room, clearing, count, as } = plan
-  const { summarise, layer: ofSummaries } = summariser(plan)
+  const { begin, summarise, layer: ofSummaries } = summariser(plan)
   const key = `${as}:view`
 
   const layer = defineMiddleware<Record<string, CompactView>>({
@@ -72,6 +72,7 @@ export function compact<Name extends string = 'memory:compact'>(
     reenters: true,
     state: { [key]: { default: nothingCompacted } },
     async model(ctx, next) {
+      const asking = begin(ctx)
       const { messages } = ctx.request
       const system = messages.filter(({ role }) => role === 'system')
       const talk = messages.filter(({ role }) => role !== 'system')
@@ -79,12 +80,13 @@ export function compact<Name extends string = 'memory:compact'>(
       const sizeWith = (view: CompactView) => sizeOf([...system, ...shown(talk, view)], count)
       const before = view === nothingCompacted ? sizeOf(messages, count) : sizeWith(view)
       const { view: made, done } = isOver(before)
-        ? await compacted(ctx, next, { talk, view, sizeWith })
+        ? await compacted(ctx, next, asking, { talk, view, sizeWith })
         : { view, done: undefined }
       if (made === nothingCompacted) return next()
       if (done !== undefined) {
         const after = sizeWith(made)
-        ctx.emit({ type: 'memory:compact', layer: as, strategy: done, before, after } satisfies Compacted)
+        const told: Compacted = { type: 'memory:compact', layer: as, strategy: done, before, after }
+        asking.toTell.push(() => ctx.emit({ ...told }))
       }
       ctx.messages = [...system.map((message) => ({ ...message })), ...shown(talk, made)]
       return next()
@@ -107,6 +109,7 @@ export function compact<Name extends string = 'memory:compact'>(
   async function compacted(
     ctx: Ctx,
     next: NextFor<ModelResponse>,
+    asking: Asking,
     { talk, view: old, sizeWith }: { talk: Talk; view: CompactView; sizeWith(view: CompactView): ConversationSize },
   ): Promise<{ view: CompactView; done: Compacted['strategy'] | undefined }> {
     const less = clearedOf(talk, old, sizeWith)
@@ -116,7 +119,7 @@ export function compact<Name extends string = 'memory:compact'>(
       return { view: (ctx.state[key] = await sealed(talk, less)), done: 'clear' }
     }
     const view = { ...less, covered, input: inputBefore(talk, covered), seen: Math.max(less.seen, covered) }
-    const summary = await summarise(ctx, next, { before: old.summary, talk: talk.slice(old.covered, covered) })
+    const summary = await summarise(ctx, next, asking, { before: old.summary, talk: talk.slice(old.covered, covered) })
     if (summary === undefined) return { view, done: 'truncate' }
     ctx.state[key] = await sealed(talk, { ...view, summary })
     return { view: ctx.state[key], done: less === old ? 'summarise' : 'hybrid' }

@@ -1,6 +1,7 @@
 import { Agent, type AgentOptions, type AnyMiddleware, type Message, memoryStore, type Session } from '@allium/core'
 import { historyProblems, manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
+import { leaves, lingers, walksOut } from '../../testing/test/late.ts'
 import { type Compacted, type CompactOptions, compact, persist } from '../src/index.ts'
 
 const marker = '[cleared]'
@@ -344,6 +345,35 @@ describe('memory.compact', () => {
   ])('refuses %j', (options, message) => {
     expect(() => compact(options)).toThrow(expect.objectContaining({ code: 'layer.config' }))
     expect(() => compact(options)).toThrow(message)
+  })
+
+  describe('in a call that was left and is made again', () => {
+    /** The summary of the third turn hangs; the one after it takes 40 ms. */
+    async function leftOnce(outside: AnyMiddleware[]) {
+      const clock = manualClock()
+      const slow = () => new Promise<string>((resolve) => clock.after(40, () => resolve('Sum.')))
+      const inside = [lingers(20)]
+      const steps: ScriptedStep[] = ['1.', '2.', { stall: true }, slow, '3.', '4.']
+      const one = scene(steps, { options: short, agent: { clock }, outside, inside })
+      const session = one.agent.session()
+      await talk(session, '1', '2')
+      const run = session.run('3')
+      for (let i = 0; i < 20; i++) await clock.advance(10)
+      const events: unknown[] = []
+      for await (const event of run) events.push(event)
+      return { ...one, events, result: await run }
+    }
+
+    it('shows nothing of a summary, though the one that was left ends meanwhile', async () => {
+      const { events, result, sent } = await leftOnce([leaves(50)])
+      expect([result.text, sent(4)]).toEqual(['3.', ['summary: Sum.', '2.', '3']])
+      expect(JSON.stringify(events)).not.toContain('Sum')
+    })
+
+    it('makes its summary: what was left has not failed', async () => {
+      const { told, warnings, result } = await leftOnce(walksOut(50))
+      expect([result.text, told.map(({ strategy }) => strategy), warnings]).toEqual(['3.', ['summarise'], []])
+    })
   })
 
   it('asks to stand outside caches and inside what redacts', () => {

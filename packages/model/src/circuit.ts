@@ -18,7 +18,7 @@ export class Circuit {
   readonly #halfOpenAfter: number
   /** When a call is let through as a trial, unless closed. */
   #until = 0
-  /** Grows with each change of state: what a call that began before came to says nothing about now. */
+  /** Grows with each change of state and each trial: what a call that began before came to says nothing about now. */
   #epoch = 0
 
   constructor(threshold: Threshold, halfOpenAfter: number) {
@@ -33,8 +33,10 @@ export class Circuit {
 
   /** Lets a call through; what this gives takes how it ended. A trial that hangs is followed by another one in time. */
   enter(now: number): (outcome: Outcome, now: number) => void {
-    if (this.state === 'open') this.#turn('half-open')
-    if (this.state === 'half-open') this.#until = now + this.#halfOpenAfter
+    if (this.state !== 'closed') {
+      this.#turn('half-open')
+      this.#until = now + this.#halfOpenAfter
+    }
     const epoch = this.#epoch
     return (outcome, now) => {
       if (epoch === this.#epoch) this.#take(outcome, now)

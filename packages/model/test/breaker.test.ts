@@ -164,6 +164,22 @@ describe('model.breaker', () => {
     expect(await ask()).toBe('back')
   })
 
+  it('lets no third call in where a trial that hung ends while another one runs', async () => {
+    const { ask, agent, clock } = scene([...times(2), { stall: true }, { stall: true }, 'never'])
+    await ask()
+    await ask()
+    await clock.advance(1000)
+    const hung = agent.run('hangs')
+    await clock.advance(1000)
+    const second = agent.run('the next trial')
+    await clock.advance(0)
+    hung.abort('enough')
+    await hung.settled()
+    expect(await ask()).toBe('model.open')
+    second.abort('enough')
+    await second.settled()
+  })
+
   it('takes no notice of calls that began before it opened', async () => {
     const late: ((step: string) => void)[] = []
     const slow: ScriptedStep = () => new Promise((resolve) => late.push(resolve))

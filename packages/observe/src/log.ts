@@ -2,6 +2,7 @@ import {
   defineMiddleware,
   type ModelResponse,
   messageOf,
+  type RunStatus,
   type ToolResult,
   type TurnContext,
   type TypedMiddleware,
@@ -75,7 +76,7 @@ export function log({
     async turn(ctx, next) {
       const ms = stopwatch(ctx.clock)
       ctx.onEnd(({ status, reason, error, usage }) =>
-        write(ctx, momentOf(status), 'turn:end', `turn ${status}`, () => ({
+        write(ctx, moments[status], 'turn:end', `turn ${status}`, () => ({
           status,
           ms: ms(),
           ...(status === 'failed' ? errorFields(error) : reason !== undefined && { reason }),
@@ -142,9 +143,13 @@ interface Fields {
   [field: string]: unknown
 }
 
-function momentOf(status: string): LogMoment {
-  if (status === 'failed') return 'failed'
-  return status === 'blocked' ? 'trouble' : 'end'
+const moments: Record<RunStatus, LogMoment> = {
+  completed: 'end',
+  stopped: 'end',
+  suspended: 'end',
+  aborted: 'end',
+  blocked: 'trouble',
+  failed: 'failed',
 }
 
 function answered({ model, finishReason, usage, toolCalls, text }: ModelResponse, content: boolean): Fields {

@@ -13,26 +13,29 @@ export class Flights<T> {
   /**
    * Waits for the work under way, and gives what it came to. Where there is none, or it came to nothing, the caller's own
    * begins: then `end()` must come in any case, and `land()` before it where it came to something.
-   * Rejects when the signal aborts.
+   * When the signal aborts, waiting rejects, and work of one's own has come to nothing, however late its `end()` comes.
    */
   async joinOrBegin(key: string, signal: AbortSignal): Promise<{ value: T } | Flight<T>> {
     for (let flight = this.#flights.get(key); flight !== undefined; flight = this.#flights.get(key)) {
       const value = await unlessAborted(flight, signal)
       if (value !== undefined) return { value }
     }
-    return this.#begin(key)
+    return this.#begin(key, signal)
   }
 
-  #begin(key: string): Flight<T> {
+  #begin(key: string, signal: AbortSignal): Flight<T> {
     let landed: (value: T | undefined) => void = () => {}
-    this.#flights.set(key, new Promise((resolve) => (landed = resolve)))
-    return {
-      land: (value) => landed(value),
-      end: () => {
-        this.#flights.delete(key)
-        landed(undefined)
-      },
+    const flight = new Promise<T | undefined>((resolve) => (landed = resolve))
+    this.#flights.set(key, flight)
+    let release = () => {}
+    const end = () => {
+      release()
+      // Another one may have begun since.
+      if (this.#flights.get(key) === flight) this.#flights.delete(key)
+      landed(undefined)
     }
+    release = followSignal(signal, end)
+    return { land: (value) => landed(value), end }
   }
 }
 

@@ -33,10 +33,27 @@ it('lets one that waits leave when its signal aborts', async () => {
 
 it('lets many wait on one signal behind one listener', async () => {
   const flights = new Flights<string>()
+  const { signal } = new AbortController()
   const first = await flights.joinOrBegin('a', signal)
   const others = Array.from({ length: 20 }, () => flights.joinOrBegin('a', signal))
   expect(getEventListeners(signal, 'abort')).toHaveLength(1)
-  if ('land' in first) first.land('done')
+  if ('value' in first) throw new Error('The first had nothing to join.')
+  first.land('done')
+  first.end()
   expect(await Promise.all(others)).toHaveLength(20)
   expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+})
+
+it('lets the next one begin as soon as the signal of the one under way aborts, whose late end ends nothing else', async () => {
+  const flights = new Flights<string>()
+  const left = new AbortController()
+  const first = await flights.joinOrBegin('a', left.signal)
+  left.abort(new Error('left'))
+  const second = await flights.joinOrBegin('a', signal)
+  const third = flights.joinOrBegin('a', signal)
+  if (!('value' in first)) first.end()
+  if ('value' in second) throw new Error('The second had nothing to join.')
+  second.land('done')
+  second.end()
+  expect(await third).toEqual({ value: 'done' })
 })

@@ -69,12 +69,27 @@ export function agentTool<S extends Schema = undefined, State = {}>({
     async execute(args: ToolArgs<S>, ctx) {
       const ended = await delegate(ctx, agent, input(args), run)
       if (ended === undefined) return 'waits for a human'
-      if (ended.status !== 'blocked') return result(ended)
-      return toolResult({ content: ended.text || `"${name}" was blocked: ${ended.reason}`, isError: true })
+      switch (ended.status) {
+        case 'completed':
+        case 'stopped':
+        case 'suspended':
+          return result(ended)
+        case 'blocked':
+          return toolResult({ content: ended.text || `"${name}" was blocked: ${ended.reason}`, isError: true })
+        default:
+          return unknownEnd(name, ended.status)
+      }
     },
   }
   return defineMiddleware({ name: as, tools: [tool] })
 }
+
+/** A way to end that a newer core knows is no answer. */
+function unknownEnd(name: string, status: never): ToolReturn {
+  return toolResult({ content: `"${name}" ended ${String(status)}.`, isError: true })
+}
+
+type ToolReturn = ReturnType<typeof toolResult>
 
 const taskSchema = {
   type: 'object',

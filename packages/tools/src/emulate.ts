@@ -61,7 +61,7 @@ export function emulate({
       if (ctx.invalid !== undefined)
         return ctx.skipCall({ content: ctx.invalid.map(({ message }) => message).join('\n'), isError: true })
       const marks = (ctx.metadata[as] ??= []) as string[]
-      marks.push(ctx.callId)
+      if (!marks.includes(ctx.callId)) marks.push(ctx.callId)
       return play(ctx)
     },
   })

@@ -28,17 +28,26 @@ export function loopLayer(loops: Loops): TypedMiddleware<{}> {
       const loop = loops.of(ctx)
       if (loop.iteration !== ctx.stepIndex) await endIteration(loop, ctx)
       if (loop.stopped !== undefined) return ctx.skipCall('')
-      loop.iteration = ctx.stepIndex
-      loop.open = true
+      loop.begin(ctx.stepIndex)
       return next()
     },
   })
 }
 
+/** Tells of the end of an iteration. Where a call was left while it did, the one that is made again tells of it. */
 async function endIteration(loop: Loop, place: InTurn): Promise<void> {
+  while (loop.ending !== undefined) await loop.ending.catch(() => {})
   if (!loop.open) return
   loop.open = false
-  await fireLoop(loop, place, 'afterLoopIteration', true)
+  loop.ending = fireLoop(loop, place, 'afterLoopIteration', true)
+  try {
+    await loop.ending
+  } catch (error) {
+    loop.open = true
+    throw error
+  } finally {
+    loop.ending = undefined
+  }
 }
 
 type LoopHook = 'beforeLoopBegin' | 'afterLoopIteration' | 'afterLoopComplete'

@@ -12,8 +12,11 @@ export class Loop {
   iteration: number
   /** Steps that have begun, and whose end was not told. */
   open = false
+  /** The end of an iteration is being told. */
+  ending: Promise<void> | undefined
   /** Why it was stopped, if it was. */
   stopped: string | undefined
+  #begun = -1
   readonly #reported = new WeakSet<object>()
   readonly #place: InTurn
   #signal: AbortController | undefined
@@ -54,6 +57,14 @@ export class Loop {
       if (this.stopped !== undefined) own.abort(new DOMException(this.stopped, 'AbortError'))
     }
     return this.#signal.signal
+  }
+
+  /** A step begins; one that was left and comes late begins nothing again. */
+  begin(step: number): void {
+    if (step <= this.#begun) return
+    this.#begun = step
+    this.iteration = step
+    this.open = true
   }
 
   stop(reason = 'stopped'): void {

@@ -26,7 +26,14 @@ export function toStreamChunk(chunk: ContentChunk): StreamChunk | undefined {
       return { type: 'tool_call_delta', id: chunk.callId, argsDelta: chunk.delta }
     case 'tool-input-end':
       return { type: 'tool_call_end', id: chunk.callId }
-    default:
+    case 'tool-result':
+    case 'file':
+    case 'source':
       return undefined
+    default:
+      return unknown(chunk)
   }
 }
+
+/** A kind that a newer core knows, and hooks do not. */
+function unknown(_: never): undefined {}

@@ -7,9 +7,9 @@ export interface OpenSpan {
   readonly context: Context
 }
 
-/** A turn while it runs: its span, and those of its tools that run. */
+/** A turn while it runs: its span, and those of its tools that run, by call: of one that was left and is made again the newer. */
 export interface OpenTurn extends OpenSpan {
-  readonly tools: Set<OpenTool>
+  readonly tools: Map<string, OpenTool>
 }
 
 export interface OpenTool extends OpenSpan {
@@ -55,7 +55,7 @@ export function parentIn(open: OpenSpan): Context {
 }
 
 function innermost(turn: OpenTurn): { open: OpenSpan; tool: OpenTool | undefined } {
-  const [tool, another] = turn.tools
+  const [tool, another] = turn.tools.values()
   if (tool === undefined || another !== undefined) return { open: turn, tool: undefined }
   return tool.inner === undefined ? { open: tool, tool } : innermost(tool.inner)
 }

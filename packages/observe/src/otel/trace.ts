@@ -87,7 +87,7 @@ export function trace({
     async tool(ctx, next) {
       const turn = quietly(() => turnOf(ctx))
       const call = quietly(() => begin(ctx, 'execute_tool', knownTool(ctx), SpanKind.INTERNAL, toolCall(ctx)))
-      if (call !== undefined) turn?.tools.add(call)
+      if (call !== undefined) turn?.tools.set(ctx.callId, call)
       try {
         const result = await inside(call, next)
         quietly(() => call && came(call, result))
@@ -96,7 +96,7 @@ export function trace({
         quietly(() => call && failed(call, error))
         throw error
       } finally {
-        if (call !== undefined) turn?.tools.delete(call)
+        if (turn?.tools.get(ctx.callId) === call) turn?.tools.delete(ctx.callId)
         quietly(() => call?.span.end())
       }
     },
@@ -114,7 +114,7 @@ export function trace({
     }
     const turn = {
       ...start(ctx, 'invoke_agent', agent.name, SpanKind.INTERNAL, about, parent),
-      tools: new Set<OpenSpan>(),
+      tools: new Map<string, OpenSpan>(),
     }
     turns.begin(ctx, turn)
     ctx.onEnd((end) => {

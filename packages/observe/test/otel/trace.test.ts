@@ -1,8 +1,9 @@
 import { delegate, type Middleware, type ToolExecution } from '@allium/core'
-import { leaks, type ScriptedStep } from '@allium/testing'
+import { leaks, manualClock, type ScriptedStep } from '@allium/testing'
 import { trace as api, SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import * as semconv from '@opentelemetry/semantic-conventions/incubating'
 import { describe, expect, it } from 'vitest'
+import { leaves, lingers } from '../../../testing/test/late.ts'
 import { names } from '../../src/otel/names.ts'
 import { type TraceOptions, trace } from '../../src/otel.ts'
 import { calling, decide, scene, tool } from '../scene.ts'
@@ -219,6 +220,30 @@ describe('observe trace', () => {
     const tracing = memoryTracing()
     await nested(['research'], tracing).agent.run('go')
     expect(tracing.tree()).toBe(oneSubAgent)
+  })
+
+  it('nests a sub-agent below the call that runs it, while one that was left still comes back', async () => {
+    const tracing = memoryTracing()
+    const clock = manualClock()
+    const { agent: helper } = scene(['Found.'], [], { name: 'helper' })
+    let calls = 0
+    const research = tool('research', () => {})
+    research.execute = async (_: unknown, ctx: ToolExecution) =>
+      calls++ === 0 ? new Promise(() => {}) : (await delegate(ctx, helper, 'find'))?.text
+    const { tool: leave } = leaves(50)
+    const { tool: linger } = lingers(20)
+    const late = { name: 'lingers', innermost: true, tool: linger } as Middleware
+    const layers = [{ name: 'leaves', tool: leave } as Middleware, trace({ tracer: tracing.tracer }), late]
+    const run = scene([calling(['research']), 'Done.'], layers, { clock, tools: [research] }).agent.run('go')
+    for (let i = 0; i < 20; i++) await clock.advance(10)
+    await run
+    expect(tracing.tree()).toBe(`invoke_agent agent
+  chat model
+  execute_tool research
+  execute_tool research
+    invoke_agent helper
+      chat model
+  chat model`)
   })
 
   it('nests sub-agents that run side by side below their tools, where there is a context manager', async () => {

@@ -7,7 +7,14 @@ export interface RunEnd {
   reason: string | undefined
 }
 
-const statuses: readonly unknown[] = ['completed', 'stopped', 'blocked', 'suspended', 'aborted', 'failed']
+const statuses: Record<RunStatus, true> = {
+  completed: true,
+  stopped: true,
+  blocked: true,
+  suspended: true,
+  aborted: true,
+  failed: true,
+}
 
 /**
  * How a run ended, by its result, its events, what `runLayer` gave, or the error that it rejected with.
@@ -16,7 +23,8 @@ const statuses: readonly unknown[] = ['completed', 'stopped', 'blocked', 'suspen
  */
 export function runEnd(source: unknown): RunEnd {
   const { status, reason, result, error } = fieldsOf(source)
-  if (statuses.includes(status)) return { status: status as RunStatus, reason: reason as string | undefined }
+  if (typeof status === 'string' && Object.hasOwn(statuses, status))
+    return { status: status as RunStatus, reason: reason as string | undefined }
   if (source instanceof Error) return endOfError(source)
   const end = ownEvents(eventsOf(source) ?? []).findLast((event) => event.type === 'turn:end')
   if (end?.type === 'turn:end') return { status: end.status, reason: end.reason }

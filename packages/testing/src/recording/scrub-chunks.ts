@@ -23,7 +23,20 @@ type DeltaChunk = Extract<ModelChunk, { delta: string }>
 
 /** All text is one, whatever its blocks: that is how the answer's text is read. Each tool input is its own. */
 function textKey(chunk: DeltaChunk): string {
-  return chunk.type === 'tool-input-delta' ? `json ${chunk.callId}` : chunk.type
+  switch (chunk.type) {
+    case 'tool-input-delta':
+      return `json ${chunk.callId}`
+    case 'text-delta':
+    case 'reasoning-delta':
+      return chunk.type
+    default:
+      return unknown(chunk)
+  }
+}
+
+/** A kind that a newer core knows is read as one text. */
+function unknown({ type }: { type: string }): string {
+  return type
 }
 
 function cleanDelta(key: string, clean: CleanText): CleanText {
