@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-// Bytes of `import { Agent } from '@allium/core'`, bundled, minified and gzipped, as `npm run check` pins them.
+// KB of `import { Agent } from '@allium/core'`, bundled, minified and gzipped, as `npm run check` pins them.
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const command = fileURLToPath(new URL('../../node_modules/size-limit/bin.js', import.meta.url))
 const { stdout, stderr } = spawnSync(process.execPath, [command, '--json'], { cwd: root, encoding: 'utf8' })

@@ -1,51 +1,82 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, writeFileSync } from 'node:fs'
-import { Session } from 'node:inspector/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { sidesOf } from './processes.mjs'
 import { rows } from './rows/index.mjs'
+import { columns, short } from './table.mjs'
 
-// `node profile.mjs <row> [side]`: where the time goes, by function, once the code is warm.
-const [id, name = 'allium'] = process.argv.slice(2)
-const row = rows.find((row) => row.id === id)
-const side = row?.sides?.[name]
-if (side === undefined)
-  throw new Error(`Give one of ${profiled()}. For the others: node --cpu-prof benchmarks/src/start-allium.mjs`)
+// `node profile.mjs <row> [side]`: what one piece of the row's work comes to on each side, then where its time goes, by
+// function. With --heap: which functions take memory, and where promises come up.
+const { values: options, positionals } = parseArgs({ options: { heap: { type: 'boolean' } }, allowPositionals: true })
+const [id, side = 'allium'] = positionals
+const profiled = rows.filter(({ profiled }) => profiled !== undefined)
+const row = profiled.find((row) => row.id === id)
+if (row === undefined || !sidesOf(row).includes(side))
+  throw new Error(
+    `Give one of the rows ${profiled.map(({ id }) => id).join(', ')}, and one of its sides if not allium.`,
+  )
 
-const { sample } = await side()
-const { warmups = 8, samples = 11 } = row
-for (let i = 0; i < warmups; i++) await sample()
+const room = ['--expose-gc', '--min-semi-space-size=256', '--max-semi-space-size=256']
+const folder = mkdtempSync(join(tmpdir(), 'profile-'))
+console.log(`${row.title}: ${row.profiled}\n\n${sums()}\n`)
+if (options.heap) {
+  tell('heap', 'bytes', 'heapprofile', ({ value }) => Math.round(value).toLocaleString('en'))
+  tellPromises()
+} else tell('cpu', 'of the time', 'cpuprofile', ({ share }) => `${(share * 100).toFixed(1)} %`)
 
-const inspector = new Session()
-inspector.connect()
-await inspector.post('Profiler.enable')
-await inspector.post('Profiler.setSamplingInterval', { interval: 200 })
-await inspector.post('Profiler.start')
-for (let i = 0; i < samples * 3; i++) await sample()
-const { profile } = await inspector.post('Profiler.stop')
-print(profile)
+/** Each side's sums, side by side. */
+function sums() {
+  const sides = sidesOf(row)
+  const found = sides.map((side) => {
+    const { µs, minor, major } = ask(side, 'time')
+    const { made, derived, awaits } = ask(side, 'promises').kinds
+    const { bytes } = ask(side, 'bytes', room)
+    return {
+      'µs of CPU': µs,
+      bytes,
+      'promises made': made,
+      'derived by then': derived,
+      awaits,
+      'collections in 1,000': 1000 * (minor + major),
+    }
+  })
+  const names = Object.keys(found[0])
+  const ratio = (name) => (found[0][name] === 0 ? '–' : `${short(found[1][name] / found[0][name])} ×`)
+  return columns([
+    ['', ...sides, ''],
+    ...names.map((name) => [name, ...found.map((one) => short(one[name])), ratio(name)]),
+  ])
+}
 
-const file = join(mkdtempSync(join(tmpdir(), 'profile-')), `${id}-${name}.cpuprofile`)
-writeFileSync(file, JSON.stringify(profile))
-console.log(`\nChrome's DevTools opens ${file}`)
-
-function print({ nodes, samples, timeDeltas }) {
-  const places = new Map(nodes.map(({ id, callFrame }) => [id, placeOf(callFrame)]))
-  const self = new Map()
-  for (const [i, node] of samples.entries()) {
-    const place = places.get(node)
-    self.set(place, (self.get(place) ?? 0) + timeDeltas[i])
+function tell(what, unit, ending, written) {
+  const { sites, lines = [], profile } = ask(side, what)
+  for (const [by, found] of Object.entries({ function: sites, line: lines })) {
+    const most = found.slice(0, 30).map((site) => [written(site), site.site])
+    if (most.length > 0) console.log(`${columns([[unit, `${side}: by ${by}`], ...most])}\n`)
   }
-  const total = timeDeltas.reduce((sum, delta) => sum + delta, 0)
-  console.log(`${row.title}, ${name}: self time by function, of ${Math.round(total / 1000)} ms\n`)
-  for (const [place, time] of [...self].sort((a, b) => b[1] - a[1]).slice(0, 30))
-    console.log(`${((time / total) * 100).toFixed(1).padStart(5)} %  ${place}`)
+  const file = join(folder, `${id}-${side}.${ending}`)
+  writeFileSync(file, JSON.stringify(profile))
+  console.log(`Chrome's DevTools opens ${file}\n`)
 }
 
-function placeOf({ functionName, url, lineNumber }) {
-  return `${functionName || '(anonymous)'}${url === '' ? '' : `  ${basename(url)}:${lineNumber + 1}`}`
+function tellPromises() {
+  const { sites } = ask(side, 'promises')
+  const all = ({ made, derived, awaits }) => made + derived + awaits
+  const lines = sites
+    .filter((site) => all(site) >= 0.005)
+    .sort((a, b) => all(b) - all(a))
+    .slice(0, 40)
+    .map(({ site, made, derived, awaits }) => [short(made), short(derived), short(awaits), site])
+  console.log(columns([['made', 'derived', 'awaits', `${side}: by place`], ...lines]))
 }
 
-function profiled() {
-  const ids = rows.filter(({ sides }) => sides !== undefined).map(({ id }) => id)
-  return `the rows ${ids.join(', ')} and one of its sides`
+function ask(side, what, flags = []) {
+  const worker = fileURLToPath(new URL('profile-worker.mjs', import.meta.url))
+  const settings = { encoding: 'utf8', maxBuffer: 2 ** 30 }
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, worker, id, side, what], settings)
+  if (status !== 0) throw new Error(`The side "${side}" of "${id}" failed:\n${stderr}`)
+  return JSON.parse(stdout)
 }

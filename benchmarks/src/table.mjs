@@ -1,38 +1,38 @@
-const heads = ['work', 'yardstick', 'Allium', 'compared', 'budget', '', 'scaled to this machine']
+const heads = ['work', 'yardstick', 'Allium', 'found', 'limit', '']
 
-/** The lines as a table of text. @param {ReturnType<typeof import('./verdict.mjs').linesOf>} lines */
+/** The lines as a table of text. @param {ReturnType<typeof import('./verdict.mjs').lineOf>[]} lines */
 export function table(lines) {
-  const cells = [heads, ...lines.map(cellsOf)]
-  const widths = heads.map((_, column) => Math.max(...cells.map((row) => row[column].length)))
-  const text = cells.map((row) =>
+  return columns([heads, ...lines.map(cellsOf)])
+}
+
+/** Rows of cells, the first one the heads, in columns. @param {string[][]} cells */
+export function columns(cells) {
+  const widths = cells[0].map((_, column) => Math.max(...cells.map((row) => row[column].length)))
+  const [head, ...body] = cells.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column]))
       .join('  ')
       .trimEnd(),
   )
-  return [text[0], widths.map((width) => '─'.repeat(width)).join('──'), ...text.slice(1)].join('\n')
+  return [head, widths.map((width) => '─'.repeat(width)).join('──'), ...body].join('\n')
 }
 
-function cellsOf({ title, unit, kind, yardstick, theirs, ours, found, most, met, scaled, metScaled }) {
-  const limit = (value) => `${kind === 'over' ? '+' : '≤ '}${written(value, kind, unit)}`
+function cellsOf({ title, unit, kind, yardstick, theirs, ours, found, most, met }) {
+  const written = (value) => `${short(value)} ${kind === 'most' ? unit : '×'}`
   return [
     title,
     yardstick === undefined ? '–' : `${yardstick} ${values(theirs, unit)}`,
     values(ours, unit),
-    `${kind === 'over' && found >= 0 ? '+' : ''}${written(found, kind, unit)}`,
-    limit(most),
-    verdict(met),
-    scaled === undefined ? '' : `${limit(scaled)} ${verdict(metScaled)}`,
+    written(found),
+    most === undefined ? '–' : `≤ ${written(most)}`,
+    met === undefined ? '' : met ? 'met' : 'NOT met',
   ]
 }
 
-const verdict = (met) => (met ? 'met' : 'NOT met')
 const values = (side, unit) => `${Object.values(side).map(short).join(' → ')} ${unit}`
-const written = (value, kind, unit) =>
-  kind === 'times' || kind === 'growth' ? `${short(value)} ×` : `${short(value)} ${unit}`
 
-/** Three digits or so. */
-function short(value) {
+/** Three digits or so. @param {number} value */
+export function short(value) {
   const size = Math.abs(value)
   if (size >= 100) return Math.round(value).toLocaleString('en')
   return String(Number(value.toFixed(size >= 10 ? 1 : 2)))

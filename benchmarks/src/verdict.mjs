@@ -1,38 +1,31 @@
 import { sidesOf } from './processes.mjs'
-
-/** Microseconds that the loop took for "model → tool → model" where the budgets were written. */
-const reference = 1.7
-
-/** How many times slower this machine is than the one of the budgets. */
-export const machineFactor = (medians) => medians.get('tool').loop.value / reference
+import { median } from './timed.mjs'
 
 /**
- * The lines of a row, one for each of its limits.
+ * The line of a row: what was found is the median over the samples, each side beside the other as they were taken.
  *
  * @param {import('./rows/index.mjs').Row} row
- * @param {Record<string, Record<string, number>>} medians by side
- * @param {number} factor of the machine
+ * @param {import('./processes.mjs').Sample[]} samples
  */
-export function linesOf(row, medians, factor) {
+export function lineOf({ id, title, unit, kind, most, ...row }, samples) {
   const yardstick = sidesOf(row).find((side) => side !== 'allium')
-  const theirs = medians[yardstick]
-  const ours = medians.allium
-  return row.limits.map(({ kind, most }) => {
-    const found = compared[kind](ours, theirs)
-    const scales = (kind === 'over' || kind === 'most') && row.unit === 'µs'
-    const scaled = scales ? most * factor : most
-    const { id, title, unit } = row
-    return {
-      ...{ id, title, unit, kind, yardstick, theirs, ours, found, most, met: found <= most },
-      ...(scales && { scaled, metScaled: found <= scaled }),
-    }
-  })
+  const found = median(samples.map((sample) => compared[kind](sample.allium, sample[yardstick])))
+  return {
+    ...{ id, title, unit, kind, yardstick, found, most },
+    theirs: yardstick === undefined ? undefined : mediansOf(samples, yardstick),
+    ours: mediansOf(samples, 'allium'),
+    ...(most !== undefined && { met: found <= most }),
+  }
 }
 
-/** What each kind of limit is about. */
+/** What each kind of budget is about. */
 const compared = {
-  over: (ours, theirs) => ours.value - theirs.value,
   times: (ours, theirs) => ours.value / theirs.value,
-  most: (ours) => ours.value,
   growth: (ours) => ours.last / ours.first,
+  most: (ours) => ours.value,
+}
+
+function mediansOf(samples, side) {
+  const keys = Object.keys(samples[0][side])
+  return Object.fromEntries(keys.map((key) => [key, median(samples.map((sample) => sample[side][key]))]))
 }

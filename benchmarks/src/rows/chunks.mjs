@@ -37,7 +37,7 @@ async function throughLoop(count, transforms) {
 }
 
 async function throughLayers(count, transform) {
-  const { bare } = await import('../sides/allium.mjs')
+  const { everythingOn } = await import('../sides/allium.mjs')
   const layers = ten(undefined).map((_, i) => ({
     name: `layer${i}`,
     async model(ctx, next) {
@@ -45,12 +45,17 @@ async function throughLayers(count, transform) {
       return next()
     },
   }))
-  const agent = await bare({ model, layers })
+  const agent = await everythingOn({ model, layers })
   return perChunk(count, () => agent.session().run('Hi'))
 }
 
 function perChunk(count, run) {
-  const { add, check } = tally()
+  const { add, each, check } = tally()
   const turn = async () => add(await run())
-  return { sample: async () => (await timed(count, turn)) / texts, check: () => ({ ...check(), passed }) }
+  return {
+    sample: async () => (await timed(count, turn)) / texts,
+    check: () => ({ ...check(), ...each({ passed }) }),
+    once: turn,
+    per: texts,
+  }
 }

@@ -44,7 +44,7 @@ const lifecycle = {
 async function turns(layers) {
   const { bare } = await import('../sides/allium.mjs')
   const agent = await bare({ model: mock({ steps: 1 }), tools: [weather], layers: layers() })
-  const { add, check } = tally()
+  const { add, each, check } = tally()
   const turn = async () => add(await agent.session().run('Hi'))
-  return { sample: () => timed(count, turn), check: () => ({ ...check(), fired }) }
+  return { sample: () => timed(count, turn), check: () => ({ ...check(), ...each({ fired }) }) }
 }

@@ -5,29 +5,33 @@ import { timed } from '../timed.mjs'
 
 /** Turns of `steps` tool calls, each in a conversation of its own. @param {{ steps: number, count: number }} work */
 export function turns({ steps, count }) {
+  const measured = ({ add, each, check }, run, seen = {}) => {
+    const once = async () => add(await run())
+    return {
+      sample: () => timed(count, once),
+      check: () => observed(check(), each(seen)),
+      once,
+      per: Math.max(1, steps),
+    }
+  }
   return {
     async loop() {
       const { conversation, loop } = await import('../sides/loop.mjs')
       const setup = { model: mock({ steps }), tools: new Map([[weather.name, weather]]) }
-      const { add, check } = tally()
-      const turn = async () => add(await loop(setup, conversation(), 'Hi'))
-      return { sample: () => timed(count, turn), check }
+      return measured(tally(), () => loop(setup, conversation(), 'Hi'))
     },
     async allium() {
       const { everythingOn, seen } = await import('../sides/allium.mjs')
       const agent = await everythingOn({ model: mock({ steps }), tools: [weather] })
-      const { add, check } = tally()
-      const turn = async () => add(await agent.session().run('Hi'))
-      return { sample: () => timed(count, turn), check: () => observed(check(), seen) }
+      return measured(tally(), () => agent.session().run('Hi'), seen)
     },
   }
 }
 
 /** Fails unless the six listeners heard of all that was done. */
 function observed(check, seen) {
-  const { turns, modelCalls, toolCalls } = check
-  const due = { turn: turns, model: modelCalls, tool: toolCalls }
+  const due = { turn: 1, model: check.modelCalls, tool: check.toolCalls }
   const expected = Object.fromEntries(Object.keys(seen).map((name) => [name, due[name.split(':')[0]]]))
-  if (!isDeepStrictEqual(seen, expected)) throw new Error(`The listeners heard ${JSON.stringify(seen)}.`)
+  if (!isDeepStrictEqual(seen, expected)) throw new Error(`The listeners heard ${JSON.stringify(seen)} in a turn.`)
   return check
 }

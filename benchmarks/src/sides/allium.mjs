@@ -7,21 +7,23 @@ const events = ['turn:start', 'turn:end', 'model:start', 'model:end', 'tool:star
 export const seen = Object.fromEntries(events.map((name) => [name, 0]))
 
 /** An agent with everything on: ids, abort, a state key with a reducer that a turn layer writes, six listeners. */
-export async function everythingOn({ model, tools = [] }) {
-  const agent = new Agent({ model, instructions, tools }).use({
-    name: 'counter',
-    state: { turns: { default: 0, reducer: (total, delta) => total + delta } },
-    async turn(ctx, next) {
-      ctx.state.turns = 1
-      await next()
-    },
-  })
+export async function everythingOn({ model, tools = [], layers = [] }) {
+  const agent = new Agent({ model, instructions, tools }).use(counter).use(layers)
   for (const name of events)
     agent.on(name, () => {
       seen[name]++
     })
   await agent.init()
   return agent
+}
+
+const counter = {
+  name: 'counter',
+  state: { turns: { default: 0, reducer: (total, delta) => total + delta } },
+  async turn(ctx, next) {
+    ctx.state.turns = 1
+    await next()
+  },
 }
 
 /** An agent with these layers and nothing else. */

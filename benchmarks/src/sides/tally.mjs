@@ -1,6 +1,6 @@
 import { done } from './mock.mjs'
 
-/** Sums up what a side's turns gave, for the self-check: both sides must end with the same sums. */
+/** Sums up what a side's turns gave, for the self-check: the turns of both sides must come to the same. */
 export function tally() {
   const sums = { turns: 0, characters: 0, inputTokens: 0, outputTokens: 0 }
   let last
@@ -13,8 +13,21 @@ export function tally() {
       sums.inputTokens += result.usage.inputTokens
       sums.outputTokens += result.usage.outputTokens
     },
-    check: () => ({ ...sums, ...done, text: last.text, messages: last.messages.filter(spoken).map(outline) }),
+    check() {
+      const { turns, ...others } = sums
+      return {
+        ...each(turns, { ...others, ...done }),
+        text: last.text,
+        messages: last.messages.filter(spoken).map(outline),
+      }
+    },
+    /** Counts of what else was done, by turn. @param {Record<string, number>} counts */
+    each: (counts) => each(sums.turns, counts),
   }
+}
+
+function each(turns, counts) {
+  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, count / turns]))
 }
 
 const spoken = ({ role }) => role !== 'system'
