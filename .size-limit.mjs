@@ -1,5 +1,6 @@
 // What `npm run check` holds sizes to, gzipped. The packs without their dependencies: their own code.
 const packs = {
+  combinators: 6,
   config: 15,
   guard: 21,
   hooks: 6,

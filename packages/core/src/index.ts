@@ -3,15 +3,6 @@ export { Agent, type ResultOf } from './agent/agent.ts'
 export { delegate } from './agent/delegate.ts'
 export type { InspectedLayer, Inspection } from './agent/inspect.ts'
 export type { AgentOptions } from './agent/options.ts'
-// Combinators
-export { type CanaryOptions, canary } from './combinators/canary.ts'
-export type { AnyContext, Combinable, Combined } from './combinators/combine.ts'
-export { type FailClosedOptions, failClosed } from './combinators/fail-closed.ts'
-export { failOpen } from './combinators/fail-open.ts'
-export { limitTime } from './combinators/limit-time.ts'
-export type { LayerFailed } from './combinators/own-failure.ts'
-export { type ShadowDecision, type ShadowOptions, shadow } from './combinators/shadow.ts'
-export { type Predicate, when } from './combinators/when.ts'
 // Errors
 export { AbortError } from './errors/abort-error.ts'
 export { AlliumError, type AlliumErrorOptions, isAlliumError } from './errors/allium-error.ts'
@@ -20,6 +11,8 @@ export { type ErrorCode, errorCodes } from './errors/codes.ts'
 export { messageOf } from './errors/describe.ts'
 // Events
 export type * from './events/events.ts'
+// Inside
+export * from './inside.ts'
 // Messages and usage
 export type { ReadonlyHistory } from './messages/history.ts'
 export type * from './messages/message.ts'

@@ -1,9 +1,5 @@
-import { AlliumError } from '../errors/allium-error.ts'
-import { describe } from '../errors/describe.ts'
-import type { NextFor } from '../middleware/middleware.ts'
-import type { NextOptions } from '../onion/hook.ts'
-import { isThenable, rejected } from '../onion/thenable.ts'
-import type { Clock } from '../seams/clock.ts'
+import type { Clock, NextFor, NextOptions } from '@allium/core'
+import { AlliumError, describe, isThenable, rejected } from '@allium/core'
 import { type AnyHook, type Combinable, type Combined, combine, type HookPlace } from './combine.ts'
 import { lease } from './lease.ts'
 

@@ -1,7 +1,5 @@
-import { AlliumError } from '../errors/allium-error.ts'
-import { messageOf } from '../errors/describe.ts'
-import type { ScopeName } from '../onion/hook.ts'
-import { isThenable } from '../onion/thenable.ts'
+import type { ScopeName } from '@allium/core'
+import { AlliumError, isThenable, messageOf } from '@allium/core'
 import { type AnyContext, type AnyHook, type Combinable, type Combined, combine, type HookPlace } from './combine.ts'
 import { isEnding } from './record.ts'
 

@@ -1,15 +1,14 @@
-import { AlliumError } from '../errors/allium-error.ts'
-import { describe } from '../errors/describe.ts'
+import type { AgentContext, ScopeName } from '@allium/core'
 import {
+  AlliumError,
+  describe,
   type IsLoose,
   type Middleware,
   type NextFor,
   scopeNames,
   type ToMiddleware,
   type Usable,
-} from '../middleware/middleware.ts'
-import type { ScopeName } from '../onion/hook.ts'
-import type { AgentContext } from '../rings/agent/context.ts'
+} from '@allium/core'
 
 /** A layer in any form that `.use()` takes as one: an object, something with `toMiddleware()`, a turn function, or a list of these. */
 export type Combinable = Usable | readonly [Usable, ...Usable[]]

@@ -1,4 +1,4 @@
-import type { OnChunk, Pipe } from '../stream/transforms.ts'
+import type { OnChunk, Pipe } from '@allium/core'
 import { type AnyContext, type Combinable, type Combined, combine, type HookPlace } from './combine.ts'
 import { Inside, runGuarded, tellFailure, throwInner } from './own-failure.ts'
 import { isEnding } from './record.ts'

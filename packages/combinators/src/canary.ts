@@ -1,6 +1,4 @@
-import { AlliumError } from '../errors/allium-error.ts'
-import { describe } from '../errors/describe.ts'
-import { isThenable } from '../onion/thenable.ts'
+import { AlliumError, describe, isThenable } from '@allium/core'
 import { type AnyContext, type Combinable, type Combined, combine } from './combine.ts'
 import { runIf } from './when.ts'
 

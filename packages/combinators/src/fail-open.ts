@@ -1,6 +1,4 @@
-import type { NextFor } from '../middleware/middleware.ts'
-import type { ContentChunk } from '../model/chunk.ts'
-import type { OnChunk, Pipe } from '../stream/transforms.ts'
+import type { ContentChunk, NextFor, OnChunk, Pipe } from '@allium/core'
 import { type AnyContext, type Combinable, type Combined, combine, type HookPlace } from './combine.ts'
 import { Inside, runGuarded, tellFailure, throwInner } from './own-failure.ts'
 import { isEnding, remember } from './record.ts'

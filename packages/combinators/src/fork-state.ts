@@ -1,6 +1,4 @@
-import { silence } from '../onion/thenable.ts'
-import { type CompiledField, declareFields, type Fields } from '../state/field.ts'
-import { type State, StateStore } from '../state/state-store.ts'
+import { type CompiledField, declareFields, type Fields, type State, StateStore, silence } from '@allium/core'
 import type { AnyContext, HookPlace } from './combine.ts'
 import { copyOf } from './copy.ts'
 import { sessionOf } from './record.ts'

@@ -1,7 +1,8 @@
+import type { Middleware } from '@allium/core'
 import { describe, expect, it } from 'vitest'
-import { type AnyContext, canary, type Middleware, when } from '../src/index.ts'
+import { build, failure, oneCall, scopes, tool, turn } from '../../core/test/kit.ts'
+import { type AnyContext, canary, when } from '../src/index.ts'
 import { everywhere, last, life } from './combinators-kit.ts'
-import { build, failure, oneCall, scopes, tool, turn } from './kit.ts'
 
 describe('when', () => {
   it('is asked at each entry, in each scope that the layer hooks, with the context and the scope', async () => {

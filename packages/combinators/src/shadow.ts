@@ -1,6 +1,5 @@
-import { messageOf } from '../errors/describe.ts'
-import type { ScopeName } from '../onion/hook.ts'
-import { isThenable } from '../onion/thenable.ts'
+import type { ScopeName } from '@allium/core'
+import { isThenable, messageOf } from '@allium/core'
 import { type AnyContext, type Combinable, type Combined, combine, type HookPlace } from './combine.ts'
 import { Fork, type Verdict } from './fork.ts'
 import { ForkSessions } from './fork-state.ts'

@@ -1,7 +1,5 @@
-import { checkMessage } from '../messages/check-messages.ts'
-import { copyMessage } from '../messages/copy-message.ts'
-import type { ReadonlyHistory } from '../messages/history.ts'
-import type { Message } from '../messages/message.ts'
+import type { Message, ReadonlyHistory } from '@allium/core'
+import { checkMessage, copyMessage } from '@allium/core'
 
 /** The history with what a shadow pushed behind it; the history itself stays as it is. */
 export function forkHistory(real: ReadonlyHistory, pushed: () => void): ReadonlyHistory {

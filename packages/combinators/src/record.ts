@@ -1,13 +1,14 @@
-import { isBlockError } from '../errors/block-error.ts'
-import type { Observers } from '../events/observers.ts'
-import { copyMessage } from '../messages/copy-message.ts'
-import { cloneJson } from '../messages/json.ts'
-import { AgentAttempt } from '../rings/agent/context.ts'
-import { ModelAttempt } from '../rings/model/context.ts'
-import { SessionAttempt } from '../rings/session/context.ts'
-import { ToolAttempt } from '../rings/tool/context.ts'
-import { TurnAttempt } from '../rings/turn/context.ts'
-import type { Turn } from '../rings/turn/turn.ts'
+import type { Observers, Turn } from '@allium/core'
+import {
+  AgentAttempt,
+  cloneJson,
+  copyMessage,
+  isBlockError,
+  ModelAttempt,
+  SessionAttempt,
+  ToolAttempt,
+  TurnAttempt,
+} from '@allium/core'
 import type { AnyContext } from './combine.ts'
 
 // What combinators read of the attempt behind a context, beyond what layers may. A context of another make has none.

@@ -1,4 +1,4 @@
-import { Cancel } from '../onion/cancel.ts'
+import { Cancel } from '@allium/core'
 import type { AnyContext } from './combine.ts'
 
 /** A context that can be taken back: from then on its verbs and writes throw, and its signal is aborted. */
