@@ -52,3 +52,12 @@ function fields(value: object, copy: object, seen: Map<object, unknown>): object
     Object.defineProperty(copy, key, { value: (value as Record<symbol, unknown>)[key], configurable: true })
   return copy
 }
+
+/** Whether two JSON-like values say the same; an absent field equals an undefined one. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) !== Array.isArray(b)) return false
+  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>]
+  return [...new Set([...Object.keys(left), ...Object.keys(right)])].every((key) => sameJson(left[key], right[key]))
+}

@@ -1,7 +1,7 @@
 import type { OnChunk, Pipe } from '@allium/core'
+import { isEnding } from './attempt.ts'
 import { type AnyContext, type Combinable, type Combined, combine, type HookPlace } from './combine.ts'
 import { Inside, runGuarded, tellFailure, throwInner } from './own-failure.ts'
-import { isEnding } from './record.ts'
 import { withFields } from './with-fields.ts'
 
 export interface FailClosedOptions {

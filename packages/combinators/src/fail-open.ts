@@ -1,7 +1,7 @@
-import type { ContentChunk, NextFor, OnChunk, Pipe } from '@allium/core'
+import { type ContentChunk, type NextFor, noteFields, type OnChunk, type Pipe } from '@allium/core'
+import { attemptOf, isEnding } from './attempt.ts'
 import { type AnyContext, type Combinable, type Combined, combine, type HookPlace } from './combine.ts'
 import { Inside, runGuarded, tellFailure, throwInner } from './own-failure.ts'
-import { isEnding, remember } from './record.ts'
 import { withFields } from './with-fields.ts'
 
 /**
@@ -16,7 +16,7 @@ import { withFields } from './with-fields.ts'
  */
 export function failOpen<M extends Combinable>(layer: M): Combined<M> {
   return combine('failOpen', layer, (place) => (ctx, next) => {
-    const undo = remember(ctx)
+    const undo = noteFields(attemptOf(ctx))
     const inside = new Inside(next, true)
     const tell = (error: unknown) => tellFailure(ctx, place, 'open', error)
     return runGuarded(place, harmless(ctx, place, tell), inside, (error) => {

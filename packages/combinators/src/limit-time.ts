@@ -1,7 +1,8 @@
-import type { Clock, NextFor, NextOptions } from '@allium/core'
-import { AlliumError, describe, isThenable, rejected } from '@allium/core'
+import { AlliumError, type Clock, type NextFor, type NextOptions } from '@allium/core'
 import { type AnyHook, type Combinable, type Combined, combine, type HookPlace } from './combine.ts'
+import { describe } from './describe.ts'
 import { lease } from './lease.ts'
+import { isThenable, rejected } from './thenable.ts'
 
 /**
  * Bounds the time that a layer takes itself, before and after its next() together; what is inside does not count.

@@ -1,8 +1,8 @@
-import type { NextFor, NextOptions } from '@allium/core'
-import { firstError, isThenable, messageOf } from '@allium/core'
+import { firstError, messageOf, type NextFor, type NextOptions, tellObservers } from '@allium/core'
+import { isEnding } from './attempt.ts'
 import type { AnyContext, HookPlace } from './combine.ts'
 import { copyOf } from './copy.ts'
-import { isEnding, observersOf } from './record.ts'
+import { isThenable } from './thenable.ts'
 
 type Settled = { readonly value: unknown } | { readonly error: unknown }
 
@@ -103,7 +103,7 @@ export function tellFailure(
   error: unknown,
 ): void {
   const event: LayerFailed = { type: 'layer:failed', layer, scope, handled, error }
-  observersOf(ctx)?.emit('layer:failed', event)
+  tellObservers(ctx, { ...event })
   const what = handled === 'open' ? 'the run goes on without it' : 'so it refuses'
   ctx.logger.warn(`The layer "${layer}" failed in the ${scope} scope; ${what}: ${messageOf(error)}`, { error })
 }

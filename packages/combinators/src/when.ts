@@ -1,7 +1,7 @@
-import type { ScopeName } from '@allium/core'
-import { AlliumError, isThenable, messageOf } from '@allium/core'
+import { AlliumError, messageOf, type ScopeName } from '@allium/core'
+import { isEnding } from './attempt.ts'
 import { type AnyContext, type AnyHook, type Combinable, type Combined, combine, type HookPlace } from './combine.ts'
-import { isEnding } from './record.ts'
+import { isThenable } from './thenable.ts'
 
 /**
  * Whether the layer takes part. It is asked at each entry, in every scope that the layer hooks: agent hooks have no

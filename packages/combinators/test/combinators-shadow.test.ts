@@ -249,7 +249,7 @@ describe('shadow', () => {
       'a missing result',
       'model',
       async (_, next) => void (await next()),
-      { decision: 'throw', reason: 'It returned nothing.' },
+      { decision: 'throw', reason: expect.stringContaining('returned nothing') },
     ],
     [
       'a missing await',

@@ -1,4 +1,4 @@
-import type { Middleware } from '@allium/core'
+import { type Middleware, type SessionPlace, sessionKeyOf } from '@allium/core'
 import { describe, expect, it } from 'vitest'
 import { build, failure, oneCall, scopes, tool, turn } from '../../core/test/kit.ts'
 import { type AnyContext, canary, when } from '../src/index.ts'
@@ -107,7 +107,7 @@ describe('canary', () => {
       return ran.length
     }
     for (let i = 0; i < 20; i++) {
-      const own = await share({ percent: 50, by: async (ctx) => ctx.sessionId }, { id: `s${i}` })
+      const own = await share({ percent: 50, by: async (ctx) => sessionKeyOf(ctx as SessionPlace) }, { id: `s${i}` })
       expect([1, 6]).toContain(own)
       expect(await share({ percent: 50 }, { id: `s${i}` })).toBe(own)
       const user = { percent: 50, by: () => 'someone' }

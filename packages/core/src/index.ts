@@ -9,10 +9,9 @@ export { AlliumError, type AlliumErrorOptions, isAlliumError } from './errors/al
 export { BlockError, type BlockOptions, isBlockError } from './errors/block-error.ts'
 export { type ErrorCode, errorCodes } from './errors/codes.ts'
 export { messageOf } from './errors/describe.ts'
+export { firstError } from './errors/first-error.ts'
 // Events
 export type * from './events/events.ts'
-// Inside
-export * from './inside.ts'
 // Messages and usage
 export type { ReadonlyHistory } from './messages/history.ts'
 export type * from './messages/message.ts'
@@ -24,6 +23,7 @@ export {
   type HookInfo,
   type HookRun,
   type Hooks,
+  type IsLoose,
   type LayerOrder,
   type Middleware,
   type NextFor,
@@ -51,8 +51,11 @@ export { compose, type Layer as ComposeLayer, type Layers as ComposeLayers } fro
 export type { NextOptions, ScopeName } from './onion/hook.ts'
 export type { OutputOf, OutputOption, OutputStrategy } from './output/output.ts'
 export type { ApprovalOptions, Instructions } from './rings/agent/agent-scope.ts'
-// Contexts
 export type { AgentContext } from './rings/agent/context.ts'
+export { hasEnded, noteFields, tellObservers } from './rings/around.ts'
+// Contexts
+// Around a layer
+export { Fork, type ForkOptions } from './rings/fork.ts'
 export type { ModelContext, RequestView } from './rings/model/context.ts'
 export type { SessionContext } from './rings/session/context.ts'
 export type { ToolContext } from './rings/tool/context.ts'
