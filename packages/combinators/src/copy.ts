@@ -2,55 +2,39 @@
  * A copy to hand to a layer whose changes must not be seen: plain objects, arrays, maps, sets, dates, bytes and errors are
  * new, however deep. Objects of other classes (a client, a stream) are the same.
  */
-export function copyOf<T>(value: T, seen: Map<object, unknown> = new Map()): T {
+export function copyOf<T>(value: T, seen: Map<unknown, unknown> = new Map()): T {
   if (typeof value !== 'object' || value === null) return value
-  const known = seen.get(value)
-  return (known ?? copyObject(value, seen)) as T
+  if (seen.has(value)) return seen.get(value) as T
+  if (value instanceof Date) return new Date(value) as T
+  if (value instanceof Uint8Array) return value.slice() as T
+  const copy = emptyLike(value)
+  if (copy === undefined) return value
+  seen.set(value, copy)
+  const items = value as unknown as Iterable<[unknown, unknown]>
+  if (Array.isArray(copy)) for (const item of items) copy.push(copyOf(item, seen))
+  else if (copy instanceof Set) for (const item of items) copy.add(copyOf(item, seen))
+  else if (copy instanceof Map) for (const [key, item] of items) copy.set(copyOf(key, seen), copyOf(item, seen))
+  else for (const key of Reflect.ownKeys(value)) define(copy, key, value, seen)
+  return copy as T
 }
 
-function copyObject(value: object, seen: Map<object, unknown>): object {
-  const keep = <C extends object>(copy: C): C => {
-    seen.set(value, copy)
-    return copy
-  }
-  if (Array.isArray(value)) {
-    const copy: unknown[] = keep([])
-    for (const item of value) copy.push(copyOf(item, seen))
-    return copy
-  }
-  if (value instanceof Date) return keep(new Date(value))
-  if (value instanceof Uint8Array) return keep(value.slice())
-  if (value instanceof Map) {
-    const copy = keep(new Map<unknown, unknown>())
-    for (const [key, item] of value) copy.set(copyOf(key, seen), copyOf(item, seen))
-    return copy
-  }
-  if (value instanceof Set) {
-    const copy = keep(new Set<unknown>())
-    for (const item of value) copy.add(copyOf(item, seen))
-    return copy
-  }
+function emptyLike(value: object): object | undefined {
+  if (Array.isArray(value)) return []
+  if (value instanceof Map) return new Map()
+  if (value instanceof Set) return new Set()
   const prototype: unknown = Object.getPrototypeOf(value)
-  if (value instanceof Error && !(value instanceof DOMException))
-    return fields(value, keep(Object.create(prototype as object)), seen)
-  return prototype === Object.prototype || prototype === null
-    ? fields(value, keep(Object.create(prototype)), seen)
-    : value
+  const isError = value instanceof Error && !(value instanceof DOMException)
+  return isError || prototype === Object.prototype || prototype === null
+    ? Object.create(prototype as object)
+    : undefined
 }
 
-function fields(value: object, copy: object, seen: Map<object, unknown>): object {
-  for (const [key, own] of Object.entries(Object.getOwnPropertyDescriptors(value)) as [string, PropertyDescriptor][]) {
-    const item: unknown = (value as Record<string, unknown>)[key]
-    Object.defineProperty(copy, key, {
-      value: copyOf(item, seen),
-      enumerable: own.enumerable === true,
-      writable: true,
-      configurable: true,
-    })
-  }
-  for (const key of Object.getOwnPropertySymbols(value))
-    Object.defineProperty(copy, key, { value: (value as Record<symbol, unknown>)[key], configurable: true })
-  return copy
+/** What a symbol names is a mark, and stays the same. */
+function define(copy: object, key: PropertyKey, from: object, seen: Map<unknown, unknown>): void {
+  const item: unknown = Reflect.get(from, key)
+  const enumerable = Object.prototype.propertyIsEnumerable.call(from, key)
+  const value = typeof key === 'symbol' ? item : copyOf(item, seen)
+  Object.defineProperty(copy, key, { value, enumerable, writable: true, configurable: true })
 }
 
 /** Whether two JSON-like values say the same; an absent field equals an undefined one. */

@@ -1,4 +1,4 @@
-import { AlliumError, type Clock, type NextFor, type NextOptions } from '@allium/core'
+import { AlliumError, type NextOptions } from '@allium/core'
 import { type AnyHook, type Combinable, type Combined, combine, type HookPlace } from './combine.ts'
 import { describe } from './describe.ts'
 import { lease } from './lease.ts'
@@ -24,84 +24,56 @@ export function limitTime<M extends Combinable>(layer: M, ms: number): Combined<
   return combine('limitTime', layer, (place) => limited(place, ms))
 }
 
+/** Measures with a watch that stands still while next() runs. */
 function limited(place: HookPlace, ms: number): AnyHook {
   return (ctx, next) => {
-    const own = new OwnTime(ctx.clock, ms, () => tooSlow(place, ms))
-    const leased = lease(ctx, () => own.over)
-    return own.bound(
-      () => place.run(leased.ctx, (options) => own.inside(next, options)),
-      (error) => leased.end(error),
-    )
-  }
-}
+    const { clock } = ctx
+    let [left, since, inside, ended] = [ms, clock.monotonic(), 0, false]
+    let over: AlliumError | undefined
+    let stop: (() => void) | undefined
+    let late: ((error: AlliumError) => void) | undefined
+    const leased = lease(ctx, () => over)
 
-/** A stopwatch that stands still while next() runs. */
-class OwnTime {
-  /** The error of a layer whose time is over. */
-  over: AlliumError | undefined
-  readonly #clock: Clock
-  readonly #error: () => AlliumError
-  #left: number
-  #since = 0
-  #stop: (() => void) | undefined
-  #running = 0
-  #ended = false
-  #late: ((error: AlliumError) => void) | undefined
-
-  constructor(clock: Clock, ms: number, error: () => AlliumError) {
-    this.#clock = clock
-    this.#left = ms
-    this.#error = error
-  }
-
-  /** What the hook gives, or the error of its time. */
-  bound(hook: () => unknown, ended: (error: AlliumError) => void): unknown {
-    this.#since = this.#clock.monotonic()
-    const returned = hook()
+    const returned = place.run(leased.ctx, enter as typeof next)
     if (!isThenable(returned)) return returned
     return new Promise((resolve, reject) => {
-      this.#late = (error) => {
-        ended(error)
+      late = (error) => {
+        leased.end(error)
         reject(error)
       }
-      returned.then(
-        (value) => resolve(this.#end(value)),
-        (error) => reject(this.#end(error)),
-      )
-      if (this.#running === 0) this.#go()
+      const end = (settle: (outcome: unknown) => void) => (outcome: unknown) => {
+        stop?.()
+        ended = true
+        settle(outcome)
+      }
+      returned.then(end(resolve), end(reject))
+      if (inside === 0) go()
     })
-  }
 
-  /** next(), whose time does not count. */
-  inside(next: NextFor<unknown>, options: NextOptions | undefined): Promise<unknown> {
-    if (this.over !== undefined) return rejected(this.over)
-    if (this.#running++ === 0) this.#pause()
-    const back = () => {
-      if (--this.#running === 0) this.#go()
+    function enter(options?: NextOptions): Promise<unknown> {
+      if (over !== undefined) return rejected(over)
+      if (inside++ === 0) pause()
+      const back = () => {
+        if (--inside === 0) go()
+      }
+      const running = next(options)
+      running.then(back, back)
+      return running
     }
-    const running = next(options)
-    running.then(back, back)
-    return running
-  }
 
-  #end<T>(outcome: T): T {
-    this.#stop?.()
-    this.#ended = true
-    return outcome
-  }
+    function pause(): void {
+      stop?.()
+      left -= clock.monotonic() - since
+    }
 
-  #pause(): void {
-    this.#stop?.()
-    this.#left -= this.#clock.monotonic() - this.#since
-  }
-
-  #go(): void {
-    if (this.#ended) return
-    this.#since = this.#clock.monotonic()
-    this.#stop = this.#clock.after(Math.max(this.#left, 0), () => {
-      this.over = this.#error()
-      this.#late?.(this.over)
-    })
+    function go(): void {
+      if (ended) return
+      since = clock.monotonic()
+      stop = clock.after(Math.max(left, 0), () => {
+        over = tooSlow(place, ms)
+        late?.(over)
+      })
+    }
   }
 }
 

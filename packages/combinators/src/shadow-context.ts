@@ -1,7 +1,8 @@
-import { AbortError, BlockError, type Fork, type Message, messageOf, type ReadonlyHistory } from '@allium/core'
+import { AbortError, BlockError, type Fork, messageOf, type ReadonlyHistory } from '@allium/core'
 import { behind } from './attempt.ts'
 import type { AnyContext } from './combine.ts'
 import { copyOf, sameJson } from './copy.ts'
+import { shadowHistory } from './shadow-history.ts'
 import type { ShadowSession, ShadowSessions } from './shadow-session.ts'
 import { isThenable, silence } from './thenable.ts'
 
@@ -72,8 +73,8 @@ export class ShadowContext {
         this.#note(`capability ${name}`)
       },
       inject: (capability: { name: string }) => {
-        const own = sessions.provided(session, capability.name)
-        return own === undefined ? real.inject(capability) : own.value
+        const own = [session, sessions.agent].find(({ provided }) => provided.has(capability.name))
+        return own === undefined ? real.inject(capability) : own.provided.get(capability.name)
       },
     }
   }
@@ -90,9 +91,10 @@ export class ShadowContext {
     if (typeof value === 'function') return this.#verbs[key] ?? this.#nothing(key)
     if (typeof value !== 'object' || value === null || services.has(key)) return value
     if (key === 'usage') return copyOf(value)
-    if (key === 'state') return this.session.state(value as Fields, (name) => this.#note(`state ${name}`))
-    if (key === 'metadata') return this.session.metadata(value as Fields, (name) => this.#note(`metadata ${name}`))
-    const own = key === 'history' ? this.#history(value as ReadonlyHistory) : copyOf(value)
+    if (key === 'state') return this.session.state(value as Fields, (name) => this.#note(`state ${String(name)}`))
+    if (key === 'metadata')
+      return this.session.metadata(value as Fields, (name) => this.#note(`metadata ${String(name)}`))
+    const own = key === 'history' ? shadowHistory(value as ReadonlyHistory, () => this.#note(key)) : copyOf(value)
     if (key === 'input' || key === 'messages') this.#before.set(key, copyOf(value))
     this.written.set(key, own)
     return own
@@ -111,21 +113,6 @@ export class ShadowContext {
       this.#note(verb)
     }
   }
-
-  /** The history with what the shadow pushed behind it; the history itself stays as it is. */
-  #history(real: ReadonlyHistory): ReadonlyHistory {
-    const pushed: Message[] = []
-    const all = () => (pushed.length === 0 ? real : [...real, ...pushed])
-    const push = (...messages: Message[]) => {
-      this.#note('history')
-      pushed.push(...copyOf(messages))
-      return real.length + pushed.length
-    }
-    return new Proxy(real, {
-      get: (_, key) => (key === 'push' ? push : Reflect.get(isPlace(key) ? all() : real, key)),
-      has: (_, key) => Reflect.has(all(), key),
-    })
-  }
 }
 
 /** Nothing in them is the run's. */
@@ -133,10 +120,6 @@ const services = new Set<PropertyKey>(['clock', 'logger', 'signal'])
 
 function isHidden(key: PropertyKey): boolean {
   return typeof key !== 'string' || key.startsWith('$')
-}
-
-function isPlace(key: PropertyKey): boolean {
-  return typeof key === 'string' && (key === 'length' || /^\d+$/.test(key))
 }
 
 function bound(attempt: object, key: PropertyKey): unknown {

@@ -24,17 +24,17 @@ export class ShadowRun {
   #result: unknown
   readonly #missed = new Set<unknown>()
 
-  constructor({ run, ...place }: HookPlace, ctx: AnyContext, sessions: ShadowSessions) {
+  constructor(place: HookPlace, ctx: AnyContext, sessions: ShadowSessions) {
     this.#scope = place.scope
     this.#real = new Promise((resolve) => {
       this.#follow = resolve
     })
     silence(this.#real)
     this.#fork = new Fork(attemptOf(ctx), {
-      run: (_, next) => run(this.#context.ctx, (place.scope === 'turn' ? this.#turn(next) : next) as never),
+      run: (_, next) => place.run(this.#context.ctx, (place.scope === 'turn' ? this.#turn(next) : next) as never),
       inside: async () => copyOf(await this.#real),
     })
-    const session = sessions.of({ ...place, run }, ctx, this.#fork.session)
+    const session = sessions.of(place, ctx, this.#fork.session)
     this.#context = new ShadowContext(ctx, this.#fork, session, sessions)
   }
 

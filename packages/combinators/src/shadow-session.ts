@@ -3,22 +3,24 @@ import type { AnyContext, HookPlace } from './combine.ts'
 import { copyOf } from './copy.ts'
 import { silence } from './thenable.ts'
 
-type State = Record<string, unknown>
+type State = Record<PropertyKey, unknown>
 type Field = StateField<unknown>
+type Write = (key: PropertyKey, value: unknown) => unknown
 
 /** What a shadow keeps of its own for one session: the layer's state, its scratch records, what it ran once. */
 export class ShadowSession {
+  /** What the shadow has provided, to itself alone. */
   readonly provided = new Map<string, unknown>()
-  readonly #fields: Record<string, Field>
-  readonly #state: State = Object.create(null)
+  readonly #fields: Record<PropertyKey, Field>
+  readonly #state: State = {}
   readonly #scratch = new WeakMap<object, State>()
   #once = new Map<string, Promise<unknown>>()
   #turnId: string | undefined
 
-  constructor({ spec }: HookPlace, real: State | undefined) {
-    this.#fields = (spec.state ?? {}) as Record<string, Field>
-    for (const [key, field] of Object.entries(this.#fields))
-      this.#state[key] = real !== undefined && key in real ? copyOf(real[key]) : first(field)
+  constructor(fields: object, real: State) {
+    this.#fields = fields as Record<PropertyKey, Field>
+    for (const [key, field] of Object.entries<Field>(this.#fields))
+      this.#state[key] = key in real ? copyOf(real[key]) : first(field)
   }
 
   enter(turnId: string | undefined): void {
@@ -32,21 +34,21 @@ export class ShadowSession {
     }
   }
 
-  /** The session's state, with what the shadow has written in front of it. */
-  state(real: State, wrote: (key: string) => void): State {
+  /** The session's state as it is now, with what the shadow has written in front of it. */
+  state(real: State, wrote: (key: PropertyKey) => void): State {
     return overlay(this.#state, real, (key, value) => {
       wrote(key)
-      this.#state[key] = reduced(this.#fields[key], this.#state[key], value)
+      return reduced(this.#fields[key], this.#state[key], value)
     })
   }
 
   /** The same for a scratch record. */
-  metadata(real: State, wrote: (key: string) => void): State {
-    const own = this.#scratch.get(real) ?? (Object.create(null) as State)
+  metadata(real: State, wrote: (key: PropertyKey) => void): State {
+    const own = this.#scratch.get(real) ?? {}
     this.#scratch.set(real, own)
     return overlay(own, real, (key, value) => {
       wrote(key)
-      own[key] = value
+      return value
     })
   }
 
@@ -60,23 +62,15 @@ export class ShadowSession {
 
 /** What a shadow keeps, by what stands for the session that it belongs to; agent hooks belong to none. */
 export class ShadowSessions {
+  readonly agent = new ShadowSession({}, {})
   readonly #sessions = new WeakMap<object, ShadowSession>()
-  #agent: ShadowSession | undefined
 
-  of(place: HookPlace, ctx: AnyContext, session: object | undefined): ShadowSession {
-    this.#agent ??= new ShadowSession({ ...place, spec: {} }, undefined)
-    if (session === undefined) return this.#agent
-    const own = this.#sessions.get(session) ?? new ShadowSession(place, ctx.state as State)
+  of({ spec }: HookPlace, ctx: AnyContext, session: object | undefined): ShadowSession {
+    if (session === undefined) return this.agent
+    const own = this.#sessions.get(session) ?? new ShadowSession(spec.state ?? {}, ctx.state as State)
     this.#sessions.set(session, own)
     own.enter(ctx.turnId)
     return own
-  }
-
-  /** What the shadow has provided, to itself alone. */
-  provided(session: ShadowSession, name: string): { value: unknown } | undefined {
-    for (const { provided } of [session, this.#agent ?? session])
-      if (provided.has(name)) return { value: provided.get(name) }
-    return undefined
   }
 }
 
@@ -84,6 +78,7 @@ function first({ default: made }: Field): unknown {
   return typeof made === 'function' ? (made as () => unknown)() : copyOf(made)
 }
 
+/** As the session would take it. @throws what the reducer throws, and where the schema refuses */
 function reduced(field: Field | undefined, before: unknown, value: unknown): unknown {
   const now = field?.reducer === undefined ? value : field.reducer(before as never, value as never)
   const checked = field?.schema?.['~standard'].validate(now)
@@ -92,26 +87,16 @@ function reduced(field: Field | undefined, before: unknown, value: unknown): unk
   return checked.value
 }
 
-/** Reads what is its own, else a copy of what is in `real`, which stays as it is. */
-function overlay(own: State, real: State, write: (key: string, value: unknown) => void): State {
-  const set = (key: PropertyKey, value: unknown) => {
-    write(String(key), value)
+/** A copy of what is real, with its own in front; what is written to it becomes its own. */
+function overlay(own: State, real: State, write: Write): State {
+  const set = (seen: State, key: PropertyKey, value: unknown) => {
+    own[key] = seen[key] = write(key, value)
     return true
   }
-  const get = (key: PropertyKey) => (Reflect.has(own, key) ? Reflect.get(own, key) : copyOf(Reflect.get(real, key)))
-  const has = (key: PropertyKey) => Reflect.has(own, key) || Reflect.has(real, key)
-  return new Proxy<State>(
-    {},
-    {
-      get: (_, key) => get(key),
-      has: (_, key) => has(key),
-      ownKeys: () => [...new Set([...Reflect.ownKeys(real), ...Reflect.ownKeys(own)])],
-      getOwnPropertyDescriptor: (_, key) =>
-        has(key) ? { value: get(key), enumerable: true, configurable: true, writable: true } : undefined,
-      set: (_, key, value) => set(key, value),
-      defineProperty: (_, key, { value }) => set(key, value),
-      deleteProperty: (_, key) => set(key, undefined),
-      setPrototypeOf: () => false,
-    },
-  )
+  return new Proxy<State>(Object.assign(copyOf({ ...real }), own), {
+    set,
+    defineProperty: (seen, key, { value }) => set(seen, key, value),
+    deleteProperty: (seen, key) => set(seen, key, undefined),
+    setPrototypeOf: () => false,
+  })
 }
