@@ -35,7 +35,10 @@ function limited(place: HookPlace, ms: number): AnyHook {
     const leased = lease(ctx, () => over)
 
     const returned = place.run(leased.ctx, enter as typeof next)
-    if (!isThenable(returned)) return returned
+    if (!isThenable(returned)) {
+      ended = true
+      return returned
+    }
     return new Promise((resolve, reject) => {
       late = (error) => {
         leased.end(error)
