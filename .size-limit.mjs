@@ -1,5 +1,6 @@
 // What `npm run check` holds sizes to, gzipped. The packs without their dependencies: their own code.
 const packs = {
+  combinators: 6,
   config: 15,
   guard: 21,
   hooks: 6,
@@ -18,7 +19,7 @@ export default [
     name: "import { Agent } from '@allium/core'",
     path: 'packages/core/dist/index.js',
     import: '{ Agent }',
-    limit: '36 KB',
+    limit: '44 KB',
     gzip: true,
   },
   ...Object.entries(packs).map(([name, limit]) => ({

@@ -1,3 +1,5 @@
+// Around any layer
+export * from '@allium/combinators'
 // Core, with its Agent replaced by the one that has a resolver and ajv
 export * from '@allium/core'
 // The packs

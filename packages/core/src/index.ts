@@ -3,21 +3,13 @@ export { Agent, type ResultOf } from './agent/agent.ts'
 export { delegate } from './agent/delegate.ts'
 export type { InspectedLayer, Inspection } from './agent/inspect.ts'
 export type { AgentOptions } from './agent/options.ts'
-// Combinators
-export { type CanaryOptions, canary } from './combinators/canary.ts'
-export type { AnyContext, Combinable, Combined } from './combinators/combine.ts'
-export { type FailClosedOptions, failClosed } from './combinators/fail-closed.ts'
-export { failOpen } from './combinators/fail-open.ts'
-export { limitTime } from './combinators/limit-time.ts'
-export type { LayerFailed } from './combinators/own-failure.ts'
-export { type ShadowDecision, type ShadowOptions, shadow } from './combinators/shadow.ts'
-export { type Predicate, when } from './combinators/when.ts'
 // Errors
 export { AbortError } from './errors/abort-error.ts'
 export { AlliumError, type AlliumErrorOptions, isAlliumError } from './errors/allium-error.ts'
 export { BlockError, type BlockOptions, isBlockError } from './errors/block-error.ts'
 export { type ErrorCode, errorCodes } from './errors/codes.ts'
 export { messageOf } from './errors/describe.ts'
+export { firstError } from './errors/first-error.ts'
 // Events
 export type * from './events/events.ts'
 // Messages and usage
@@ -31,6 +23,7 @@ export {
   type HookInfo,
   type HookRun,
   type Hooks,
+  type IsLoose,
   type LayerOrder,
   type Middleware,
   type NextFor,
@@ -58,8 +51,11 @@ export { compose, type Layer as ComposeLayer, type Layers as ComposeLayers } fro
 export type { NextOptions, ScopeName } from './onion/hook.ts'
 export type { OutputOf, OutputOption, OutputStrategy } from './output/output.ts'
 export type { ApprovalOptions, Instructions } from './rings/agent/agent-scope.ts'
-// Contexts
 export type { AgentContext } from './rings/agent/context.ts'
+export { hasEnded, noteFields, tellObservers } from './rings/around.ts'
+// Contexts
+// Around a layer
+export { Fork, type ForkOptions } from './rings/fork.ts'
 export type { ModelContext, RequestView } from './rings/model/context.ts'
 export type { SessionContext } from './rings/session/context.ts'
 export type { ToolContext } from './rings/tool/context.ts'

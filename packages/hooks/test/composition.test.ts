@@ -1,4 +1,5 @@
-import { capability, when } from '@allium/core'
+import { when } from '@allium/combinators'
+import { capability } from '@allium/core'
 import { describe, expect, it } from 'vitest'
 import { from, type Lifecycle } from '../src/index.ts'
 import { build, oneCall, recorder, tool } from './kit.ts'

@@ -1,37 +1,45 @@
-import { messageOf } from '../errors/describe.ts'
-import { firstError } from '../errors/first-error.ts'
-import type { NextFor } from '../middleware/middleware.ts'
-import type { NextOptions } from '../onion/hook.ts'
-import { isThenable } from '../onion/thenable.ts'
+import { firstError, messageOf, type NextFor, type NextOptions, tellObservers } from '@allium/core'
+import { isEnding } from './attempt.ts'
 import type { AnyContext, HookPlace } from './combine.ts'
 import { copyOf } from './copy.ts'
-import { isEnding, observersOf } from './record.ts'
+import { isThenable } from './thenable.ts'
 
-type Settled = { readonly value: unknown } | { readonly error: unknown }
+/** A layer failed, and a combinator took care of it. */
+export interface LayerFailed {
+  type: 'layer:failed'
+  layer: string
+  scope: HookPlace['scope']
+  /** Whether the run went on without the layer, or was refused. */
+  handled: 'open' | 'closed'
+  error: unknown
+}
+
+declare module '@allium/core' {
+  interface AgentEvents {
+    'layer:failed': LayerFailed
+  }
+}
 
 /** What a layer's next() came to: what is inside has its own errors, and they are none of the layer. */
 export class Inside {
   /** The next() that runs. */
   running: Promise<unknown> | undefined
   /** How the last one ended. */
-  outcome: Settled | undefined
+  outcome: { readonly value: unknown } | { readonly error: unknown } | undefined
   readonly #errors = new Set<unknown>()
-  readonly #next: NextFor<unknown>
-
-  readonly #keeps: boolean
 
   /** @param keeps whether what next() gives is kept as it was, whatever the layer does to it */
-  constructor(next: NextFor<unknown>, keeps = false) {
-    this.#next = next
-    this.#keeps = keeps
-  }
+  constructor(
+    readonly given: NextFor<unknown>,
+    readonly keeps = false,
+  ) {}
 
   readonly next = (options?: NextOptions): Promise<unknown> => {
-    const running = this.#next(options)
+    const running = this.given(options)
     if (this.running !== undefined) return running // refused: one runs already
     this.running = running
     running.then(
-      (value) => this.#settle({ value: this.#keeps ? copyOf(value) : value }),
+      (value) => this.#settle({ value: this.keeps ? copyOf(value) : value }),
       (error) => {
         this.#errors.add(error)
         this.#settle({ error })
@@ -49,7 +57,12 @@ export class Inside {
     return Array.isArray(errors) && errors.some((one) => this.threw(one, depth + 1))
   }
 
-  #settle(outcome: Settled): void {
+  /** After a next() that failed, its error goes on, whatever the layer threw on top of it. */
+  throwOver(error: unknown): void {
+    if (this.outcome !== undefined && 'error' in this.outcome) throw firstError(this.outcome.error, error)
+  }
+
+  #settle(outcome: Inside['outcome']): void {
     this.running = undefined
     this.outcome = outcome
   }
@@ -77,27 +90,6 @@ export function runGuarded(
   }
 }
 
-/** After a next() that failed, its error goes on, whatever the layer threw on top of it. */
-export function throwInner({ outcome }: Inside, error: unknown): void {
-  if (outcome !== undefined && 'error' in outcome) throw firstError(outcome.error, error)
-}
-
-/** A layer failed, and a combinator took care of it. */
-export interface LayerFailed {
-  type: 'layer:failed'
-  layer: string
-  scope: HookPlace['scope']
-  /** Whether the run went on without the layer, or was refused. */
-  handled: 'open' | 'closed'
-  error: unknown
-}
-
-declare module '@allium/core' {
-  interface AgentEvents {
-    'layer:failed': LayerFailed
-  }
-}
-
 /** Tells observers and the logger; never the run. */
 export function tellFailure(
   ctx: AnyContext,
@@ -105,8 +97,7 @@ export function tellFailure(
   handled: LayerFailed['handled'],
   error: unknown,
 ): void {
-  const event: LayerFailed = { type: 'layer:failed', layer, scope, handled, error }
-  observersOf(ctx)?.emit('layer:failed', event)
+  tellObservers(ctx, { type: 'layer:failed', layer, scope, handled, error } satisfies LayerFailed)
   const what = handled === 'open' ? 'the run goes on without it' : 'so it refuses'
   ctx.logger.warn(`The layer "${layer}" failed in the ${scope} scope; ${what}: ${messageOf(error)}`, { error })
 }

@@ -1,7 +1,7 @@
-import { AlliumError } from '../errors/allium-error.ts'
-import { describe } from '../errors/describe.ts'
-import { isThenable } from '../onion/thenable.ts'
+import { AlliumError, type SessionPlace, sessionKeyOf, tenantOf } from '@allium/core'
 import { type AnyContext, type Combinable, type Combined, combine } from './combine.ts'
+import { describe } from './describe.ts'
+import { isThenable } from './thenable.ts'
 import { runIf } from './when.ts'
 
 export interface CanaryOptions {
@@ -9,7 +9,7 @@ export interface CanaryOptions {
   percent: number
   /**
    * What the share is of; the same key always gets the same. Nothing, or an empty text, stands for the session.
-   * @default the principal's tenantId and userId; without them the session
+   * @default the tenant and the owner of the session; without them the session itself
    */
   by?(ctx: AnyContext): string | number | undefined | Promise<string | number | undefined>
 }
@@ -26,7 +26,7 @@ export interface CanaryOptions {
  *
  * @throws AlliumError `layer.config` where `percent` is not from 0 to 100
  */
-export function canary<M extends Combinable>(layer: M, { percent, by = principalKey }: CanaryOptions): Combined<M> {
+export function canary<M extends Combinable>(layer: M, { percent, by = ownerKey }: CanaryOptions): Combined<M> {
   if (typeof percent !== 'number' || !(percent >= 0 && percent <= 100))
     throw new AlliumError(
       'layer.config',
@@ -44,15 +44,15 @@ export function canary<M extends Combinable>(layer: M, { percent, by = principal
     ),
   )
 
-  function chosen(layer: string, key: unknown, { sessionId }: AnyContext): boolean {
-    const of = key === undefined || key === null || key === '' ? sessionId : key
+  function chosen(layer: string, key: unknown, ctx: AnyContext): boolean {
+    const of = key === undefined || key === null || key === '' ? sessionKeyOf(ctx as SessionPlace) : key
     return share(String(of), layer) * 100 < percent
   }
 }
 
-function principalKey({ principal }: AnyContext): string | undefined {
-  const { tenantId, userId } = (principal ?? {}) as { tenantId?: unknown; userId?: unknown }
-  return tenantId === undefined && userId === undefined ? undefined : JSON.stringify([tenantId, userId])
+function ownerKey({ principal, owner }: AnyContext): string | undefined {
+  const tenant = tenantOf(principal)
+  return tenant === undefined && owner === undefined ? undefined : JSON.stringify([tenant, owner])
 }
 
 /** Where a key stands between 0 and 1: FNV-1a, then its bits mixed, since keys that differ in their end alone would stand close together. */

@@ -1,7 +1,8 @@
+import type { AgentEvents, Middleware, ScopeName } from '@allium/core'
 import { describe, expect, it } from 'vitest'
-import { type AgentEvents, failClosed, failOpen, type Middleware, type ScopeName } from '../src/index.ts'
+import { build, oneCall, scopes, settled, tool, turn } from '../../core/test/kit.ts'
+import { failClosed, failOpen } from '../src/index.ts'
 import { everywhere, type Loose, last, life } from './combinators-kit.ts'
-import { build, oneCall, scopes, settled, tool, turn } from './kit.ts'
 
 const broken = new Error('the layer is broken')
 const before = (scope: ScopeName, more: Partial<Middleware> = {}): Middleware =>

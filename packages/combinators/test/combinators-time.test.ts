@@ -1,16 +1,9 @@
+import type { Middleware, NextFor, ScopeName, TurnContext } from '@allium/core'
+import { manualClock } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
-import { manualClock } from '../../testing/src/index.ts'
-import {
-  failClosed,
-  failOpen,
-  limitTime,
-  type Middleware,
-  type NextFor,
-  type ScopeName,
-  type TurnContext,
-} from '../src/index.ts'
+import { build, failure, gate, oneCall, rest, scopes, settled, tool } from '../../core/test/kit.ts'
+import { failClosed, failOpen, limitTime } from '../src/index.ts'
 import { last } from './combinators-kit.ts'
-import { build, failure, gate, oneCall, rest, scopes, settled, tool } from './kit.ts'
 
 const never = new Promise<never>(() => {})
 const slow = (scope: ScopeName, when: 'before' | 'after'): Middleware => ({

@@ -1,16 +1,15 @@
-import { Cancel } from '../onion/cancel.ts'
 import type { AnyContext } from './combine.ts'
 
 /** A context that can be taken back: from then on its verbs and writes throw, and its signal is aborted. */
 export function lease(ctx: AnyContext, over: () => Error | undefined): { ctx: AnyContext; end(error: Error): void } {
-  const cancel = new Cancel()
+  const controller = new AbortController()
   let signal: AbortSignal | undefined
   const leased = guarded(ctx, (key, value) => {
     if (key === 'signal' && value !== undefined)
-      return (signal ??= AbortSignal.any([value as AbortSignal, cancel.signal]))
+      return (signal ??= AbortSignal.any([value as AbortSignal, controller.signal]))
     return shared.has(key) && typeof value === 'object' && value !== null ? guarded(value) : value
   })
-  return { ctx: leased, end: (error) => cancel.abort(error) }
+  return { ctx: leased, end: (error) => controller.abort(error) }
 
   function guarded<T extends object>(given: T, field: (key: PropertyKey, value: unknown) => unknown = same): T {
     return new Proxy(given, {

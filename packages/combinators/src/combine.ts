@@ -1,15 +1,14 @@
-import { AlliumError } from '../errors/allium-error.ts'
-import { describe } from '../errors/describe.ts'
 import {
+  type AgentContext,
+  AlliumError,
   type IsLoose,
   type Middleware,
   type NextFor,
-  scopeNames,
+  type ScopeName,
   type ToMiddleware,
   type Usable,
-} from '../middleware/middleware.ts'
-import type { ScopeName } from '../onion/hook.ts'
-import type { AgentContext } from '../rings/agent/context.ts'
+} from '@allium/core'
+import { describe } from './describe.ts'
 
 /** A layer in any form that `.use()` takes as one: an object, something with `toMiddleware()`, a turn function, or a list of these. */
 export type Combinable = Usable | readonly [Usable, ...Usable[]]
@@ -47,6 +46,7 @@ export interface HookPlace {
   /** What the layer declares. */
   readonly spec: Pick<Middleware, 'state'>
 }
+const scopes: readonly ScopeName[] = ['agent', 'session', 'turn', 'model', 'tool']
 type Wrap = (hook: HookPlace) => AnyHook
 
 /**
@@ -78,7 +78,7 @@ export function combine<M extends Combinable>(
 
   function wrapLayer(layer: Middleware): object {
     const changed: Record<string, unknown> = {}
-    for (const scope of scopeNames) {
+    for (const scope of scopes) {
       const run = layer[scope] as AnyHook | undefined
       if (typeof run === 'function')
         changed[scope] = wrap({ layer: layer.name, scope, run: run.bind(layer), spec: layer })

@@ -1,17 +1,9 @@
 // Compiled, never run: a combined layer is typed as the layer itself.
+
+import { Agent, defineMiddleware, type Middleware } from '@allium/core'
+import { scriptedModel } from '@allium/testing'
 import { z } from 'zod'
-import { scriptedModel } from '../../testing/src/index.ts'
-import {
-  Agent,
-  canary,
-  defineMiddleware,
-  failClosed,
-  failOpen,
-  limitTime,
-  type Middleware,
-  shadow,
-  when,
-} from '../src/index.ts'
+import { canary, failClosed, failOpen, limitTime, shadow, when } from '../src/index.ts'
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 declare function same<A, B>(..._: Equal<A, B> extends true ? [] : [error: 'the types differ', A, B]): void

@@ -1,10 +1,8 @@
-import { messageOf } from '../errors/describe.ts'
-import type { ScopeName } from '../onion/hook.ts'
-import { isThenable } from '../onion/thenable.ts'
+import { messageOf, type ScopeName, tellObservers } from '@allium/core'
 import { type AnyContext, type Combinable, type Combined, combine, type HookPlace } from './combine.ts'
-import { Fork, type Verdict } from './fork.ts'
-import { ForkSessions } from './fork-state.ts'
-import { observersOf } from './record.ts'
+import { ShadowRun, type Verdict } from './shadow-run.ts'
+import { ShadowSessions } from './shadow-session.ts'
+import { isThenable } from './thenable.ts'
 
 /** What a shadowed layer would have done in one entry of one hook. */
 export interface ShadowDecision {
@@ -51,73 +49,49 @@ declare module '@allium/core' {
  * agent.use(shadow(newGuard, { record: ({ decision, reason }) => console.log(decision, reason) }))
  */
 export function shadow<M extends Combinable>(layer: M, { record }: ShadowOptions = {}): Combined<M> {
-  const sessions = new ForkSessions()
-  const without = ['tools', 'provides', 'wrapHooks'] as const
+  const sessions = new ShadowSessions()
   return combine(
     'shadow',
     layer,
     (place) => (ctx, next) => {
-      const fork = begin(place, ctx)
+      const beside = begin(place, ctx)
       const real = next()
-      fork?.follow(real)
+      beside?.follow(real)
       return real
     },
-    without,
+    ['tools', 'provides', 'wrapHooks'],
   )
 
-  function begin(place: HookPlace, ctx: AnyContext): Fork | undefined {
-    const tell = (changes: Iterable<string>, verdict: Verdict) =>
-      told(place, ctx, { ...verdict, changes: [...changes] })
-    let fork: Fork | undefined
+  /** Runs the layer up to its first await; nobody waits for the rest. */
+  function begin(place: HookPlace, ctx: AnyContext): ShadowRun | undefined {
     try {
-      fork = new Fork(place, ctx, sessions)
-      run(place, fork, tell)
-      return fork
+      const beside = new ShadowRun(place, ctx, sessions)
+      void beside.verdict().then((verdict) => told(place, ctx, verdict))
+      return beside
     } catch (error) {
-      tell(fork?.changes ?? [], { decision: 'throw', reason: messageOf(error), error })
-      return fork
+      told(place, ctx, { decision: 'throw', reason: messageOf(error), error, changes: [] })
+      return undefined
     }
   }
 
-  function told(
-    { layer, scope }: HookPlace,
-    ctx: AnyContext,
-    verdict: Verdict & Pick<ShadowDecision, 'changes'>,
-  ): void {
+  function told({ layer, scope }: HookPlace, ctx: AnyContext, verdict: Verdict): void {
     try {
       const { sessionId, turnId, callId } = ctx
-      const place = {
+      const decision: ShadowDecision = {
+        layer,
+        scope,
+        ...verdict,
         ...(sessionId !== undefined && { sessionId }),
         ...(turnId !== undefined && { turnId }),
         ...(callId !== undefined && { callId }),
       }
-      const decision: ShadowDecision = { layer, scope, ...verdict, ...place }
-      observersOf(ctx)?.emit('shadow:decision', { ...decision, type: 'shadow:decision' })
+      tellObservers(ctx, { ...decision, type: 'shadow:decision' })
       const kept = record?.(decision)
       if (isThenable(kept)) kept.then(undefined, (error) => complain(ctx, layer, error))
     } catch (error) {
       complain(ctx, layer, error)
     }
   }
-}
-
-/** Runs the hook on the fork; nobody waits for it. */
-function run({ run }: HookPlace, fork: Fork, tell: (changes: Iterable<string>, verdict: Verdict) => void): void {
-  let returned: unknown
-  try {
-    returned = run(fork.ctx, fork.next as never)
-  } catch (error) {
-    return tell(fork.changes, fork.threw(error))
-  }
-  Promise.resolve(returned)
-    .then(
-      (value) => fork.returned(value),
-      (error) => fork.threw(error),
-    )
-    .then(
-      (verdict) => tell(fork.changes, verdict),
-      (error) => tell(fork.changes, { decision: 'throw', reason: messageOf(error), error }),
-    )
 }
 
 function complain(ctx: AnyContext, layer: string, error: unknown): void {

@@ -1,15 +1,7 @@
+import { defineMiddleware, type Middleware } from '@allium/core'
+import { layerConformance } from '@allium/testing'
 import { describe, it } from 'vitest'
-import { layerConformance } from '../../testing/src/index.ts'
-import {
-  canary,
-  defineMiddleware,
-  failClosed,
-  failOpen,
-  limitTime,
-  type Middleware,
-  shadow,
-  when,
-} from '../src/index.ts'
+import { canary, failClosed, failOpen, limitTime, shadow, when } from '../src/index.ts'
 
 /** Works in all three scopes, and counts that in its state. */
 function counting(): Middleware {

@@ -1,7 +1,8 @@
+import { type Middleware, type SessionPlace, sessionKeyOf } from '@allium/core'
 import { describe, expect, it } from 'vitest'
-import { type AnyContext, canary, type Middleware, when } from '../src/index.ts'
+import { build, failure, oneCall, scopes, tool, turn } from '../../core/test/kit.ts'
+import { type AnyContext, canary, when } from '../src/index.ts'
 import { everywhere, last, life } from './combinators-kit.ts'
-import { build, failure, oneCall, scopes, tool, turn } from './kit.ts'
 
 describe('when', () => {
   it('is asked at each entry, in each scope that the layer hooks, with the context and the scope', async () => {
@@ -106,7 +107,7 @@ describe('canary', () => {
       return ran.length
     }
     for (let i = 0; i < 20; i++) {
-      const own = await share({ percent: 50, by: async (ctx) => ctx.sessionId }, { id: `s${i}` })
+      const own = await share({ percent: 50, by: async (ctx) => sessionKeyOf(ctx as SessionPlace) }, { id: `s${i}` })
       expect([1, 6]).toContain(own)
       expect(await share({ percent: 50 }, { id: `s${i}` })).toBe(own)
       const user = { percent: 50, by: () => 'someone' }

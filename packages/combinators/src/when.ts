@@ -1,9 +1,7 @@
-import { AlliumError } from '../errors/allium-error.ts'
-import { messageOf } from '../errors/describe.ts'
-import type { ScopeName } from '../onion/hook.ts'
-import { isThenable } from '../onion/thenable.ts'
+import { AlliumError, messageOf, type ScopeName } from '@allium/core'
+import { isEnding } from './attempt.ts'
 import { type AnyContext, type AnyHook, type Combinable, type Combined, combine, type HookPlace } from './combine.ts'
-import { isEnding } from './record.ts'
+import { isThenable } from './thenable.ts'
 
 /**
  * Whether the layer takes part. It is asked at each entry, in every scope that the layer hooks: agent hooks have no

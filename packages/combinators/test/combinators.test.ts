@@ -1,20 +1,9 @@
+import { Agent, type Middleware, type Usable } from '@allium/core'
+import { manualClock } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
-import { manualClock } from '../../testing/src/index.ts'
-import {
-  Agent,
-  type Combinable,
-  type Combined,
-  canary,
-  failClosed,
-  failOpen,
-  limitTime,
-  type Middleware,
-  shadow,
-  type Usable,
-  when,
-} from '../src/index.ts'
+import { failure, scopes, turn } from '../../core/test/kit.ts'
+import { type Combinable, type Combined, canary, failClosed, failOpen, limitTime, shadow, when } from '../src/index.ts'
 import { everywhere, last, life } from './combinators-kit.ts'
-import { failure, scopes, turn } from './kit.ts'
 
 type Combine = <M extends Combinable>(layer: M) => Combined<M>
 /** Combinators as they let a sound layer run. */

@@ -1,8 +1,7 @@
-import type { OnChunk, Pipe } from '../stream/transforms.ts'
-import { type AnyContext, type Combinable, type Combined, combine, type HookPlace } from './combine.ts'
-import { Inside, runGuarded, tellFailure, throwInner } from './own-failure.ts'
-import { isEnding } from './record.ts'
-import { withFields } from './with-fields.ts'
+import { isEnding } from './attempt.ts'
+import { type Combinable, type Combined, combine } from './combine.ts'
+import { Inside, runGuarded, tellFailure } from './own-failure.ts'
+import { watchTransforms } from './own-transforms.ts'
 
 export interface FailClosedOptions {
   /** What the result and the model are told. @default 'The layer "…" failed.' */
@@ -32,43 +31,15 @@ export function failClosed<M extends Combinable>(layer: M, options: FailClosedOp
         return ctx.block?.(reason, reply === undefined ? {} : { reply })
       }
       const inside = new Inside(next)
-      return runGuarded(place, strict(ctx, place, refuse), inside, (error) => {
-        throwInner(inside, error)
+      // In the stream, what a transform throws would look like an error from inside.
+      const watched = watchTransforms(ctx, place, (error) => {
+        if (!isEnding(ctx, error)) refuse(error)
+        throw error
+      })
+      return runGuarded(place, watched, inside, (error) => {
+        inside.throwOver(error)
         return refuse(error)
       })
     }
   })
-}
-
-/** A context whose transforms refuse when they throw: in the stream it would look like an error from inside. */
-function strict(ctx: AnyContext, { scope }: HookPlace, refuse: (error: unknown) => unknown): AnyContext {
-  if (scope === 'tool') return ctx
-  const threw = (error: unknown): never => {
-    if (!isEnding(ctx, error)) refuse(error)
-    throw error
-  }
-  return withFields(ctx, {
-    onChunk: (fn) => ctx.onChunk?.(strictMap(fn, threw)),
-    pipe: (fn) => ctx.pipe?.(strictPipe(fn, threw)),
-  })
-}
-
-function strictMap(map: OnChunk, threw: (error: unknown) => never): OnChunk {
-  return (chunk) => {
-    try {
-      return map(chunk)
-    } catch (error) {
-      return threw(error)
-    }
-  }
-}
-
-function strictPipe(pipe: Pipe, threw: (error: unknown) => never): Pipe {
-  return async function* (chunks, end) {
-    try {
-      yield* pipe(chunks, end)
-    } catch (error) {
-      threw(error)
-    }
-  }
 }

@@ -1,18 +1,9 @@
+import { capability, type Middleware, type NextFor, type ScopeName } from '@allium/core'
+import { manualClock } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
-import { manualClock } from '../../testing/src/index.ts'
-import {
-  capability,
-  failOpen,
-  limitTime,
-  type Middleware,
-  type NextFor,
-  type ScopeName,
-  type ShadowDecision,
-  shadow,
-  when,
-} from '../src/index.ts'
+import { build, gate, oneCall, rest, scopes, settled, tool, turn } from '../../core/test/kit.ts'
+import { failOpen, limitTime, type ShadowDecision, shadow, when } from '../src/index.ts'
 import { everywhere, type Loose, type LooseHook, last, life } from './combinators-kit.ts'
-import { build, gate, oneCall, rest, scopes, settled, tool, turn } from './kit.ts'
 
 type Ctx = Record<string, Loose>
 const Cap = capability<string>('cap')
@@ -258,7 +249,7 @@ describe('shadow', () => {
       'a missing result',
       'model',
       async (_, next) => void (await next()),
-      { decision: 'throw', reason: 'It returned nothing.' },
+      { decision: 'throw', reason: expect.stringContaining('returned nothing') },
     ],
     [
       'a missing await',

@@ -1,6 +1,6 @@
-import { manualClock } from '../../testing/src/index.ts'
-import type { Middleware, ScopeName, Usable } from '../src/index.ts'
-import { build, oneCall, read, scopes, settled, type TurnOptions, tool } from './kit.ts'
+import type { Middleware, ScopeName, Usable } from '@allium/core'
+import { manualClock } from '@allium/testing'
+import { build, oneCall, read, scopes, settled, type TurnOptions, tool } from '../../core/test/kit.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: hooks that are written for whatever scope a table names
 export type Loose = any

@@ -1,0 +1,8 @@
+export { type CanaryOptions, canary } from './canary.ts'
+export type { AnyContext, Combinable, Combined } from './combine.ts'
+export { type FailClosedOptions, failClosed } from './fail-closed.ts'
+export { failOpen } from './fail-open.ts'
+export { limitTime } from './limit-time.ts'
+export type { LayerFailed } from './own-failure.ts'
+export { type ShadowDecision, type ShadowOptions, shadow } from './shadow.ts'
+export { type Predicate, when } from './when.ts'

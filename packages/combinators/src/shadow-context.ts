@@ -1,0 +1,144 @@
+import { AbortError, BlockError, type Fork, messageOf, type ReadonlyHistory } from '@allium/core'
+import { behind } from './attempt.ts'
+import type { AnyContext } from './combine.ts'
+import { copyOf, sameJson } from './copy.ts'
+import { shadowHistory } from './shadow-history.ts'
+import type { ShadowSession, ShadowSessions } from './shadow-session.ts'
+import { isThenable, silence } from './thenable.ts'
+
+type Fields = Record<PropertyKey, unknown>
+
+/**
+ * The context of a shadow. What the fork owns is the fork's; all else is read as a copy, and written beside. A verb that is
+ * neither does nothing and is noted, so that one that is added to contexts later cannot leak.
+ */
+export class ShadowContext {
+  readonly ctx: AnyContext
+  /** What would have been changed, each once. */
+  readonly changes = new Set<string>()
+  /** The abort or block that would have ended the run. */
+  ended: { decision: 'abort' | 'block'; reason?: string } | undefined
+  /** The reason of a stop. */
+  stopped: string | undefined
+  /** What was read or written of fields that are not the fork's. */
+  readonly written = new Map<PropertyKey, unknown>()
+  /** The input, and the turn's messages, as they were. */
+  readonly #before = new Map<PropertyKey, unknown>()
+  readonly #verbs: Fields
+
+  constructor(
+    readonly real: AnyContext,
+    readonly fork: Fork,
+    readonly session: ShadowSession,
+    sessions: ShadowSessions,
+  ) {
+    this.#verbs = this.#verbsOf(sessions)
+    this.ctx = new Proxy({} as AnyContext, {
+      get: (_, key) => (key === behind ? fork.ctx : isHidden(key) ? undefined : this.#get(key)),
+      set: (_, key, value) => this.#set(key, value),
+      has: (_, key) => !isHidden(key) && key in real,
+      deleteProperty: () => false,
+      defineProperty: () => false,
+      setPrototypeOf: () => false,
+    })
+  }
+
+  /** Notes what was changed in place. */
+  compare(): void {
+    for (const key of this.fork.changed) this.changes.add(key)
+    for (const [key, before] of this.#before)
+      if (!sameJson(before, this.written.get(key))) this.changes.add(String(key))
+  }
+
+  #note(what: PropertyKey): void {
+    this.changes.add(String(what))
+  }
+
+  /** Verbs that would reach the run, where more is to be said of them than their name. */
+  #verbsOf(sessions: ShadowSessions): Fields {
+    const { real, session } = this
+    return {
+      abort: (reason?: unknown) => this.#end('abort', toAbortError(reason), reason),
+      block: (reason: string, details?: object) => this.#end('block', new BlockError(reason, details), reason),
+      stop: (reason = 'stopped') => {
+        this.stopped ??= reason
+        this.#note('stop')
+      },
+      emit: (event: { type?: string }) => this.#note(`event ${event?.type}`),
+      registerTool: (tool: { name?: string }) => this.#note(`tool ${tool?.name}`),
+      once: (key: string, fn: () => unknown) => session.once(`${real.callId ?? ''}:${key}`, fn),
+      on: (name: never, listener: (event: never) => unknown) => real.on(name, quietly(listener)),
+      provide: ({ name }: { name: string }, value: unknown) => {
+        session.provided.set(name, value)
+        this.#note(`capability ${name}`)
+      },
+      inject: (capability: { name: string }) => {
+        const own = [session, sessions.agent].find(({ provided }) => provided.has(capability.name))
+        return own === undefined ? real.inject(capability) : own.provided.get(capability.name)
+      },
+    }
+  }
+
+  #end(decision: 'abort' | 'block', error: Error, reason: unknown): never {
+    this.ended ??= { decision, ...(reason !== undefined && { reason: messageOf(reason) }) }
+    return this.fork.end(error)
+  }
+
+  #get(key: PropertyKey): unknown {
+    if (this.written.has(key)) return this.written.get(key)
+    if (this.fork.own.has(key)) return bound(this.fork.ctx, key)
+    const value = (this.real as unknown as Fields)[key]
+    if (typeof value === 'function') return this.#verbs[key] ?? this.#nothing(key)
+    if (typeof value !== 'object' || value === null || services.has(key)) return value
+    if (key === 'usage') return copyOf(value)
+    if (key === 'state') return this.session.state(value as Fields, (name) => this.#note(`state ${String(name)}`))
+    if (key === 'metadata')
+      return this.session.metadata(value as Fields, (name) => this.#note(`metadata ${String(name)}`))
+    const own = key === 'history' ? shadowHistory(value as ReadonlyHistory, () => this.#note(key)) : copyOf(value)
+    if (key === 'input' || key === 'messages') this.#before.set(key, copyOf(value))
+    this.written.set(key, own)
+    return own
+  }
+
+  #set(key: PropertyKey, value: unknown): boolean {
+    if (this.fork.own.has(key)) return Reflect.set(this.fork.ctx, key, value)
+    this.written.set(key, value)
+    this.#note(key)
+    return true
+  }
+
+  #nothing(verb: PropertyKey): (...args: unknown[]) => void {
+    return (...args) => {
+      for (const arg of args) if (isThenable(arg)) silence(arg)
+      this.#note(verb)
+    }
+  }
+}
+
+/** Nothing in them is the run's. */
+const services = new Set<PropertyKey>(['clock', 'logger', 'signal'])
+
+function isHidden(key: PropertyKey): boolean {
+  return typeof key !== 'string' || key.startsWith('$')
+}
+
+function bound(attempt: object, key: PropertyKey): unknown {
+  const value: unknown = Reflect.get(attempt, key)
+  return typeof value === 'function' ? value.bind(attempt) : value
+}
+
+/** Gets copies of events, and what it throws goes nowhere. */
+function quietly(listener: (event: never) => unknown): (event: never) => void {
+  return (event) => {
+    try {
+      const said = listener(copyOf(event))
+      if (isThenable(said)) silence(said)
+    } catch {
+      // a shadow's own
+    }
+  }
+}
+
+function toAbortError(reason: unknown): Error {
+  return reason instanceof Error && reason.name === 'AbortError' ? reason : new AbortError(reason)
+}

@@ -1,0 +1,168 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import { describe } from '../errors/describe.ts'
+import { cloneJson, equalJson } from '../messages/json.ts'
+import type { ContentChunk } from '../model/chunk.ts'
+import type { ModelResponse } from '../model/response.ts'
+import type { Attempt, Call, Ending, Ring } from '../onion/attempt.ts'
+import type { Hook, Next } from '../onion/hook.ts'
+import { enter, outcomeOf, succeed, whenDone } from '../onion/next.ts'
+import { after } from '../onion/thenable.ts'
+import { saidAs, wholeResponse } from '../stream/said.ts'
+import { pushAll, type Sink } from '../stream/sink.ts'
+import { AgentAttempt } from './agent/context.ts'
+import { ModelAttempt } from './model/context.ts'
+import { SessionAttempt } from './session/context.ts'
+import { ToolAttempt } from './tool/context.ts'
+import type { ToolCall } from './tool/tool-call.ts'
+import { TurnAttempt } from './turn/context.ts'
+import { openStage } from './turn/stream-verbs.ts'
+
+export interface ForkOptions {
+  /** The layer's hook: gets the attempt as its context. */
+  run(ctx: AgentAttempt, next: Next): unknown
+  /** What its next() gives: of a turn the text of its answer. Asked each time that the layer goes inside. */
+  inside(): Promise<unknown>
+}
+
+/**
+ * An attempt of the same call that nobody adopts: its fields are copied on write, its stream goes nowhere, a deny, a suspension or a
+ * skip stays in it, and the rules of next() hold. Its lateness is not told.
+ *
+ * Its context has more that is not its own: only what `own` names stays inside. All else (state, history, abort, emit, what is
+ * added to contexts later) reaches the run, and is for who forks to keep from the layer.
+ */
+export class Fork {
+  readonly ctx: AgentAttempt
+  /** The fields and verbs of `ctx` that reach nothing but the fork. */
+  readonly own: ReadonlySet<PropertyKey>
+  /** What stands for the session that the layer belongs to: the same object each time. */
+  readonly session: object | undefined
+  /** How often the layer has gone inside. */
+  entered = 0
+  readonly #call: Call & { end: Ending | undefined }
+  readonly #before: Record<string, unknown>
+
+  /** @throws AlliumError `layer.invalid` unless `real` is the context of a layer */
+  constructor(real: object, { run, inside }: ForkOptions) {
+    if (!(real instanceof AgentAttempt))
+      throw new AlliumError('layer.invalid', `A fork is made of the context of a layer, and not of ${describe(real)}.`)
+    const { ring } = real.$call
+    const hook = { ...(real.$hook as Hook), run: run as Hook['run'] }
+    const core = (attempt: Attempt) => {
+      this.entered++
+      whenDone(attempt, give(attempt, inside), (value) => succeed(attempt, value))
+    }
+    this.#call = callLike(real.$call, { ...(ring.reentrant ? ring : open(ring)), ...nothingReal, core }, hook)
+    this.ctx = ring.open(this.#call, undefined, real.$number, real.$cancel) as AgentAttempt
+    this.ctx.$sink = nowhere
+    this.#before = this.#begin(real)
+    this.own = owned[ring.scope as 'model'] ?? none
+    this.session = real instanceof SessionAttempt ? real.$owner : undefined
+  }
+
+  /** Runs the layer. What it comes to is told as the run would be: a result, or the error of the layer or of a rule. */
+  async run(): Promise<unknown> {
+    enter(this.ctx)
+    return outcomeOf(this.ctx)
+  }
+
+  /** Ends the fork as an abort or a block ends a run: the layer may swallow it, its next() rejects all the same. */
+  end(error: unknown): never {
+    this.#call.end ??= { error }
+    throw this.#call.end.error
+  }
+
+  /** What the layer has decided of its call. */
+  get decided(): 'deny' | 'suspend' | 'skip' | undefined {
+    const { denied, suspended } = this.#call as Partial<ToolCall>
+    if (denied !== undefined) return 'deny'
+    if (suspended !== undefined) return 'suspend'
+    return (this.ctx as ToolAttempt).$skip === undefined ? undefined : 'skip'
+  }
+
+  /** Fields that the layer has left other than it found them. */
+  get changed(): string[] {
+    const now = fieldsOf(this.ctx)
+    return Object.keys(this.#before).filter((key) => !equalJson(this.#before[key], now[key]))
+  }
+
+  /** Takes the fields of the call: shared are the messages alone, which are frozen. */
+  #begin(real: AgentAttempt): Record<string, unknown> {
+    const { ctx } = this
+    if (real instanceof ModelAttempt && ctx instanceof ModelAttempt) {
+      const { messages: _, model, ...rest } = real.$fields
+      ctx.$fields = { ...cloneJson(rest), model, messages: real.$messages() }
+      return { ...real.$fields, messages: ctx.$fields.messages }
+    }
+    if (real instanceof ToolAttempt && ctx instanceof ToolAttempt) {
+      ctx.$fields = cloneJson(real.$fields)
+      Object.assign(this.#call, { asked: cloneJson(real.$call.asked) })
+    } else if (real instanceof TurnAttempt) Object.defineProperty(ctx, '$turn', { value: real.$turn })
+    return fieldsOf(real)
+  }
+}
+
+/** The call as it is now, with nobody to tell. */
+function callLike(call: Call, ring: Ring, hook: Hook): Call & { end: Ending | undefined } {
+  const alone = { ring, hooks: [hook], outer: undefined, end: undefined, ...deaf }
+  const copy = Object.assign(Object.create(call) as object, call)
+  return Object.defineProperties(copy, descriptorsOf(alone)) as typeof copy & Call & { end: Ending | undefined }
+}
+
+/** A scope that is entered once, without what its layers give. */
+function open({ scope, open }: Ring): Ring {
+  return {
+    scope,
+    open,
+    reentrant: false,
+    ...nothingReal,
+    begin(caller, inner) {
+      inner.$sink = openStage(caller, nowhere, false)
+    },
+    decided: () => undefined,
+    result: () => undefined,
+    arrive({ $stage: stage }, _, value) {
+      if (stage === undefined || value === null) return value
+      return after(stage.end({ error: undefined }), () => stage.assembly.text)
+    },
+    adopt() {},
+  }
+}
+
+/** What is inside, all of its stream at once. */
+async function give(core: Attempt, inside: () => Promise<unknown>): Promise<unknown> {
+  const value = await inside()
+  await pushAll(core.$sink ?? nowhere, chunksOf(core, value))
+  if (core instanceof ModelAttempt) core.$said = saidAs(value as ModelResponse)
+  return value
+}
+
+function chunksOf(core: Attempt, value: unknown): readonly ContentChunk[] {
+  if (core instanceof ModelAttempt) return wholeResponse(value as ModelResponse)
+  return typeof value === 'string' && value !== '' ? [{ type: 'text-delta', delta: value }] : []
+}
+
+/** What a layer may change of a call, and what changes with it. */
+function fieldsOf(attempt: Attempt): Record<string, unknown> {
+  if (attempt instanceof ToolAttempt) return { args: attempt.$fields.args }
+  return attempt instanceof ModelAttempt ? { ...attempt.$fields } : {}
+}
+
+function descriptorsOf(values: object): PropertyDescriptorMap {
+  const entries = Object.entries(values).map(([key, value]) => [key, { value, writable: true }])
+  return Object.fromEntries(entries) as PropertyDescriptorMap
+}
+
+const streamVerbs = ['onChunk', 'pipe', 'hold']
+const none: ReadonlySet<PropertyKey> = new Set(streamVerbs)
+const owned: Partial<Record<string, ReadonlySet<PropertyKey>>> = {
+  model: new Set(
+    'messages request model settings toolDefs toolChoice responseFormat setModel addSystemMessage addMessage removeTools skipCall'
+      .split(' ')
+      .concat(streamVerbs),
+  ),
+  tool: new Set('args invalid approval modifyArgs suspend deny skipCall'.split(' ').concat(streamVerbs)),
+}
+const nowhere: Sink = { push() {}, reset() {}, used: false, open: true }
+const deaf = { left() {}, returned() {}, atEnd() {}, late() {} }
+const nothingReal = { refusal: () => undefined, close() {}, core() {} }
