@@ -89,11 +89,15 @@ class Running {
         this.#given = undefined
         this.#answered = false
         const result = this.next(...this.#narrowing(act.within, here))
-        result.catch(() => {})
+        result.then(
+          () => {
+            this.#answered = true
+          },
+          () => {},
+        )
         const what = await this.#perform(act.meanwhile ?? [], `${here}m`)
         if (what !== undefined) return what
         this.#given = await result
-        this.#answered = true
       } else if (act.do === 'later') void this.#later(act, here).catch(() => {})
       else if (act.do === 'once') await this.#once(act)
       else this.#verb(act, here)

@@ -163,7 +163,7 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     return this.$acts.block(reason, options)
   }
   stop(reason = 'stopped'): void {
-    if (!this.$isLate('stop')) this.$acts.stopReason ??= reason
+    if (!this.$isLate('stop')) this.$acts.stop(reason)
   }
   override emit(event: CustomEvent): void {
     this.$turn.emit(event, isLate(this))

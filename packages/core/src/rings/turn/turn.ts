@@ -232,6 +232,9 @@ export class Turn implements Call {
     this.cut('blocked', error)
     throw this.end?.error ?? error
   }
+  stop(reason: string): void {
+    if (!this.decided) this.stopReason ??= reason
+  }
   fail(error: unknown): void {
     this.cut('failed', error)
   }

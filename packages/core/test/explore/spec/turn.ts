@@ -113,7 +113,7 @@ export function closeHistory(run: Run): void {
   if (ended.kind === 'blocked') retract(run)
   // Layers of the turn that had not returned yet would have changed it: the history has what was seen.
   else if (run.answer !== undefined && run.answer.asks === undefined) answers(run, shownText(run))
-  else if (run.answer === undefined && !run.complete && shownText(run) !== '')
+  else if (run.answer === undefined && shownText(run) !== '')
     history.push({ role: 'assistant', text: shownText(run), interrupted: true })
 }
 
