@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { errorCodes } from '@allium/core'
 import { guard } from 'allium'
@@ -14,6 +14,12 @@ describe('the pages of the docs', () => {
     expect(told.sort()).toEqual([...errorCodes, ...guard.guardCodes].sort())
   })
 
+  test('tell each event in docs/concepts/events.md', () => {
+    const lines = pages.find(({ path }) => path === 'docs/concepts/events.md')?.lines ?? []
+    const told = lines.filter((line) => line.startsWith('| `')).flatMap((line) => named(line.split('|')[1] as string))
+    expect(told.sort()).toEqual(eventNames().sort())
+  })
+
   test('link only to files and headings that exist', () => {
     expect(pages.flatMap(brokenLinks)).toEqual([])
   })
@@ -24,6 +30,28 @@ describe('the pages of the docs', () => {
     expect(lost.map(({ path }) => path)).toEqual([])
   })
 })
+
+function named(text: string): string[] {
+  return [...text.matchAll(/`([\w:]+)`/g)].map(([, name]) => name as string)
+}
+
+function sources(): string[] {
+  const packages = join(root, 'packages')
+  return readdirSync(packages).flatMap((name) => {
+    const folder = join(packages, name, 'src')
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    return files.filter((file) => file.endsWith('.ts')).map((file) => join(folder, file))
+  })
+}
+
+/** The keys of `CoreEvents` and of each `AgentEvents` that a layer declares, from the sources. */
+function eventNames(): string[] {
+  return sources().flatMap((file) => {
+    const declared = /interface (?:CoreEvents|AgentEvents) \{\n([\s\S]*?)\n *\}/g
+    const bodies = [...readFileSync(file, 'utf8').matchAll(declared)].map(([, body]) => body as string)
+    return bodies.flatMap((body) => [...body.matchAll(/^ +'?([\w:]+)'?: /gm)].map(([, name]) => name as string))
+  })
+}
 
 interface Target {
   line: number

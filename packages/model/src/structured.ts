@@ -16,7 +16,7 @@ export interface StructuredOptions {
   format?: 'json' | 'text'
   /** Answers in all, the first included. @default 3 */
   tries?: number
-  /** When readers see an answer: as it comes, and a wrong one is taken back with `model:reset`; or once it fits. @default 'early' */
+  /** When readers see an answer: as it comes, and a wrong one is taken back with `model:reset`; or once it fits, as always in a run with `resets: 'refuse'`. @default 'early' */
   show?: 'early' | 'checked'
   /** What the model is told of a wrong answer. @default names the issues and asks for the whole answer again */
   ask?(issues: readonly string[], response: ModelResponse): string
@@ -54,7 +54,7 @@ export function structured({
     order: { is: ['repairs'], outside: ['meters'] },
     reenters: true,
     async model(ctx, next) {
-      if (show === 'checked') ctx.hold()
+      if (show === 'checked' || ctx.resets === 'refuse') ctx.hold()
       const { messages } = ctx.request
       const envelope = enveloped ? envelopeOf(ctx) : 'never'
       for (let attempt = 1; ; attempt++) {

@@ -48,6 +48,13 @@ describe('model.structured', () => {
     expect(told).toMatchObject([{ attempt: 1, issues: ['celsius: Invalid input: expected number, received string'] }])
   })
 
+  it('holds in a run that refuses to take anything back', async () => {
+    const { agent } = scene([wrong, right])
+    const run = agent.run('hi', { resets: 'refuse' })
+    expect((await shown(run)).join('')).toBe(right)
+    expect((await run).text).toBe(right)
+  })
+
   it('shows the model its last answer only', async () => {
     const { agent, model } = scene(['one', 'two', right])
     await agent.run('hi')
