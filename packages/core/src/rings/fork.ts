@@ -120,6 +120,7 @@ function open({ scope, open }: Ring): Ring {
       inner.$sink = openStage(caller, nowhere, false)
     },
     decided: () => undefined,
+    dropped() {},
     result: () => undefined,
     arrive({ $stage: stage }, _, value) {
       if (stage === undefined || value === null) return value
