@@ -36,8 +36,6 @@ export interface Call {
   left(layers: readonly Attempt[]): void
   /** A layer of a left attempt has come back. */
   returned(layer: Attempt): void
-  /** Does something when the run is over. */
-  atEnd(fn: () => void): void
   /** Something was tried that has no effect any more. */
   late(attempt: Attempt, verb: string): void
 }
@@ -55,6 +53,8 @@ export interface Ring {
   refusal(caller: Attempt): unknown
   /** What the innermost next() runs; it calls `succeed` or `fail`, now or later. */
   core(attempt: Attempt): void
+  /** The attempt has failed or was left: what its layer kept of the stream is void. */
+  dropped(attempt: Attempt): void
   /** Closes what the core of an attempt still runs. */
   close(core: Attempt, reason: unknown): void
   /** The result that sticks, which next() gives at once. */
@@ -93,6 +93,8 @@ export abstract class Attempt {
   $reject: ((error: unknown) => void) | undefined = undefined
   /** Unties it from the signal that narrowed it. */
   $release: (() => void) | undefined = undefined
+  /** It was over because the run had ended: what its layers still do while they unwind counts. */
+  $spared = false
   /** Its core's work is past its time: what it still tries has no effect. */
   $expired = false
   /** What was tried too late, and told. */
@@ -118,14 +120,14 @@ export function isOpen({ $state }: Attempt): boolean {
 }
 
 /** Whether an attempt has failed or was left. */
-export function isOver({ $state, $expired }: Attempt): boolean {
-  return $state === State.draining || $state > State.done || $expired
+export function isOver({ $state }: Attempt): boolean {
+  return $state === State.draining || $state > State.done
 }
 
 /** Whether what is tried in an attempt has no effect any more: it, or one around it, has failed or was left. */
 export function isLate(attempt: Attempt): boolean {
   if (attempt.$state <= State.flushing && attempt.$hook?.up === undefined && !attempt.$expired) return false
   for (let at: Attempt | undefined = attempt; at !== undefined; at = at.$caller ?? at.$call.outer)
-    if (isOver(at)) return true
+    if ((isOver(at) && !at.$spared) || at.$expired) return true
   return false
 }

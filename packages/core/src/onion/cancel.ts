@@ -12,6 +12,11 @@ export class Cancel {
   #first: Listener | Cancel | undefined
   #more: Set<Listener | Cancel> | undefined
 
+  /** Whether somebody has its signal, or follows it. */
+  get isFollowed(): boolean {
+    return this.#controller !== undefined || this.#first !== undefined || (this.#more?.size ?? 0) > 0
+  }
+
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
@@ -51,9 +56,10 @@ export class Cancel {
   }
 }
 
-/** A place inside another one; `release()` unties the two. */
+/** A place inside another one; `release()` unties the two until somebody reads the signal. */
 export class NarrowCancel extends Cancel {
   readonly #outer: Cancel
+  #released = false
 
   constructor(outer: Cancel) {
     super()
@@ -61,7 +67,16 @@ export class NarrowCancel extends Cancel {
     outer.on(this)
   }
 
+  override get signal(): AbortSignal {
+    if (this.#released) {
+      this.#released = false
+      this.#outer.on(this)
+    }
+    return super.signal
+  }
+
   release(): void {
+    this.#released = true
     this.#outer.off(this)
   }
 }

@@ -43,6 +43,7 @@ function mark(attempt: Attempt, reason: unknown): Attempt[] {
   const chain = chainOf(attempt)
   for (const one of chain) {
     one.$state = State.left
+    one.$spared = one.$call.end !== undefined
     one.$outcome = reason
   }
   return chain
@@ -53,6 +54,7 @@ function close(attempt: Attempt, reason: unknown): void {
   caller?.$stage?.kill(reason)
   attempt.$stage?.kill(reason)
   attempt.$release?.()
+  $call.ring.dropped(attempt)
   if (attempt.$hook === undefined) $call.ring.close(attempt, reason)
   if (caller !== undefined && caller.$cancel !== $cancel) $cancel.abort(reason)
 }

@@ -37,8 +37,10 @@ export function succeed(attempt: Attempt, value: unknown): void {
 export function fail(attempt: Attempt, error: unknown): void {
   if (attempt.$state >= State.draining) return
   attempt.$outcome = error
+  attempt.$call.ring.dropped(attempt)
   const stage = attempt.$caller?.$stage
   if (attempt.$call.end !== undefined) {
+    attempt.$spared = true
     stage?.kill(error)
     attempt.$stage?.kill(error)
     return failed(attempt)
@@ -143,32 +145,22 @@ function open(caller: Attempt, number: number, cancel: Cancel): Promise<unknown>
 function narrowed(caller: Attempt, number: number, signal: AbortSignal): Promise<unknown> {
   const cancel = caller.$cancel.narrow()
   const { $inner: before } = caller
+  let opened: Attempt | undefined
   const fired = () => {
-    const { $inner: inner } = caller
-    if (inner !== undefined && inner !== before && isOpen(inner)) leave(inner, signal.reason)
-    else cancel.abort(signal.reason)
+    const inner = opened ?? (caller.$inner === before ? undefined : caller.$inner)
+    if (inner !== undefined && isOpen(inner)) leave(inner, signal.reason)
   }
-  const untie = () => {
-    signal.removeEventListener('abort', fired)
-    cancel.release()
-  }
-  // A layer that was left inside still listens to the signal that it was given.
   const release = () => {
-    if (hasLayers(caller.$inner)) caller.$call.atEnd(untie)
-    else untie()
+    signal.removeEventListener('abort', fired)
+    // Who has its signal goes by the run from here on.
+    if (!cancel.isFollowed) cancel.release()
   }
   signal.addEventListener('abort', fired, { once: true })
   const promise = open(caller, number, cancel)
-  const { $inner: inner } = caller
-  if (inner !== undefined && isOpen(inner)) inner.$release = release
+  opened = caller.$inner === before ? undefined : caller.$inner
+  if (opened !== undefined && isOpen(opened)) opened.$release = release
   else release()
   return promise
-}
-
-/** Whether layers still run in an attempt. */
-function hasLayers(attempt: Attempt | undefined): boolean {
-  for (let at = attempt; at !== undefined; at = at.$inner) if (at.$hook !== undefined && !at.$exited) return true
-  return false
 }
 
 /** A layer returned: with its next() at rest its value counts, otherwise that is its error. */

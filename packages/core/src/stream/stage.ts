@@ -49,10 +49,15 @@ export class Stage implements Sink {
 
   /** Begins the answer again; what went outward is taken back there. */
   reset(): void {
+    this.restart()
+    if (this.out.used) this.out.reset()
+  }
+
+  /** The same where nothing has to be taken back outside. */
+  restart(): void {
     for (const pipe of this.#pipes) pipe.kill(startedAgain)
     this.#held.length = this.#mark
     this.begin()
-    if (this.out.used) this.out.reset()
   }
 
   /** A new answer, into the same stream: fresh pipes and an empty assembly. */

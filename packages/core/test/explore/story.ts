@@ -171,7 +171,15 @@ export class Story {
     const whole = typeof this.plan.reader === 'string'
     const events = whole ? this.#read : undefined
     this.broken.push(
-      ...broken({ ...seen, events, heard: this.#heard, messages: history.slice(from), history, pending }),
+      ...broken({
+        ...seen,
+        resets: this.plan.resets,
+        events,
+        heard: this.#heard,
+        messages: history.slice(from),
+        history,
+        pending,
+      }),
     )
     return {
       ...seen,
@@ -208,4 +216,4 @@ function line({ role, content, interrupted }: Readonly<Message>): string | strin
   return [role, text, ...asks, ...(interrupted === true ? ['interrupted'] : [])].join(' | ')
 }
 
-const textOf = (content: unknown) => String(content).replace(/^The tool "(\w+)" took longer.*$/, '$1 is late')
+const textOf = (content: unknown) => String(content).replace(/The tool "(\w+)" took longer than \S+ ms\./, '$1 is late')

@@ -48,6 +48,7 @@ export const modelRing: Ring = {
   core(attempt) {
     callProvider(attempt as ModelAttempt)
   },
+  dropped() {},
   close({ $work }, reason) {
     $work?.leave(reason)
   },

@@ -48,7 +48,6 @@ export class Gate implements Call {
 
   left(): void {}
   returned(): void {}
-  atEnd(): void {}
   late(): void {}
 }
 
@@ -65,6 +64,7 @@ function gateRing(scope: 'agent' | 'session', open: Open, entered: (core: Attemp
       reached = true
       entered(attempt)
     },
+    dropped() {},
     close() {},
     decided: () => undefined,
     result(attempt) {

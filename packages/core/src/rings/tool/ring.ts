@@ -25,6 +25,7 @@ export const toolRing: Ring = {
   core(attempt) {
     executeTool(attempt as ToolAttempt)
   },
+  dropped() {},
   close({ $work }, reason) {
     $work?.leave(reason)
   },

@@ -1,9 +1,10 @@
 import { describe } from '../../errors/describe.ts'
 import type { FinishChunk } from '../../model/chunk.ts'
-import type { ModelResponse } from '../../model/response.ts'
+import { type ModelResponse, toResponse } from '../../model/response.ts'
 import { type Attempt, isOver } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
 import { after } from '../../onion/thenable.ts'
+import type { Assembly } from '../../stream/assembly.ts'
 import type { Sink } from '../../stream/sink.ts'
 import type { Stage } from '../../stream/stage.ts'
 import type { StreamEnd } from '../../stream/transforms.ts'
@@ -27,6 +28,8 @@ export class Answer {
   #at: number | undefined
   /** Messages that were said while a layer held: no reader has seen them. */
   #unseen: number[] = []
+  /** Messages that were held and shown at once with the present answer: what takes that back takes them back. */
+  #together: number[] = []
   #wait: Promise<void> | undefined
   #finish: FinishChunk | undefined
   #stepEnds = false
@@ -41,11 +44,15 @@ export class Answer {
   }
 
   get output(): string | null {
-    return this.#output
+    return this.#given ?? this.#output
   }
-  /** An output was set that no core has produced. */
-  get pending(): boolean {
-    return this.#output !== null && !this.#complete
+  /** A model was asked: else no pipe of a turn layer has a stream. */
+  asked = false
+  /** What a turn layer has set as its own answer, which no core has produced. */
+  #given: string | undefined
+  /** A turn layer has set an answer of its own. */
+  get isPending(): boolean {
+    return this.#given !== undefined
   }
   /** Whether chunks of the present answer have reached the reader. */
   get isShown(): boolean {
@@ -59,13 +66,20 @@ export class Answer {
   /** The core begins: the input enters the history, what was set before is void. */
   begin(): void {
     this.#output = null
+    this.#given = undefined
     this.#takeInput()
   }
 
   /** A model call begins: its answer is a new one for every layer of the turn. */
   beginCall(): void {
+    this.asked = true
+    this.#beginAnswer()
+  }
+
+  #beginAnswer(): void {
     this.#beginStages()
     this.outlet.begin()
+    this.#together = []
     this.#at = undefined
     this.#said = ''
     this.#flushed = ''
@@ -140,6 +154,10 @@ export class Answer {
   set(attempt: Attempt, text: unknown): void {
     if (typeof text !== 'string')
       throw layerError(attempt, 'layer.result', `set ctx.output to ${describe(text)}. It takes a text.`)
+    if (attempt.$call === this.#turn && hasNotReached(attempt)) {
+      this.#given = text
+      return
+    }
     if (!this.#complete || text === this.#output) {
       this.#output = text
       if (attempt.$call !== this.#turn) this.#warnOfVoid(attempt)
@@ -158,7 +176,8 @@ export class Answer {
 
   /** The layers inside a stage have returned: what its pipes held back is part of the answer. */
   leave(stage: Stage): unknown {
-    const end: StreamEnd = this.#response === undefined ? { error: noResponse } : { response: this.#response }
+    if (!this.asked && !stage.used) return stage.kill(noResponse)
+    const end: StreamEnd = { response: this.#response ?? toResponse(this.#said, 'the turn', '') }
     return after(stage.end(end), () => {
       const { assembly } = stage
       const text = this.#flushed + assembly.text
@@ -166,7 +185,7 @@ export class Answer {
         this.#said = this.#output = text
         this.#replace(text)
       }
-      if (this.#flushed === '') this.#replaceThoughts(stage)
+      if (this.#flushed === '') this.#replaceThoughts(assembly)
     })
   }
 
@@ -175,10 +194,20 @@ export class Answer {
     this.outlet.hold(index)
   }
 
+  /** A layer that held has failed: no reader sees what it kept, so it is nowhere, nor in the pipes outside. */
+  dropHold(attempt: Attempt): void {
+    if (!this.outlet.drop(attempt.$index)) return
+    this.dropUnseen()
+    for (let sink = attempt.$sink as Sink; sink !== this.outlet; sink = (sink as Stage).out) (sink as Stage).restart()
+  }
+
   /** A layer returns after the core: what it held goes on. */
   release(attempt: Attempt): unknown {
     if (attempt.$transforms?.hold === true) this.outlet.release()
-    if (!this.outlet.open) this.#unseen = []
+    if (!this.outlet.open) {
+      this.#together = this.#unseen
+      this.#unseen = []
+    }
     const wait = this.#wait
     this.#wait = undefined
     return wait
@@ -186,13 +215,15 @@ export class Answer {
 
   /** A layer answers the turn by itself: without the core, or after it failed. */
   give(attempt: Attempt): unknown {
-    const text = this.#output ?? ''
+    const text = this.#given ?? ''
     this.#takeInput()
     this.#turn.seal()
-    this.outlet.drop(attempt.$index)
+    this.#given = undefined
+    if (attempt.$transforms?.hold === true) this.dropHold(attempt)
+    this.#output = text
     const sink = attempt.$sink as Sink
-    if (this.#askedForTools) this.beginCall()
-    else if (attempt.$inner !== undefined && isOver(attempt.$inner) && sink.used) sink.reset()
+    if (this.#askedForTools) this.#beginAnswer()
+    else if (attempt.$inner !== undefined && sink.used) sink.reset()
     this.#complete = true
     this.#said = text
     this.#replace(text)
@@ -202,36 +233,43 @@ export class Answer {
   /** The run was blocked: what was said is taken back, and the reply, if any, said instead. */
   retract(reply: string | undefined): void {
     if (reply !== undefined) this.#takeInput()
-    if (this.#askedForTools && !this.#complete) this.beginCall()
+    if (this.#askedForTools && !this.#complete) this.#beginAnswer()
     else if (this.outlet.used) this.outlet.reset()
     this.#output = reply ?? null
     if (reply !== undefined) void this.outlet.push({ type: 'text-delta', delta: reply })
+    for (const at of this.#together.reverse()) if (at !== this.#at) this.#silence(at)
     this.#silence(this.#at)
     this.#replace(reply ?? '')
   }
 
   /** The run has ended while a layer held: what no reader has seen is nowhere, whatever ended it. Pairs of calls and results stay. */
   dropUnseen(): void {
+    this.#given = undefined
     if (this.#unseen.length === 0) return
-    for (const at of [...this.#unseen].reverse()) this.#silence(at)
-    this.#unseen = []
+    this.#silenceUnseen()
     this.#output = null
     this.#said = ''
   }
 
   /** The run was cut while the answer was on its way through the turn's layers: the history has what left them. */
   asShown(): void {
-    let sink = this.sink
-    if (this.#at === undefined || this.#flushed !== '' || sink === this.outlet) return
-    while ((sink as Stage).out !== this.outlet) sink = (sink as Stage).out
-    this.#replaceThoughts(sink as Stage)
-    this.#output = this.outlet.shown
+    const { assembly, shown } = this.outlet
+    if (this.#askedForTools || assembly === undefined) return
+    if (this.#at !== undefined) this.#replaceThoughts(assembly)
+    else if (shown !== '') this.#turn.session.history.append({ role: 'assistant', content: shown, interrupted: true })
+    this.#complete = true
+    this.#output = shown
   }
 
   /** What there is to show of the answer so far. */
   get partial(): string {
     if (this.outlet.open || !this.#complete) return this.outlet.shown
     return this.#output ?? this.outlet.shown
+  }
+
+  #silenceUnseen(): void {
+    for (const at of [...this.#unseen].reverse()) this.#silence(at)
+    this.#unseen = []
   }
 
   /** Inside the core the answer is still to come, and takes the place of what was set. */
@@ -284,8 +322,8 @@ export class Answer {
     if (message === undefined) this.#at = undefined
   }
 
-  /** Thoughts and files as they left a stage. */
-  #replaceThoughts({ assembly }: Stage): void {
+  /** Thoughts and files as they left. */
+  #replaceThoughts(assembly: Assembly): void {
     const { history } = this.#turn.session
     const old = this.#at === undefined ? undefined : history.items[this.#at]
     if (this.#at === undefined || old === undefined) return
@@ -306,4 +344,9 @@ export class Answer {
   }
 }
 
-const noResponse = new Error('No model was asked.')
+export const noResponse = new Error('No model was asked.')
+
+/** Whether no next() of a layer has succeeded: then its output is an answer of its own. */
+function hasNotReached({ $inner }: Attempt): boolean {
+  return $inner === undefined || isOver($inner)
+}

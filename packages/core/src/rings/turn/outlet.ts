@@ -1,4 +1,5 @@
 import type { ContentChunk, FinishChunk } from '../../model/chunk.ts'
+import { Assembly } from '../../stream/assembly.ts'
 import type { Sink } from '../../stream/sink.ts'
 import type { Turn } from './turn.ts'
 
@@ -10,6 +11,8 @@ export class Outlet implements Sink {
   used = false
   /** The text that was shown of the present answer. */
   shown = ''
+  /** The same as a message, where layers of the turn may have changed it on its way. */
+  assembly: Assembly | undefined
   readonly #turn: Turn
   #hold: Hold | undefined
 
@@ -24,7 +27,15 @@ export class Outlet implements Sink {
   begin(): void {
     this.used = false
     this.shown = ''
-    if (this.#hold !== undefined) this.#hold.mark = this.#hold.chunks.length
+    if (this.assembly !== undefined) this.assembly = new Assembly('the turn')
+    if (this.#hold === undefined) return
+    this.#hold.chunks.push(anotherAnswer)
+    this.#hold.mark = this.#hold.chunks.length
+  }
+
+  /** Layers of the turn may change what is shown: from here on it is put together. */
+  track(): void {
+    this.assembly ??= new Assembly('the turn')
   }
 
   push(chunk: ContentChunk): void | Promise<void> {
@@ -42,6 +53,7 @@ export class Outlet implements Sink {
     else this.#turn.send({ type: 'model:reset', ...this.#turn.place })
     this.used = false
     this.shown = ''
+    if (this.assembly !== undefined) this.assembly = new Assembly('the turn')
   }
 
   /** The layer at this place of the turn's onion holds. */
@@ -56,19 +68,26 @@ export class Outlet implements Sink {
     if (this.#hold === undefined || this.#hold.layers.length > 0) return
     const { chunks } = this.#hold
     this.#hold = undefined
-    for (const chunk of chunks) void this.#show(chunk)
+    for (const chunk of chunks)
+      if (chunk === anotherAnswer) this.begin()
+      else void this.#show(chunk)
   }
 
-  /** The layers from a place on have failed: what one of them held is dropped. */
-  drop(from: number): void {
+  /** The layers from a place on have failed: what one of them held is dropped. Tells whether one did. */
+  drop(from: number): boolean {
     const hold = this.#hold
-    if (hold === undefined || (hold.layers.at(-1) ?? -1) < from) return
+    if (hold === undefined || (hold.layers.at(-1) ?? -1) < from) return false
     const layers = hold.layers.filter((index) => index < from)
     this.#hold = layers.length === 0 ? undefined : { layers, chunks: [], mark: 0 }
+    return true
   }
 
   #show(chunk: ContentChunk | FinishChunk): void | Promise<void> {
     if (chunk.type === 'text-delta') this.shown += chunk.delta
+    if (chunk.type !== 'finish') {
+      this.used = true
+      this.assembly?.add(chunk)
+    }
     const turn = this.#turn
     const { observers } = turn.session.agent
     if (observers.has('model:chunk'))
@@ -77,11 +96,14 @@ export class Outlet implements Sink {
   }
 }
 
+/** Stands in what is held where a model call begins. */
+const anotherAnswer = Symbol('another answer')
+
 /** What the turn layers that hold keep back. */
 interface Hold {
   /** Their places in the onion. */
   readonly layers: number[]
-  readonly chunks: (ContentChunk | FinishChunk)[]
+  readonly chunks: (ContentChunk | FinishChunk | typeof anotherAnswer)[]
   /** Where the present answer begins. */
   mark: number
 }

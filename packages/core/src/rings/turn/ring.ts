@@ -1,6 +1,7 @@
 import { type Ring, State } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
 import { fail, succeed } from '../../onion/next.ts'
+import { noResponse } from './answer.ts'
 import { TurnAttempt } from './context.ts'
 import { loop } from './loop.ts'
 import { openStage } from './stream-verbs.ts'
@@ -18,6 +19,7 @@ export const turnRing: Ring = {
   begin(caller, inner) {
     const { answer } = caller.$call as Turn
     inner.$sink = openStage(caller, caller.$sink ?? answer.outlet, false)
+    if (inner.$sink !== answer.outlet) answer.outlet.track()
     if (caller.$transforms?.hold === true) answer.hold(caller.$index)
   },
   refusal: () => undefined,
@@ -29,6 +31,11 @@ export const turnRing: Ring = {
       (error) => fail(attempt, error),
     )
   },
+  dropped(attempt) {
+    const { answer } = attempt.$call as Turn
+    if (attempt.$transforms?.hold === true) answer.dropHold(attempt)
+    if (!answer.asked && attempt.$caller?.$stage?.used === false) attempt.$caller.$stage.kill(noResponse)
+  },
   close({ $call }, reason) {
     const turn = $call as Turn
     turn.leaveLoop(reason)
@@ -38,7 +45,7 @@ export const turnRing: Ring = {
     const { answer } = attempt.$call as Turn
     const { $inner: inner } = attempt
     if (inner?.$state === State.done) return answer.release(attempt)
-    if (answer.pending) return answer.give(attempt)
+    if (answer.isPending) return answer.give(attempt)
     if (inner === undefined)
       throw layerError(
         attempt,

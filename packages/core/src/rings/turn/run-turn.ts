@@ -113,7 +113,7 @@ function tellEnd(turn: Turn, status: RunStatus): RunEnd {
     observers.emit('error', { type: 'error', sessionId, turnId, error: end?.error })
   Object.assign(event, codeOf(turn))
   const full = end === undefined ? event : { ...event, error: end.error }
-  turn.over()
+  turn.told = true
   if (observers.has('turn:end')) observers.emit('turn:end', { ...full })
   void turn.events.push(event)
   return full

@@ -24,9 +24,6 @@ export abstract class TurnCall implements Call {
   returned(layer: Attempt): void {
     this.turn.returned(layer)
   }
-  atEnd(fn: () => void): void {
-    this.turn.atEnd(fn)
-  }
   late(attempt: Attempt, verb: string): void {
     this.turn.late(attempt, verb)
   }

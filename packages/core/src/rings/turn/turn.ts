@@ -68,7 +68,6 @@ export class Turn implements Call {
   readonly #waits = new Set<(reason: unknown) => void>()
   readonly grace: Grace
   #giveUp: (() => void) | undefined
-  #atEnd: (() => void)[] | undefined
   #sealed = false
   #messages: Message[] | undefined
   #deadlines: Deadlines | undefined
@@ -341,15 +340,6 @@ export class Turn implements Call {
   }
   returned(layer: Attempt): void {
     this.grace.returned(layer)
-  }
-  atEnd(fn: () => void): void {
-    this.#atEnd ??= []
-    this.#atEnd.push(fn)
-  }
-  /** How the run ended is told: nothing that is inside has an effect any more. */
-  over(): void {
-    this.told = true
-    if (this.#atEnd !== undefined) for (const fn of this.#atEnd) fn()
   }
   late(attempt: Attempt, verb: string): void {
     if (this.told || attempt.$told?.has(verb) === true) return

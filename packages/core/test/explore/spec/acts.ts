@@ -124,11 +124,15 @@ function* once(run: Run, me: Layer, act: Act & { do: 'once' }): Steps<void> {
   for (;;) {
     const running = run.doing.get(key)
     if (running === undefined) break
+    // Reading 13.
+    for (const aspect of ['state', 'heard', 'streamed', 'once', 'late', 'endedAt'] as const) run.open.add(aspect)
+    if (run.began.get(key) === run.time.now) run.open.add('status').add('why').add('text').add('shown').add('history')
     if (yield* on(running)) return
     if (run.doing.get(key) === running) run.doing.delete(key)
   }
   const cell = run.cell<boolean>()
   run.doing.set(key, cell)
+  run.began.set(key, run.time.now)
   const n = run.onces[key] ?? 0
   if (!run.over) run.onces[key] = n + 1
   yield* on(run.time.after(ticks(act.takes, `once ${key} ${n}`)))

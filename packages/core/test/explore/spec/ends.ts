@@ -6,7 +6,12 @@ import { type Attempt, type Fault, outerOf, type Place, type Run } from './run.t
 /** The attempt is over for all inside: physical calls are cut, the caller goes on; what hangs is given up after a while. */
 export function leave(run: Run, attempt: Attempt, reason: Fault): void {
   attempt.state = 'left'
+  // Reading 12: once the run has ended, what unwinds counts.
+  attempt.spared = run.ended !== undefined
+  if (attempt.spared) run.open.add('endedAt')
   attempt.leftAt = run.time.now
+  for (const holder of [...run.holders]) if (isInside(holder.attempt, attempt)) run.dropHeld?.(holder)
+  if (attempt.caller !== undefined && attempt.place !== attempt.caller.attempt.place) fire(attempt.place, reason)
   const inside = run.attempts.filter((one) => isInside(one, attempt))
   for (const one of inside) one.core?.reject(reason)
   attempt.result.reject(reason)
@@ -52,7 +57,7 @@ export function hangs(run: Run): void {
 /** Whether nothing inside this attempt has an effect any more. */
 export function gone(attempt: Attempt): boolean {
   for (let at: Attempt | undefined = attempt; at !== undefined; at = outerOf(at))
-    if (at.state === 'failed' || at.state === 'left') return true
+    if (at.state === 'failed' || (at.state === 'left' && !at.spared)) return true
   return false
 }
 

@@ -16,6 +16,7 @@ export function* loop(run: Run, around: Attempt): Steps<Answer> {
       run.stopped = 'max_steps'
       break
     }
+    run.asked = true
     begin(run, around)
     const call = callOf(run, 'model', `m${step}`, around, (attempt) => model(run, attempt))
     let answer = yield* on(through(run, call))
@@ -41,6 +42,7 @@ function flushed(run: Run, around: Attempt, answer: Answer): Answer {
   let { out } = around
   for (let at: Attempt | undefined = around; at !== undefined; at = outerOf(at)) {
     drain(run, at, false)
+    at.pipes = at.pipes.map(({ push }) => ({ push, end: () => [] }))
     out = at.out
   }
   return { ...answer, text: textOf(out), asks: asksOf(out) }

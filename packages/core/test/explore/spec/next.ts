@@ -37,7 +37,7 @@ function enter(run: Run, attempt: Attempt): Cell<Answer> {
     // What ran inside an attempt that was left has no effect; layers in there learn it from their next().
     if (gone(attempt)) return attempt.result.reject(new Fault('layer.left'))
     drain(run, attempt, !outcome.ok)
-    if (run.ended !== undefined) return fail(attempt, run.ended.error)
+    if (run.ended !== undefined) return fail(attempt, run.ended.error, 'ended')
     if (!outcome.ok) return fail(attempt, outcome.error)
     succeed(run, attempt, outcome.value)
   })
@@ -53,8 +53,8 @@ function succeed(run: Run, attempt: Attempt, value: Answer): void {
   attempt.result.resolve(call.scope === 'model' ? said(attempt, value) : value)
 }
 
-function fail(attempt: Attempt, error: unknown): void {
-  attempt.state = 'failed'
+function fail(attempt: Attempt, error: unknown, state: 'failed' | 'ended' = 'failed'): void {
+  attempt.state = state
   attempt.result.reject(error)
 }
 
@@ -105,7 +105,8 @@ function exit(run: Run, me: Layer, reason: Fault): void {
   if (me.exited) return
   me.exited = true
   me.done.resolve(undefined)
-  if (me.inner?.state === 'running') leave(run, me.inner, reason)
+  // A run that ends fails its attempts from the inside, so that each finally still counts.
+  if (me.inner?.state === 'running' && run.ended === undefined) leave(run, me.inner, reason)
 }
 
 function carries(error: Fault, cause: Fault): boolean {
@@ -124,7 +125,7 @@ function next(run: Run, me: Layer, within: number | undefined, path: string): Ce
   if (decided !== undefined) return resolved(run, decided)
   const again = me.inner !== undefined
   if (again && !mayReenter(me)) return refuse(`layer.next_twice ${me.plan.name}`)
-  if (within === 0) return rejected(run, (me.failed = new Fault(`deadline of ${me.plan.name}${path}`)))
+  if (within === 0) return refuse(`deadline of ${me.plan.name}${path}`)
   if (again && me.attempt.used) {
     if (run.plan.resets === 'refuse' && run.visible) return refuse('stream.reset', me.failed)
     reset(run, me.attempt)

@@ -47,8 +47,10 @@ export interface Attempt {
   readonly number: number
   readonly place: Place
   fields: Fields
-  state: 'running' | 'succeeded' | 'failed' | 'left'
+  /** 'ended': it failed because the run did, so what inside it still unwinds counts. */
+  state: 'running' | 'succeeded' | 'failed' | 'left' | 'ended'
   leftAt?: number
+  spared?: boolean
   /** What the caller gets. */
   readonly result: Cell<Answer>
   /** What runs right inside: a layer, or the core. */
@@ -122,6 +124,11 @@ export class Run {
   /** The same of what turn layers hold. */
   kept: Piece[][] = []
   readonly holders = new Set<Layer>()
+  /** When each `once` began. */
+  readonly began = new Map<string, number>()
+  /** A model was asked. */
+  asked = false
+  dropHeld: ((holder: Layer) => void) | undefined
   readonly history: Entry[] = []
   /** The message of the present answer, once it is in the history. */
   answer: Entry | undefined

@@ -13,17 +13,23 @@ import { type Cell, on, type Steps, VirtualTime } from './virtual-time.ts'
  *
  * Readings, where the text can be taken in two ways:
  *  1. A layer's signal is that of the place it stands in (rule 4): one left by a throw or return, where no signal fired,
- *     learns it from its own next(). Only the physical call is cut at once.
+ *     learns it from its own next(). Only the physical call is cut at once, and a place that was narrowed for the attempt.
  *  2. The stream is reset where the next attempt opens, so a second attempt that fails in silence leaves nothing shown.
  *  3. "How a run ends is decided when the outermost layer has returned": block, abort and stop between that and
  *     `turn:end`, while layers of left attempts are waited for, change nothing; state, `once` and events are taken.
  *  4. A next() that is refused (second, running, late, left, an aborted signal, `stream.reset`) opens nothing, and the
  *     layer may go on as if it had not been called.
+ *     What it rejected with does not hide what the last attempt failed with.
  *  5. The error that "an error from a finally does not hide" is what the layer's last next() rejected with.
  *  6. What a pipe has taken and not given when the run ends is lost: a piece of that very instant may have come through.
  *  7. At `abortGrace` every next() around what hangs rejects; what those layers then do may or may not be before the end.
  *  8. A turn layer that answers by `ctx.output` after its next() failed adds nothing to what had been streamed: it begins anew.
  *  9. Where turn layers had not returned when a run failed or was aborted, the history has what the reader saw of the answer.
+ * 10. With `resets: 'refuse'` no other attempt takes back what was seen; a layer's own answer, and a block, do.
+ * 11. A pipe of a turn layer makes nothing of a turn in which no model was asked and no layer answered.
+ * 12. Where the run has ended, an outer layer may be out before an inner one has unwound; the inner one still counts.
+ *     So when exactly the turn ends is open, where a layer was left after that.
+ * 13. Who shares the `once` of another goes on at the very instant at which that one does: their order is open.
  */
 export function expected(plan: Case): { outcome: Outcome; open: ReadonlySet<keyof Outcome> } {
   const time = new VirtualTime()
@@ -47,13 +53,16 @@ function* wholeTurn(run: Run, call: Call): Steps<void> {
   try {
     yield* on(through(run, call))
   } catch (error) {
+    // What the pipes had was drained before.
+    run.flowedAt = -1
     end(run, 'failed', error as Fault)
   }
   run.decided = true
   for (const layer of run.layers) {
     const left = leftAt(layer.attempt)
-    if (layer.exited || left === undefined) continue
-    const deadline = Math.min(left, run.ended?.at ?? left) + grace
+    const since = Math.min(left ?? Number.POSITIVE_INFINITY, run.ended?.at ?? Number.POSITIVE_INFINITY)
+    if (layer.exited || since === Number.POSITIVE_INFINITY) continue
+    const deadline = since + grace
     if (deadline > run.time.now) yield* on(first(run, [layer.done, run.time.after(deadline - run.time.now)]))
     if (!layer.exited) hangs(run)
   }

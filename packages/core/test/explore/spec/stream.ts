@@ -44,6 +44,8 @@ function show(run: Run, piece: Piece): void {
 /** What its pipes hold back leaves when what feeds them is over, also by a failure; not when the run has ended. */
 export function drain(run: Run, attempt: Attempt, failed: boolean): void {
   if (run.ended !== undefined) return
+  // Reading 11.
+  if (attempt.call.scope === 'turn' && !run.asked && !attempt.used) return
   attempt.pipes.forEach((pipe, i) => void push(run, attempt, i + 1, pipe.end(failed)))
 }
 
@@ -85,12 +87,12 @@ export function say(run: Run, me: Layer, answer: Answer): Answer {
   return answer
 }
 
-/** Whether nobody has seen what entered. */
+/** Whether a hold keeps what entered: what a pipe outside has taken counts as gone, whether it has passed it on or not. */
 export function mayReset(run: Run, attempt: Attempt): boolean {
   const outer = outerOf(attempt)
   if (holdsBack(attempt)) return true
   if (outer === undefined) return run.holders.size > 0
-  return !outer.used || mayReset(run, outer)
+  return mayReset(run, outer)
 }
 
 const continues = (before: Attempt, answer: Answer) =>

@@ -10,6 +10,7 @@ const none: Answer = { text: '', asks: [] }
 export function holdTurn(run: Run, me: Layer): void {
   if (run.holders.size === 0) run.kept = [[]]
   run.holders.add(me)
+  run.dropHeld = (holder) => dropHeld(run, holder)
 }
 
 export function takeInput(run: Run): void {
@@ -27,8 +28,10 @@ export function begin(run: Run, around: Attempt): void {
 /** A turn layer returns: what it held goes on, or the answer that it gives itself. Rule 5. */
 export function turnReturned(run: Run, me: Layer): Answer {
   if (me.inner?.state !== 'succeeded') {
-    if (me.output === undefined)
+    if (me.output === undefined) {
+      dropHeld(run, me)
       throw new Fault(`layer.${me.inner === undefined ? 'no_next' : 'no_result'} ${me.plan.name}`)
+    }
     give(run, me, me.output)
   }
   release(run, me)
@@ -45,6 +48,7 @@ function release(run: Run, me: Layer): void {
 export function dropHeld(run: Run, me: Layer): void {
   if (!run.holders.delete(me)) return
   run.kept = [[]]
+  for (let at: Attempt | undefined = me.attempt; at !== undefined; at = outerOf(at)) restart(at)
   run.output = undefined
   for (const message of run.heldBack) message.text = ''
 }
@@ -69,13 +73,15 @@ export function turnSaid(run: Run, out: readonly Parameters<typeof textOf>[0][nu
 /** `ctx.output = …` */
 export function output(run: Run, me: Layer, act: Act & { do: 'output' }): void {
   const { inner, attempt, plan } = me
-  if (gone(attempt) || me.exited) return
+  if (gone(attempt) || attempt.state === 'left' || me.exited) return
   const own = `output of ${plan.name}`
   if (inner?.state !== 'succeeded') {
     me.output = act.what === 'own' ? own : `${me.output ?? ''}+`
     return
   }
   const before = run.output ?? ''
+  // Behind the results of the last tools, where their step said nothing.
+  if (run.complete && before === '' && run.answer?.asks !== undefined) run.answer = undefined
   const text = act.what === 'own' ? own : `${before}+`
   if (text === before) return
   if (text.startsWith(before)) flow(run, attempt, text.slice(before.length))
