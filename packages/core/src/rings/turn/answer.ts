@@ -233,7 +233,8 @@ export class Answer {
   /** The run was blocked: what was said is taken back, and the reply, if any, said instead. */
   retract(reply: string | undefined): void {
     if (reply !== undefined) this.#takeInput()
-    if (this.#askedForTools && !this.#complete) this.#beginAnswer()
+    // What was said before tools ran had left all layers by then: it stays, and what follows is another answer.
+    if (this.#askedForTools) this.#beginAnswer()
     else if (this.outlet.used) this.outlet.reset()
     this.#output = reply ?? null
     if (reply !== undefined) void this.outlet.push({ type: 'text-delta', delta: reply })

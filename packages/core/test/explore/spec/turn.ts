@@ -118,7 +118,7 @@ export function closeHistory(run: Run): void {
 }
 
 function retract(run: Run): void {
-  if (run.answer?.asks !== undefined && !run.complete) run.answers.push([])
+  if (run.answer?.asks !== undefined) run.answers.push([])
   else {
     run.answers.at(-1)?.splice(0)
     if (run.answer !== undefined) run.answer.text = ''
