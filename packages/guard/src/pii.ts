@@ -13,6 +13,7 @@ import { decide, type FailureOptions, failed, failing, work } from './decide.ts'
 import { type Detector, type DetectorOptions, detectorOf, type Finding } from './detector.ts'
 import { ending } from './ending.ts'
 import { tellFound, type Where, wordFor } from './found.ts'
+import { isDeepFrozen } from './frozen.ts'
 import { mapError } from './map-error.ts'
 import { type PiiType, piiDetectors } from './pii-detectors.ts'
 import { hashOf, maskOf } from './pii-forms.ts'
@@ -70,11 +71,11 @@ export function pii<Name extends string = 'guard:pii'>({
   ...failure
 }: PiiOptions<Name> = {}): readonly [TypedMiddleware<FoundState<Name>>, TypedMiddleware<{}>] {
   const detectors: Detector[] = [...more.map((options) => detectorOf(as, options)), ...types.map(builtIn)]
-  const known = new Set(detectors.map(({ type }) => type))
+  const kinds = new Set(detectors.map(({ type }) => type))
   const guard = failing(as, failure)
   const hash = hashOf(hashKey)
   const vaults = new OpenVaults(as, vault)
-  const unchanged: Unchanged = new WeakMap()
+  const known: Known = { clean: new WeakSet(), unchanged: new WeakMap() }
   /** A vault of one's own is waited for. */
   const ask = vault === undefined ? work : decide
   const stateKey = `${as}:found`
@@ -100,7 +101,7 @@ export function pii<Name extends string = 'guard:pii'>({
     inherit: true,
     async model(ctx, next) {
       if (apply.includes('input'))
-        await ask(ctx, guard, () => within(ctx, 'input', ({ whole }) => cleanMessages(ctx, whole, unchanged)))
+        await ask(ctx, guard, () => within(ctx, 'input', ({ whole }) => cleanMessages(ctx, whole, known)))
       if (!apply.includes('output')) return next()
       const kinds = new Set<string>()
       const names = await ask(ctx, guard, () => vaults.of(ctx))
@@ -182,7 +183,7 @@ export function pii<Name extends string = 'guard:pii'>({
     if (!namesTool(restore, ctx.tool.name)) return false
     const names = await vaults.of(ctx)
     const unknown = new Set<string>()
-    const restored = await mapJson(args, (text) => names.restore(text, known, (name) => unknown.add(name)))
+    const restored = await mapJson(args, (text) => names.restore(text, kinds, (name) => unknown.add(name)))
     if (unknown.size > 0) return `Nobody knows what ${[...unknown].join(', ')} stands for. Ask the user for it.`
     if (restored !== args) ctx.modifyArgs(() => restored)
     return restored !== args
@@ -199,12 +200,23 @@ export function pii<Name extends string = 'guard:pii'>({
 }
 
 /** What the model is sent, but for instructions, which are the developer's. */
-async function cleanMessages(ctx: ModelContext, whole: TextFilter['whole'], unchanged: Unchanged): Promise<void> {
+async function cleanMessages(ctx: ModelContext, whole: TextFilter['whole'], known: Known): Promise<void> {
   const messages: Message[] = []
   const before = ctx.request.messages
-  for (const message of before as readonly Message[])
-    messages.push(message.role === 'system' ? message : await mapMessage(message, whole, unchanged))
+  for (const message of before as readonly Message[]) {
+    const isKnown = message.role === 'system' || known.clean.has(message)
+    const mapped = isKnown ? message : await mapMessage(message, whole, known.unchanged)
+    if (!isKnown && mapped === message && isDeepFrozen(message)) known.clean.add(message)
+    messages.push(mapped)
+  }
   if (messages.some((message, i) => message !== before[i])) ctx.messages = messages
+}
+
+/** What a layer has found nothing in. */
+interface Known {
+  /** Messages that cannot change any more. */
+  readonly clean: WeakSet<object>
+  readonly unchanged: Unchanged
 }
 
 /** What was thrown goes to logs: it is cleaned as well. */

@@ -1,10 +1,16 @@
 import { canonicalJson } from '../messages/json.ts'
 
-/** The SHA-256 of a JSON-like value, in base64url: for keys and comparisons. The order of its keys does not matter, and bytes count. */
+/**
+ * The SHA-256 of a JSON-like value, in base64url: for keys and comparisons. The order of its keys does not matter, and bytes count.
+ * A list of messages goes into it as their digests, so that those of a long history are taken once.
+ */
 export async function digestOf(value: unknown): Promise<string> {
-  const node = nodeCrypto()
-  if (node !== undefined) return node.createHash('sha256').update(bytesOf(value)).digest('base64url')
-  return base64url(await crypto.subtle.digest('SHA-256', bytesOf(value)))
+  const lists = new Map<object, string>()
+  for (const list of listsIn(value)) {
+    const digests = list.map(ofMessage)
+    lists.set(list, (digests.every(isMade) ? digests : await Promise.all(digests)).join(''))
+  }
+  return shaOf(canonicalJson(withLists(value, lists)))
 }
 
 /** The HMAC-SHA-256 of a JSON-like value under a secret; without one its digest, which shows a change but no forgery. */
@@ -20,6 +26,74 @@ export function sameSeal(a: string, b: string): boolean {
   let difference = a.length ^ b.length
   for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i)
   return difference === 0
+}
+
+/** Digests of messages that nobody can change any more. */
+const known = new WeakMap<object, string>()
+
+/** The same for equal messages, whether frozen or not. */
+function ofMessage(message: object): string | Promise<string> {
+  const before = known.get(message)
+  if (before !== undefined) return before
+  const digest = shaOf(canonicalJson(message))
+  if (!isDeepFrozen(message)) return digest
+  if (typeof digest === 'string') known.set(message, digest)
+  else void digest.then((made) => known.set(message, made))
+  return digest
+}
+
+function isMade(digest: string | Promise<string>): digest is string {
+  return typeof digest === 'string'
+}
+
+/** Whether nothing in it can change: bytes, dates and URLs can. */
+function isDeepFrozen(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  if (!Object.isFrozen(value) || !(Array.isArray(value) || isPlain(value))) return false
+  return Object.values(value).every(isDeepFrozen)
+}
+
+/** The lists of messages in a value, those within messages left out. */
+function listsIn(value: unknown): (readonly object[])[] {
+  if (typeof value !== 'object' || value === null) return []
+  if (isMessages(value)) return [value]
+  return Array.isArray(value) || isPlain(value) ? Object.values(value).flatMap(listsIn) : []
+}
+
+/** A key that begins with NUL stands for a list of messages, so one that does by itself gets another NUL: no value can pose as a list. */
+function withLists(value: unknown, lists: ReadonlyMap<object, string>): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  const digests = lists.get(value)
+  if (digests !== undefined) return { '\0messages': digests }
+  if (Array.isArray(value)) return value.map((item) => withLists(item, lists))
+  if (!isPlain(value)) return value
+  const entries = Object.entries(value).map(([key, item]) => [
+    key.startsWith('\0') ? `\0${key}` : key,
+    withLists(item, lists),
+  ])
+  return Object.fromEntries(entries)
+}
+
+function isMessages(value: object): value is readonly object[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isMessage)
+}
+
+function isMessage(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const { role, content } = value as { role?: unknown; content?: unknown }
+  return typeof role === 'string' && (typeof content === 'string' || Array.isArray(content))
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+function shaOf(text: string): string | Promise<string> {
+  const bytes = new TextEncoder().encode(text)
+  const node = nodeCrypto()
+  if (node !== undefined) return node.createHash('sha256').update(bytes).digest('base64url')
+  return crypto.subtle.digest('SHA-256', bytes).then(base64url)
 }
 
 /** Node's own hash takes microseconds, where WebCrypto goes by another thread. Elsewhere there is none. */
