@@ -106,7 +106,9 @@ function exit(run: Run, me: Layer, reason: Fault): void {
   me.exited = true
   me.done.resolve(undefined)
   // A run that ends fails its attempts from the inside, so that each finally still counts.
-  if (me.inner?.state === 'running' && run.ended === undefined) leave(run, me.inner, reason)
+  if (me.inner?.state !== 'running') return
+  if (run.ended === undefined) leave(run, me.inner, reason)
+  else run.open.add('endedAt') // Reading 12.
 }
 
 function carries(error: Fault, cause: Fault): boolean {
