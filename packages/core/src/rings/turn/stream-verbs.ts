@@ -1,5 +1,5 @@
 import type { AlliumError } from '../../errors/allium-error.ts'
-import { type Attempt, State } from '../../onion/attempt.ts'
+import { type Attempt, isLate, State } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
 import type { Sink } from '../../stream/sink.ts'
 import { Stage } from '../../stream/stage.ts'
@@ -15,9 +15,13 @@ export interface StreamVerbs {
   hold(): void
 }
 
-/** The transforms of a layer, to add to. @throws AlliumError `layer.late_transform` once its next() was called */
+/** The transforms of a layer, to add to; of one that was left they go nowhere. @throws AlliumError `layer.late_transform` once its next() was called */
 export function transformsOf(attempt: Attempt, verb: string): Transforms {
   const { $state, $inner, $hook, $call } = attempt
+  if (isLate(attempt)) {
+    $call.late(attempt, verb)
+    return { steps: [], hold: false }
+  }
   if ($state !== State.running || $inner !== undefined || $hook === undefined || $call.ring.scope === 'tool')
     throw layerError(
       attempt,

@@ -4,7 +4,7 @@ import { messageOf } from '../../errors/describe.ts'
 import type { CoreEvents, CustomEvent, LayerLate, StreamEvent } from '../../events/events.ts'
 import { copyMessage } from '../../messages/copy-message.ts'
 import { answerCalls } from '../../messages/history.ts'
-import { cloneJson } from '../../messages/json.ts'
+import { cloneJson, freezeJson } from '../../messages/json.ts'
 import type { Message, ToolResultPart } from '../../messages/message.ts'
 import { addUsage, noUsage, type Usage } from '../../messages/usage.ts'
 import { type Attempt, type Call, type Ending, isOpen, isOver, type Ring, State } from '../../onion/attempt.ts'
@@ -70,6 +70,8 @@ export class Turn implements Call {
   #giveUp: (() => void) | undefined
   #sealed = false
   #messages: Message[] | undefined
+  /** The input, as it stands among these before the core begins. */
+  #shown: Message[] = []
   #deadlines: Deadlines | undefined
   #metadata: Record<string, unknown> | undefined
   #capabilities: Capabilities | undefined
@@ -148,9 +150,13 @@ export class Turn implements Call {
     else if (!this.told) this.observe(event)
   }
 
-  /** What each model call starts from. It is a copy once somebody looks at it. */
+  /** What each model call starts from. It is a list of its own once somebody looks at it; the messages are the history's, frozen. */
   get messages(): Message[] {
-    this.#messages ??= this.session.history.items.map(copyMessage).concat(this.answer.begun ? [] : this.input)
+    if (this.#messages === undefined) {
+      this.#shown = this.answer.begun ? [] : this.input.map(copyMessage)
+      this.#messages = this.session.history.items.concat(this.#shown)
+      for (const message of this.#messages) freezeJson(message)
+    }
     return this.#messages
   }
   set messages(messages: Message[]) {
@@ -161,16 +167,20 @@ export class Turn implements Call {
     return this.#messages ?? this.session.history.items
   }
   setInput(input: Message[]): void {
-    if (this.#messages !== undefined && !this.answer.begun)
-      this.#messages = [...this.#messages.filter((message) => !this.input.includes(message)), ...input]
+    if (this.#messages !== undefined && !this.answer.begun) {
+      const others = this.#messages.filter((message) => !this.#shown.includes(message))
+      this.#shown = input.map((message) => freezeJson(copyMessage(message)))
+      this.#messages = [...others, ...this.#shown]
+    }
     this.input = input
   }
 
   /** Adds a message to the history and to what the next model call starts from. */
   commit(message: Message): void {
     if (this.#sealed) return
-    this.session.history.append(copyMessage(message))
-    this.#messages?.push(copyMessage(message))
+    const own = copyMessage(message)
+    this.session.history.append(own)
+    this.#messages?.push(freezeJson(own))
   }
 
   /** Adds results to the history and to what the next model call starts from. */
