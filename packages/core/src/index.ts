@@ -12,10 +12,13 @@ export { messageOf } from './errors/describe.ts'
 export { firstError } from './errors/first-error.ts'
 // Events
 export type * from './events/events.ts'
+export type { Partial as PartialResult } from './loop/partial.ts'
+export type { RunResult } from './loop/run-result.ts'
 // Messages and usage
 export type { ReadonlyHistory } from './messages/history.ts'
 export type * from './messages/message.ts'
 export { textOf } from './messages/message.ts'
+export type { ToolStatus } from './messages/tool-status.ts'
 export { addUsage, cleanUsage, noUsage, type Usage } from './messages/usage.ts'
 export {
   type AnyMiddleware,
@@ -60,9 +63,7 @@ export type { ModelContext, RequestView } from './rings/model/context.ts'
 export type { SessionContext } from './rings/session/context.ts'
 export type { ToolContext } from './rings/tool/context.ts'
 export type { TurnContext, TurnPlan } from './rings/turn/context.ts'
-export type { Partial as PartialResult } from './rings/turn/partial.ts'
 export type { RunEnd } from './rings/turn/run-ends.ts'
-export type { RunResult } from './rings/turn/run-result.ts'
 export type { StreamVerbs } from './rings/turn/stream-verbs.ts'
 export type { ToolCallRecord } from './rings/turn/turn-options.ts'
 // Seams
@@ -103,6 +104,5 @@ export {
   type ShapedToolResult,
   type ToolResult,
   type ToolResultInput,
-  type ToolStatus,
   toolResult,
 } from './tool/tool-result.ts'

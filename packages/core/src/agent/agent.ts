@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
 import type { AgentEvents } from '../events/events.ts'
+import type { RunResult } from '../loop/run-result.ts'
 import type { Input } from '../messages/message.ts'
 import type {
   AnyMiddleware,
@@ -17,7 +18,6 @@ import type { OutputOf, OutputOption } from '../output/output.ts'
 import { AgentScope } from '../rings/agent/agent-scope.ts'
 import { SessionScope } from '../rings/session/session-scope.ts'
 import { toolAttemptOf } from '../rings/tool/context.ts'
-import type { RunResult } from '../rings/turn/run-result.ts'
 import type { AgentRun } from '../session/agent-run.ts'
 import type { RunOptions, SessionOptions } from '../session/options.ts'
 import { Session } from '../session/session.ts'

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
 import type { ErrorCode } from '../errors/codes.ts'
-import { isThenable } from '../onion/thenable.ts'
+import { isThenable } from '../errors/thenable.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import { tenantOf } from '../seams/tenant.ts'
 import { tellIssues } from '../tool/check-args.ts'

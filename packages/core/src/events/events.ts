@@ -1,6 +1,6 @@
+import type { ToolStatus } from '../messages/tool-status.ts'
 import type { Usage } from '../messages/usage.ts'
 import type { ContentChunk, FinishChunk, FinishReason } from '../model/chunk.ts'
-import type { ToolStatus } from '../tool/tool-result.ts'
 
 export type RunStatus = 'completed' | 'stopped' | 'blocked' | 'suspended' | 'aborted' | 'failed'
 

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'eventemitter3'
-import { isThenable } from '../onion/thenable.ts'
+import { isThenable } from '../errors/thenable.ts'
 
 type Listener = (event: never) => unknown
 type Wrapped = (event: unknown) => void

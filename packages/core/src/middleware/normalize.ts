@@ -1,8 +1,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
+import { isThenable } from '../errors/thenable.ts'
 import type { ScopeName } from '../onion/hook.ts'
-import { isThenable } from '../onion/thenable.ts'
 import { type AnyMiddleware, type Layer, scopeNames, type ToMiddleware } from './middleware.ts'
 
 /** The layers that one call of `.use()` stands for. `place` names plain functions: `turn#2`. */

@@ -1,6 +1,6 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
-import { silence } from './thenable.ts'
+import { silence } from '../errors/thenable.ts'
 
 /** A layer of a bare onion: no agent, no scopes. */
 export type Layer<C = unknown, R = unknown> = (ctx: C, next: () => Promise<R>) => R | Promise<R>

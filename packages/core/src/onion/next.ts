@@ -1,11 +1,11 @@
 import { firstError } from '../errors/first-error.ts'
 import { isStackOverflow } from '../errors/stack-overflow.ts'
+import { isThenable, rejected, silence, watch } from '../errors/thenable.ts'
 import { type Attempt, isLate, isOpen, State } from './attempt.ts'
 import type { Cancel } from './cancel.ts'
 import type { NextOptions } from './hook.ts'
 import { chainOf, isInCore, leave } from './leave.ts'
 import { floating, leftBehind, misuse } from './misuse.ts'
-import { isThenable, rejected, silence, watch } from './thenable.ts'
 
 /** What a call comes to: its result at once, or a promise of it. Throws or rejects as its layers do. */
 export function outcomeOf(root: Attempt): unknown {

@@ -1,4 +1,4 @@
-import { isThenable, silence } from '../onion/thenable.ts'
+import { isThenable, silence } from '../errors/thenable.ts'
 
 /** Where Allium says what no caller can be told: late rejections, warnings of init, what a tool really threw. */
 export interface Logger {

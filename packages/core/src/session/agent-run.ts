@@ -1,7 +1,7 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import type { LayerEvent, StreamEvent } from '../events/events.ts'
-import type { Partial } from '../rings/turn/partial.ts'
-import type { RunResult } from '../rings/turn/run-result.ts'
+import type { Partial } from '../loop/partial.ts'
+import type { RunResult } from '../loop/run-result.ts'
 import type { State } from '../state/state-store.ts'
 import type { LiveRun } from './live-run.ts'
 

@@ -1,7 +1,7 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { messageOf } from '../errors/describe.ts'
+import { isThenable, silence } from '../errors/thenable.ts'
 import { isReservedKey } from '../messages/json.ts'
-import { isThenable, silence } from '../onion/thenable.ts'
 import type { CompiledField, Fields } from './field.ts'
 
 export type State = Record<string, unknown>

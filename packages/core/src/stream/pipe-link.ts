@@ -1,5 +1,5 @@
+import { silence } from '../errors/thenable.ts'
 import type { ContentChunk } from '../model/chunk.ts'
-import { silence } from '../onion/thenable.ts'
 import type { Sink } from './sink.ts'
 import { checkChunk, type Pipe, type StreamEnd } from './transforms.ts'
 

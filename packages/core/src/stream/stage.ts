@@ -1,8 +1,9 @@
 import type { ContentChunk } from '../model/chunk.ts'
 import { Assembly } from './assembly.ts'
+import { chainTransforms } from './chain.ts'
 import type { PipeLink } from './pipe-link.ts'
 import { pushAll, type Sink } from './sink.ts'
-import { chainTransforms, checkChunk, type OnChunk, type StreamEnd, type Transforms } from './transforms.ts'
+import { checkChunk, type OnChunk, type StreamEnd, type Transforms } from './transforms.ts'
 
 /** The place of one layer in the stream, for one attempt: its transforms, and an assembly of what left it. */
 export class Stage implements Sink {

@@ -3,8 +3,6 @@ import { describe } from '../errors/describe.ts'
 import type { ContentChunk } from '../model/chunk.ts'
 import type { ModelResponse } from '../model/response.ts'
 import { isContentKind } from './chunk-kinds.ts'
-import { PipeLink } from './pipe-link.ts'
-import { pushAll, type Sink } from './sink.ts'
 
 /** Maps, drops (null) or expands (an array) a chunk; nothing returned means the chunk as it is. Synchronous. */
 export type OnChunk = (chunk: ContentChunk) => ContentChunk | readonly ContentChunk[] | null | undefined | void
@@ -23,34 +21,6 @@ export type StreamEnd =
 export interface Transforms {
   readonly steps: ({ map: OnChunk } | { pipe: Pipe })[]
   hold: boolean
-}
-
-/** The transforms of a layer, chained in the order of their registration; `end` takes what leaves the last. */
-export function chainTransforms(
-  layer: string,
-  { steps }: Transforms,
-  end: Pick<Sink, 'push'>,
-): { entry: Pick<Sink, 'push'>; pipes: PipeLink[] } {
-  const pipes: PipeLink[] = []
-  let entry = end
-  for (const step of [...steps].reverse()) {
-    if ('map' in step) entry = mapLink(layer, step.map, entry)
-    else pipes.unshift((entry = new PipeLink(layer, step.pipe, entry)))
-  }
-  return { entry, pipes }
-}
-
-function mapLink(layer: string, map: OnChunk, out: Pick<Sink, 'push'>): Pick<Sink, 'push'> {
-  return {
-    push(chunk) {
-      const mapped = map(chunk)
-      if (mapped === undefined || mapped === chunk) return out.push(chunk)
-      if (mapped === null) return
-      if (!Array.isArray(mapped)) return out.push(checkChunk(mapped as ContentChunk, layer))
-      for (const one of mapped) checkChunk(one, layer)
-      return pushAll(out, mapped)
-    },
-  }
 }
 
 /** Throws unless a layer sent a chunk that may flow between layers. */

@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { isThenable } from '../errors/thenable.ts'
 import { isReservedKey } from '../messages/json.ts'
-import { isThenable } from '../onion/thenable.ts'
 import type { Validate } from '../seams/validate.ts'
 import type { AnyTool } from './tool.ts'
 

@@ -1,7 +1,6 @@
 import type { Part } from '../messages/message.ts'
+import type { ToolStatus } from '../messages/tool-status.ts'
 import { serialize } from './serialize.ts'
-
-export type ToolStatus = 'ok' | 'error' | 'denied' | 'skipped' | 'suspended'
 
 /** What one tool call came to. */
 export interface ToolResult {

@@ -1,8 +1,8 @@
+import { after } from '../../errors/thenable.ts'
 import { modelId } from '../../model/model.ts'
 import { type ModelResponse, toResponse } from '../../model/response.ts'
 import { type Attempt, type Ring, State } from '../../onion/attempt.ts'
 import { layerError, nameOf } from '../../onion/misuse.ts'
-import { after } from '../../onion/thenable.ts'
 import {
   continuation,
   type Said,

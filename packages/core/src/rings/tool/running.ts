@@ -1,6 +1,6 @@
 import { AlliumError } from '../../errors/allium-error.ts'
+import { watch } from '../../errors/thenable.ts'
 import type { NarrowCancel } from '../../onion/cancel.ts'
-import { watch } from '../../onion/thenable.ts'
 import type { Deadline } from '../../seams/deadlines.ts'
 import type { AnyTool } from '../../tool/tool.ts'
 import type { ToolResult } from '../../tool/tool-result.ts'

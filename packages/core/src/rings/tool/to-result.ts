@@ -1,7 +1,8 @@
 import { describe } from '../../errors/describe.ts'
+import type { ToolStatus } from '../../messages/tool-status.ts'
 import type { Attempt } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
-import type { ToolResult, ToolStatus } from '../../tool/tool-result.ts'
+import type { ToolResult } from '../../tool/tool-result.ts'
 import type { ToolCall } from './tool-call.ts'
 
 /** A whole result of what a layer gave: a text, content, or what next() gave. */

@@ -1,9 +1,9 @@
-import { digestOf, sealOf } from '../../seams/seal.ts'
-import { tenantOf } from '../../seams/tenant.ts'
-import type { SuspendedCall } from '../../state/snapshot.ts'
-import { bindingOf } from '../session/suspension.ts'
-import type { ToolCall, Waiting } from '../tool/tool-call.ts'
-import type { Turn } from './turn.ts'
+import { bindingOf } from '../rings/session/suspension.ts'
+import type { ToolCall, Waiting } from '../rings/tool/tool-call.ts'
+import type { Turn } from '../rings/turn/turn.ts'
+import { digestOf, sealOf } from '../seams/seal.ts'
+import { tenantOf } from '../seams/tenant.ts'
+import type { SuspendedCall } from '../state/snapshot.ts'
 
 /** Keeps what the turn needs to go on when a human has decided: what waits, and seals over what was asked. */
 export async function suspend(turn: Turn): Promise<void> {

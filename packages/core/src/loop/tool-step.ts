@@ -1,13 +1,13 @@
-import type { ToolEnd } from '../../events/events.ts'
-import { cloneJson } from '../../messages/json.ts'
-import type { ToolResultPart } from '../../messages/message.ts'
-import type { ToolCall as CallOfModel, ModelResponse } from '../../model/response.ts'
-import { checkArgs, refusedKey } from '../../tool/check-args.ts'
-import { errorResult, type ToolResult } from '../../tool/tool-result.ts'
-import { toolRing } from '../tool/ring.ts'
-import { type AskedCall, ToolCall } from '../tool/tool-call.ts'
-import type { Turn } from './turn.ts'
-import type { ToolCallRecord } from './turn-options.ts'
+import type { ToolEnd } from '../events/events.ts'
+import { cloneJson } from '../messages/json.ts'
+import type { ToolResultPart } from '../messages/message.ts'
+import type { ToolCall as CallOfModel, ModelResponse } from '../model/response.ts'
+import { toolRing } from '../rings/tool/ring.ts'
+import { type AskedCall, ToolCall } from '../rings/tool/tool-call.ts'
+import type { Turn } from '../rings/turn/turn.ts'
+import type { ToolCallRecord } from '../rings/turn/turn-options.ts'
+import { checkArgs, refusedKey } from '../tool/check-args.ts'
+import { errorResult, type ToolResult } from '../tool/tool-result.ts'
 
 /** Runs tool calls, some at once, and puts their results into the history in the order of the calls. */
 export async function toolStep(turn: Turn, calls: readonly AskedCall[]): Promise<void> {

@@ -1,5 +1,5 @@
-import type { RunStatus } from '../../events/events.ts'
-import type { Turn } from './turn.ts'
+import type { RunStatus } from '../events/events.ts'
+import type { Turn } from '../rings/turn/turn.ts'
 
 /** How a run ends: the first abort or block wins, then failed, suspended, stopped. */
 export function statusOf({ end, stopReason, waits }: Turn): RunStatus {

@@ -1,15 +1,15 @@
-import { AlliumError } from '../../errors/allium-error.ts'
-import type { BlockError } from '../../errors/block-error.ts'
-import { messageOf } from '../../errors/describe.ts'
-import { isStackOverflow } from '../../errors/stack-overflow.ts'
-import type { RunStatus, TurnEnd, TurnStart } from '../../events/events.ts'
+import { AlliumError } from '../errors/allium-error.ts'
+import type { BlockError } from '../errors/block-error.ts'
+import { messageOf } from '../errors/describe.ts'
+import { isStackOverflow } from '../errors/stack-overflow.ts'
+import type { RunStatus, TurnEnd, TurnStart } from '../events/events.ts'
+import type { RunEnd } from '../rings/turn/run-ends.ts'
+import type { Turn } from '../rings/turn/turn.ts'
 import { withPartial } from './partial.ts'
-import type { RunEnd } from './run-ends.ts'
 import type { RunResult } from './run-result.ts'
 import { statusOf } from './status.ts'
 import { store } from './store.ts'
 import { suspend } from './suspend.ts'
-import type { Turn } from './turn.ts'
 
 /**
  * Runs a turn from its outermost layer to its one terminal event; then what layers do at its end; then `settled` is told,

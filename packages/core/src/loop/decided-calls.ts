@@ -1,9 +1,9 @@
-import { lastCalls } from '../../messages/history.ts'
-import { cloneJson } from '../../messages/json.ts'
-import type { Approval, Decision } from '../../tool/approval.ts'
-import type { AskedCall } from '../tool/tool-call.ts'
-import type { Turn } from './turn.ts'
-import type { Resume } from './turn-options.ts'
+import { lastCalls } from '../messages/history.ts'
+import { cloneJson } from '../messages/json.ts'
+import type { AskedCall } from '../rings/tool/tool-call.ts'
+import type { Turn } from '../rings/turn/turn.ts'
+import type { Resume } from '../rings/turn/turn-options.ts'
+import type { Approval, Decision } from '../tool/approval.ts'
 
 /** The calls that wait and that a human has decided, to run now. */
 export function decidedCalls({ session }: Turn, { suspension, decisions }: Resume): AskedCall[] {

@@ -1,10 +1,10 @@
-import type { ModelResponse } from '../../model/response.ts'
-import type { AskedCall } from '../tool/tool-call.ts'
+import type { ModelResponse } from '../model/response.ts'
+import type { AskedCall } from '../rings/tool/tool-call.ts'
+import type { Turn } from '../rings/turn/turn.ts'
+import type { Resume } from '../rings/turn/turn-options.ts'
 import { decidedCalls } from './decided-calls.ts'
 import { beginCall, callEnded, callFailed } from './model-step.ts'
 import { askedCalls, toolStep } from './tool-step.ts'
-import type { Turn } from './turn.ts'
-import type { Resume } from './turn-options.ts'
 
 const none: readonly AskedCall[] = []
 

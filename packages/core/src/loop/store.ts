@@ -1,7 +1,7 @@
-import { messageOf } from '../../errors/describe.ts'
-import type { SessionKeeper, StoredTurn } from '../../seams/session-store.ts'
+import { messageOf } from '../errors/describe.ts'
+import type { Turn } from '../rings/turn/turn.ts'
+import type { SessionKeeper, StoredTurn } from '../seams/session-store.ts'
 import { statusOf } from './status.ts'
-import type { Turn } from './turn.ts'
 
 /**
  * Gives the ended run to those who store the session. What one of them throws fails the run, unless it has ended otherwise.

@@ -1,11 +1,11 @@
-import { type Ring, State } from '../../onion/attempt.ts'
-import { layerError } from '../../onion/misuse.ts'
-import { fail, succeed } from '../../onion/next.ts'
-import { noResponse } from './answer.ts'
-import { TurnAttempt } from './context.ts'
+import { type Ring, State } from '../onion/attempt.ts'
+import { layerError } from '../onion/misuse.ts'
+import { fail, succeed } from '../onion/next.ts'
+import { noResponse } from '../rings/turn/answer.ts'
+import { TurnAttempt } from '../rings/turn/context.ts'
+import { openStage } from '../rings/turn/stream-verbs.ts'
+import type { Turn } from '../rings/turn/turn.ts'
 import { loop } from './loop.ts'
-import { openStage } from './stream-verbs.ts'
-import type { Turn } from './turn.ts'
 
 /** The turn scope: entered once, its core is the loop, its layers set `ctx.output` or leave the answer as it is. */
 export const turnRing: Ring = {

@@ -1,9 +1,9 @@
-import type { Message, Part } from '../../messages/message.ts'
-import { modelId } from '../../model/model.ts'
-import { type ModelResponse, responseMessage, type ToolCall } from '../../model/response.ts'
-import { ModelCall } from '../model/model-call.ts'
-import { modelRing } from '../model/ring.ts'
-import type { Turn } from './turn.ts'
+import type { Message, Part } from '../messages/message.ts'
+import { modelId } from '../model/model.ts'
+import { type ModelResponse, responseMessage, type ToolCall } from '../model/response.ts'
+import { ModelCall } from '../rings/model/model-call.ts'
+import { modelRing } from '../rings/model/ring.ts'
+import type { Turn } from '../rings/turn/turn.ts'
 
 /** A model call at its start: the stream begins a new answer. */
 export function beginCall(turn: Turn): ModelCall {

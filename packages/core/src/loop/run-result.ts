@@ -1,9 +1,9 @@
-import type { RunStatus } from '../../events/events.ts'
-import type { Message } from '../../messages/message.ts'
-import type { Usage } from '../../messages/usage.ts'
-import type { PendingCall } from '../../state/snapshot.ts'
-import type { State } from '../../state/state-store.ts'
-import type { ToolCallRecord } from './turn-options.ts'
+import type { RunStatus } from '../events/events.ts'
+import type { Message } from '../messages/message.ts'
+import type { Usage } from '../messages/usage.ts'
+import type { ToolCallRecord } from '../rings/turn/turn-options.ts'
+import type { PendingCall } from '../state/snapshot.ts'
+import type { State } from '../state/state-store.ts'
 
 /** What a run came to. An aborted or failed run rejects instead. */
 export interface RunResult<S = State, O = string> {

@@ -1,5 +1,5 @@
+import type { Turn } from '../rings/turn/turn.ts'
 import type { RunResult } from './run-result.ts'
-import type { Turn } from './turn.ts'
 
 /** What there was when a run ended before its time; on its error as `partial`. */
 export interface Partial extends Pick<RunResult, 'text' | 'usage' | 'messages'> {

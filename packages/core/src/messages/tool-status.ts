@@ -1,0 +1,2 @@
+/** How a tool call ended. */
+export type ToolStatus = 'ok' | 'error' | 'denied' | 'skipped' | 'suspended'

@@ -1,0 +1,86 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+const src = fileURLToPath(new URL('../src', import.meta.url))
+
+/** The folders of core, from the ground up: each imports only from those before it. */
+const floors = [
+  'errors',
+  'messages',
+  'state',
+  'seams',
+  'model',
+  'events',
+  'tool',
+  'stream',
+  'onion',
+  'rings/agent',
+  'rings/session',
+  'rings/turn',
+  'rings/model',
+  'rings/tool',
+  'rings',
+  'loop',
+  'middleware',
+  'output',
+  'session',
+  'agent',
+  '.',
+]
+
+interface Import {
+  readonly from: string
+  readonly to: string
+  readonly isType: boolean
+}
+
+const imports: Import[] = filesOf(src).flatMap((from) =>
+  [...readFileSync(join(src, from), 'utf8').matchAll(/^(?:import|export)( type)?[^;]*? from '(\.[^']+)'/gms)].map(
+    ([, type, to]) => ({ from, to: normalize(join(dirname(from), to as string)), isType: type !== undefined }),
+  ),
+)
+
+describe('the folders of core', () => {
+  it('import only from those below them; an outer ring may name the types of an inner one', () => {
+    const wrong = imports.filter(({ from, to, isType }) => {
+      const [of, on] = [floors.indexOf(dirname(from)), floors.indexOf(dirname(to))]
+      return of < on && !(isType && from.startsWith('rings/') && to.startsWith('rings/'))
+    })
+    expect(wrong).toEqual([])
+  })
+
+  it('are all in that order', () => {
+    expect([...new Set(imports.map(({ from }) => dirname(from)))].filter((dir) => !floors.includes(dir))).toEqual([])
+  })
+
+  it('have no circle of files at run time', () => {
+    expect(circleAmong(imports.filter(({ isType }) => !isType))).toEqual([])
+  })
+})
+
+function filesOf(dir: string): string[] {
+  return (readdirSync(dir, { recursive: true }) as string[]).filter((file) => file.endsWith('.ts'))
+}
+
+/** The files of one circle, if there is one. */
+function circleAmong(edges: readonly Import[]): string[] {
+  const done = new Set<string>()
+  const walk = (file: string, path: readonly string[]): string[] => {
+    if (path.includes(file)) return path.slice(path.indexOf(file))
+    if (done.has(file)) return []
+    for (const { from, to } of edges)
+      if (from === file) {
+        const circle = walk(to, [...path, file])
+        if (circle.length > 0) return circle
+      }
+    done.add(file)
+    return []
+  }
+  for (const { from } of edges) {
+    const circle = walk(from, [])
+    if (circle.length > 0) return circle
+  }
+  return []
+}
