@@ -89,6 +89,7 @@ const endings: Record<string, (ctx: Ctx) => unknown> = {
 /** Verbs that the runs below do not show outside of a shadow either, or that would hang them. */
 const unseen = new Set([
   'history in place',
+  'messages in place',
   'request in place',
   'provide',
   'output',
