@@ -138,8 +138,7 @@ export class Lifecycle implements SessionHost {
   }
 }
 
-const openAgent: Ring['open'] = (call, caller, number, cancel) =>
-  new AgentAttempt(call, caller, caller === undefined ? 0 : caller.$index + 1, number, cancel)
+const openAgent: Ring['open'] = (call, caller, number, cancel) => new AgentAttempt(call, caller, number, cancel)
 
 function noTimeout(value: unknown): AlliumError {
   const what = `dispose({ timeout }) takes a number of milliseconds, 0 or more, but ${describe(value)} was given.`

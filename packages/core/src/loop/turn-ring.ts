@@ -12,7 +12,7 @@ export const turnRing: Ring = {
   scope: 'turn',
   reentrant: false,
   open(call, caller, number, cancel) {
-    const attempt = new TurnAttempt(call, caller, caller === undefined ? 0 : caller.$index + 1, number, cancel)
+    const attempt = new TurnAttempt(call, caller, number, cancel)
     if (caller === undefined) attempt.$sink = (call as Turn).answer.outlet
     return attempt
   },

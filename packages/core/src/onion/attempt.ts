@@ -99,19 +99,21 @@ export abstract class Attempt {
   $expired = false
   /** What was tried too late, and told. */
   $told: Set<string> | undefined = undefined
+  /** Its place in the onion of its call, from the outside. */
+  readonly $index: number
   /** The layer that stands in it; the core has none. */
   readonly $hook: Hook | undefined
 
   constructor(
     readonly $call: Call,
     readonly $caller: Attempt | undefined,
-    readonly $index: number,
     /** Counts the attempts of its call from 1; a layer's first next() inherits that of its caller. */
     readonly $number: number,
     /** The place of cancellation that it stands in. */
     public $cancel: Cancel,
   ) {
-    this.$hook = $call.hooks[$index]
+    this.$index = $caller === undefined ? 0 : $caller.$index + 1
+    this.$hook = $call.hooks[this.$index]
   }
 }
 

@@ -129,5 +129,4 @@ export class Opening {
   }
 }
 
-const openSession: Ring['open'] = (call, caller, number, cancel) =>
-  new SessionAttempt(call, caller, caller === undefined ? 0 : caller.$index + 1, number, cancel)
+const openSession: Ring['open'] = (call, caller, number, cancel) => new SessionAttempt(call, caller, number, cancel)

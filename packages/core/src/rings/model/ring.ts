@@ -26,7 +26,7 @@ export const modelRing: Ring = {
   scope: 'model',
   reentrant: true,
   open(call, caller, number, cancel) {
-    const attempt = new ModelAttempt(call, caller, caller === undefined ? 0 : caller.$index + 1, number, cancel)
+    const attempt = new ModelAttempt(call, caller, number, cancel)
     if (caller !== undefined) return attempt
     attempt.$fields = (call as ModelCall).start()
     attempt.$sink = (call as ModelCall).turn.answer.sink

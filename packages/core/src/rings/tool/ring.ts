@@ -12,7 +12,7 @@ export const toolRing: Ring = {
   scope: 'tool',
   reentrant: true,
   open(call, caller, number, cancel) {
-    const attempt = new ToolAttempt(call, caller, caller === undefined ? 0 : caller.$index + 1, number, cancel)
+    const attempt = new ToolAttempt(call, caller, number, cancel)
     if (caller === undefined) attempt.$fields = fieldsOf(call)
     return attempt
   },
