@@ -10,10 +10,10 @@ type Test = TestContext['task']
 const killings = 5
 
 /**
- * Tests that run once: the document's samples keep what they log in their module, and a conformance case asks many turns
- * under one id, which the world cannot tell apart.
+ * Tests that run once: a replay keeps no reader's pace, the document's samples keep what they log in their module, and a
+ * conformance case asks many turns under one id, which the world cannot tell apart.
  */
-const once = /(samples|combinators-conformance)\.test\.ts$/
+const once = /(samples|combinators-conformance|readers)\.test\.ts$/
 
 /** Runs each test once with its steps recorded, then again with every turn killed after its first step, its second, … */
 export default class KilledRunner extends VitestTestRunner {
