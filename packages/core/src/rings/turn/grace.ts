@@ -1,5 +1,5 @@
 import { type Attempt, isOpen } from '../../onion/attempt.ts'
-import { abandon } from '../../onion/leave.ts'
+import { abandon, reject } from '../../onion/leave.ts'
 import { nameOf } from '../../onion/misuse.ts'
 import type { Deadline } from '../../seams/deadlines.ts'
 import type { Turn } from './turn.ts'
@@ -50,7 +50,7 @@ export class Grace {
 
   /** Those around what hangs learn it from their next(); the turn waits no longer. */
   #expired(leaving: Leaving): void {
-    for (const layer of [...leaving.layers].reverse()) layer.$reject?.(layer.$outcome)
+    for (const layer of [...leaving.layers].reverse()) reject(layer, layer.$outcome)
     this.#forget(leaving)
   }
 
@@ -65,7 +65,8 @@ export class Grace {
     const turn = this.#turn
     const reason = turn.end?.error
     const roots = [...turn.live, ...(turn.root === undefined ? [] : [turn.root])].filter(isOpen)
-    const chains = roots.map((root) => (root === turn.root ? this.#abandonTurn(root, reason) : abandon(root, reason)))
+    // The promise of the whole turn is kept back, until the layers around have come back.
+    const chains = roots.map((root) => abandon(root, reason, root !== turn.root))
     const hung = chains
       .flatMap((chain) => chain.slice(-1))
       .filter(({ $inner }) => $inner === undefined || !isCore($inner))
@@ -75,15 +76,6 @@ export class Grace {
     else this.#after(() => turn.giveUp())
     this.#leavings = []
     this.#unwound?.()
-  }
-
-  /** The promise of the whole turn is kept back, until the layers around have come back. */
-  #abandonTurn(root: Attempt, reason: unknown): Attempt[] {
-    const { $reject } = root
-    root.$reject = undefined
-    const layers = abandon(root, reason)
-    root.$reject = $reject
-    return layers
   }
 
   #tell(hung: readonly Attempt[]): void {
