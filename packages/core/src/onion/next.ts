@@ -227,9 +227,16 @@ function failed(attempt: Attempt): void {
 
 /** What next() gives while the attempt is open. */
 function promiseOf(attempt: Attempt): Promise<unknown> {
-  attempt.$promise = new Promise((resolve, reject) => {
-    attempt.$resolve = resolve
-    attempt.$reject = reject
-  })
+  promised = attempt
+  attempt.$promise = new Promise(keep)
+  promised = undefined
   return attempt.$promise
+}
+
+/** The attempt whose promise is being made: with one executor for all, no promise needs a function of its own. */
+let promised: Attempt | undefined
+const keep = (resolve: (value: unknown) => void, reject: (error: unknown) => void): void => {
+  if (promised === undefined) return
+  promised.$resolve = resolve
+  promised.$reject = reject
 }

@@ -13,7 +13,7 @@ interface Leaving {
 /** How long a turn waits for layers that do not come back: the agent's `abortGrace`. */
 export class Grace {
   readonly #turn: Turn
-  #leavings: Leaving[] = []
+  #leavings: Leaving[] | undefined
   /** Layers around those that hang, once the run has given these up. */
   #around: Set<Attempt> | undefined
   #deadline: Deadline | undefined
@@ -27,12 +27,13 @@ export class Grace {
   left(layers: readonly Attempt[]): void {
     if (this.#turn.decided) return
     const leaving: Leaving = { layers: new Set(layers), deadline: this.#after(() => this.#expired(leaving)) }
+    this.#leavings ??= []
     this.#leavings.push(leaving)
   }
 
   /** A layer that was left has come back. */
   returned(layer: Attempt): void {
-    for (const leaving of this.#leavings)
+    for (const leaving of this.#leavings ?? [])
       if (leaving.layers.delete(layer) && leaving.layers.size === 0) this.#forget(leaving)
     if (this.#around?.delete(layer) === true && this.#around.size === 0) this.#turn.giveUp()
   }
@@ -42,10 +43,10 @@ export class Grace {
     this.#deadline ??= this.#after(() => this.#force())
   }
 
-  /** Resolves when the layers of left attempts have come back, or their time is over. */
-  async unwound(): Promise<void> {
-    if (this.#leavings.length === 0 || this.#around !== undefined) return
-    await new Promise<void>((resolve) => (this.#unwound = resolve))
+  /** When the layers of left attempts have come back, or their time is over; undefined where there are none. */
+  unwound(): Promise<void> | undefined {
+    if (this.#leavings === undefined || this.#around !== undefined) return undefined
+    return new Promise<void>((resolve) => (this.#unwound = resolve))
   }
 
   /** Those around what hangs learn it from their next(); the turn waits no longer. */
@@ -56,8 +57,9 @@ export class Grace {
 
   #forget(leaving: Leaving): void {
     this.#turn.deadlines.remove(leaving.deadline)
-    this.#leavings = this.#leavings.filter((one) => one !== leaving)
-    if (this.#leavings.length === 0) this.#unwound?.()
+    const others = this.#leavings?.filter((one) => one !== leaving)
+    this.#leavings = others?.length === 0 ? undefined : others
+    if (this.#leavings === undefined) this.#unwound?.()
   }
 
   /** What hangs is left; the layers around it have as long again, then the run settles. */
@@ -74,7 +76,7 @@ export class Grace {
     if (hung.length > 0) this.#tell(hung)
     if (this.#around.size === 0) turn.giveUp()
     else this.#after(() => turn.giveUp())
-    this.#leavings = []
+    this.#leavings = undefined
     this.#unwound?.()
   }
 

@@ -25,6 +25,8 @@ import type { RunEnds } from './run-ends.ts'
 import type { TurnCall } from './turn-call.ts'
 import type { EndKind, RunEvents, ToolCallRecord, TurnOptions } from './turn-options.ts'
 
+const noMessages: readonly Message[] = []
+
 /** One input to one answer: what the turn's layers, calls and tools share. */
 export class Turn implements Call {
   attempts = 1
@@ -65,12 +67,12 @@ export class Turn implements Call {
   end: (Ending & { kind: EndKind }) | undefined
   readonly #cancel = new Cancel()
   /** Waits of the loop itself. */
-  readonly #waits = new Set<(reason: unknown) => void>()
+  #waits: Set<(reason: unknown) => void> | undefined
   readonly grace: Grace
   #sealed = false
   #messages: Message[] | undefined
   /** The input, as it stands among these before the core begins. */
-  #shown: Message[] = []
+  #shown: readonly Message[] = noMessages
   #deadlines: Deadlines | undefined
   #metadata: Record<string, unknown> | undefined
   #capabilities: Capabilities | undefined
@@ -306,14 +308,15 @@ export class Turn implements Call {
   until<T>(wait: PromiseLike<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const leave = (reason: unknown) => {
-        this.#waits.delete(leave)
+        this.#waits?.delete(leave)
         reject(reason)
       }
       if (this.isOver) return reject(this.reason)
+      this.#waits ??= new Set()
       this.#waits.add(leave)
       wait.then(
         (value) => {
-          this.#waits.delete(leave)
+          this.#waits?.delete(leave)
           resolve(value)
         },
         (error) => leave(error),
@@ -324,7 +327,7 @@ export class Turn implements Call {
   /** The loop was left: what runs in it is, too; calls that have no result yet are cancelled. */
   leaveLoop(reason: unknown): void {
     for (const root of [...this.live]) if (isOpen(root)) leave(root, reason)
-    for (const leave of this.#waits) leave(reason)
+    for (const leave of this.#waits ?? []) leave(reason)
     this.seal()
   }
 
@@ -363,7 +366,7 @@ export class Turn implements Call {
     if (this.decided) return
     const error = this.end?.error
     for (const root of [...this.live]) failInside(root, error)
-    for (const leave of this.#waits) leave(error)
+    for (const leave of this.#waits ?? []) leave(error)
     if (this.root !== undefined && this.core?.$state !== State.running) failInside(this.root, error)
   }
 }
