@@ -179,6 +179,7 @@ export class Answer {
     if (!this.asked && !stage.used) return stage.kill(noResponse)
     const end: StreamEnd = { response: this.#response ?? toResponse(this.#said, 'the turn', '') }
     return after(stage.end(end), () => {
+      if (!stage.changed) return
       const { assembly } = stage
       const text = this.#flushed + assembly.text
       if (text !== this.#said) {

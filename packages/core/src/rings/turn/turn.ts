@@ -61,8 +61,8 @@ export class Turn implements Call {
   decided = false
   /** How the run ended has been told: nothing changes it. */
   told = false
-  /** Puts the results of the running tools into the history, while some run. */
-  closeStep: (() => void) | undefined
+  /** The tool calls that run, which can be closed: what has no result yet was cancelled. */
+  step: { close(): void } | undefined
   /** How the run ends before its time, if it does; the first abort or block stays. */
   end: (Ending & { kind: EndKind }) | undefined
   readonly #cancel = new Cancel()
@@ -193,7 +193,7 @@ export class Turn implements Call {
 
   /** Closes the loop's part of the history: calls without a result were cancelled, and what still runs adds nothing. */
   seal(): void {
-    this.closeStep?.()
+    this.step?.close()
     this.#sealed = true
   }
 
