@@ -220,7 +220,6 @@ export class Answer {
     this.#takeInput()
     this.#turn.seal()
     this.#given = undefined
-    if (attempt.$transforms?.hold === true) this.dropHold(attempt)
     this.#output = text
     const sink = attempt.$sink as Sink
     if (this.#askedForTools) this.#beginAnswer()
@@ -228,7 +227,8 @@ export class Answer {
     this.#complete = true
     this.#said = text
     this.#replace(text)
-    return text === '' ? undefined : sink.push({ type: 'text-delta', delta: text })
+    if (text !== '') this.#waitFor(sink.push({ type: 'text-delta', delta: text }))
+    return this.release(attempt)
   }
 
   /** The run was blocked: what was said is taken back, and the reply, if any, said instead. */
@@ -295,8 +295,12 @@ export class Answer {
     }
     this.#said = text
     const wait = sink.push({ type: 'text-delta', delta: rest })
-    if (wait !== undefined)
-      this.#wait = this.#wait === undefined ? wait : Promise.all([this.#wait, wait]).then(() => {})
+    this.#waitFor(wait)
+  }
+
+  #waitFor(wait: void | Promise<void>): void {
+    if (wait === undefined) return
+    this.#wait = this.#wait === undefined ? wait : Promise.all([this.#wait, wait]).then(() => {})
   }
 
   #beginStages(): void {
