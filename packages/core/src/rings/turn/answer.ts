@@ -204,7 +204,7 @@ export class Answer {
 
   /** A layer returns after the core: what it held goes on. */
   release(attempt: Attempt): unknown {
-    if (attempt.$transforms?.hold === true) this.outlet.release()
+    if (attempt.$transforms?.hold === true) this.outlet.release(attempt.$index)
     if (!this.outlet.open) {
       this.#together = this.#unseen
       this.#unseen = []

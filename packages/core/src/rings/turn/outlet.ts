@@ -62,11 +62,13 @@ export class Outlet implements Sink {
     this.#hold.layers.push(index)
   }
 
-  /** A layer that held has returned; what is kept goes on with the last of them. */
-  release(): void {
-    this.#hold?.layers.pop()
-    if (this.#hold === undefined || this.#hold.layers.length > 0) return
-    const { chunks } = this.#hold
+  /** The layer at this place has returned: where it held, what is kept goes on with the last of those that did. */
+  release(index: number): void {
+    const hold = this.#hold
+    if (hold === undefined || hold.layers.at(-1) !== index) return
+    hold.layers.pop()
+    if (hold.layers.length > 0) return
+    const { chunks } = hold
     this.#hold = undefined
     for (const chunk of chunks)
       if (chunk === anotherAnswer) this.begin()
