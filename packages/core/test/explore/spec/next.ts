@@ -95,7 +95,10 @@ function* layerIn(run: Run, attempt: Attempt, plan: Layer['plan']): Steps<Answer
   const floats = me.inner?.state === 'running'
   exit(run, me, new Fault(`layer.floating_next ${plan.name}`))
   if (run.ended !== undefined) throw run.ended.error
-  if (floats) throw new Fault(`layer.floating_next ${plan.name}`)
+  if (floats) {
+    dropHeld(run, me)
+    throw new Fault(`layer.floating_next ${plan.name}`)
+  }
   if (gone(attempt)) throw new Fault('layer.left')
   return returned(run, me, what)
 }
@@ -105,10 +108,7 @@ function exit(run: Run, me: Layer, reason: Fault): void {
   if (me.exited) return
   me.exited = true
   me.done.resolve(undefined)
-  // A run that ends fails its attempts from the inside, so that each finally still counts.
-  if (me.inner?.state !== 'running') return
-  if (run.ended === undefined) leave(run, me.inner, reason)
-  else run.open.add('endedAt') // Reading 12.
+  if (me.inner?.state === 'running') leave(run, me.inner, reason)
 }
 
 function carries(error: Fault, cause: Fault): boolean {

@@ -10,6 +10,9 @@ import { type Answer, type Attempt, Fault, type Layer, outerOf, type Piece, type
 export function flow(run: Run, attempt: Attempt, piece: Piece): void {
   attempt.used = true
   run.flowedAt = run.time.now
+  // Reading 6.
+  if (run.ended !== undefined && attempt.caller?.transforms.some(({ do: what }) => what === 'pipe'))
+    for (const aspect of ['text', 'shown', 'history'] as const) run.open.add(aspect)
   push(run, attempt, 0, [piece])
 }
 

@@ -51,6 +51,8 @@ export function dropHeld(run: Run, me: Layer): void {
   for (let at: Attempt | undefined = me.attempt; at !== undefined; at = outerOf(at)) restart(at)
   run.output = undefined
   for (const message of run.heldBack) message.text = ''
+  if (run.answer !== undefined && run.answer.asks === undefined && run.heldBack.includes(run.answer))
+    run.answer = undefined
 }
 
 /** The turn is answered without the core, or after it failed: what that had streamed does not count. */
@@ -113,8 +115,10 @@ export function closeHistory(run: Run): void {
   if (ended.kind === 'blocked') retract(run)
   // Layers of the turn that had not returned yet would have changed it: the history has what was seen.
   else if (run.answer !== undefined && run.answer.asks === undefined) answers(run, shownText(run))
-  else if (run.answer === undefined && shownText(run) !== '')
-    history.push({ role: 'assistant', text: shownText(run), interrupted: true })
+  else if (run.answer === undefined && shownText(run) !== '') {
+    run.output = shownText(run)
+    history.push({ role: 'assistant', text: run.output, interrupted: true })
+  }
 }
 
 function retract(run: Run): void {
