@@ -113,6 +113,31 @@ describe('the turn and its history', () => {
     expect([session.history.at(-1)?.content, result?.text, shown]).toEqual(['DONE', 'DONE', 'DONE'])
   })
 
+  it('has what a pipe makes of the end of a held answer behind the results of its tools', async () => {
+    const stop = new AbortController()
+    const marked: Middleware = {
+      name: 'marked',
+      turn(ctx, next) {
+        ctx.pipe(async function* (chunks, end) {
+          for await (const chunk of chunks) yield chunk
+          if ((await end()).error !== undefined) yield { type: 'text-delta', delta: '(cut)' }
+        })
+        return next()
+      },
+    }
+    const holder: Middleware = {
+      name: 'holder',
+      turn(ctx, next) {
+        ctx.hold()
+        return next({ signal: stop.signal })
+      },
+    }
+    const work = tool('work', () => stop.abort(new Error('too late')))
+    const { session, shown } = await turn(oneCall, [marked, holder], { tools: [work] })
+    expect(session.history.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
+    expect([session.history.at(-1), shown]).toMatchObject([{ content: '(cut)', interrupted: true }, '(cut)'])
+  })
+
   it('throws away an output that was set before the core ran', async () => {
     const seen: unknown[] = []
     const layer: Middleware = {

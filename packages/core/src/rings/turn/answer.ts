@@ -250,7 +250,10 @@ export class Answer {
     if (this.#unseen.length === 0) return
     this.#silenceUnseen()
     this.#output = null
-    this.#said = ''
+    this.#said = this.#flushed = ''
+    // What pipes outside still make of the end is an answer of its own, behind the results of its tools.
+    this.#at = undefined
+    this.#askedForTools = false
   }
 
   /** The run was cut while the answer was on its way through the turn's layers: the history has what left them. */

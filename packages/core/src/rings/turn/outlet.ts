@@ -81,6 +81,7 @@ export class Outlet implements Sink {
     if (hold === undefined || (hold.layers.at(-1) ?? -1) < from) return false
     const layers = hold.layers.filter((index) => index < from)
     this.#hold = layers.length === 0 ? undefined : { layers, chunks: [], mark: 0 }
+    this.used = false
     return true
   }
 

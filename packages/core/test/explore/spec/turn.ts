@@ -51,8 +51,11 @@ export function dropHeld(run: Run, me: Layer): void {
   for (let at: Attempt | undefined = me.attempt; at !== undefined; at = outerOf(at)) restart(at)
   run.output = undefined
   for (const message of run.heldBack) message.text = ''
-  if (run.answer !== undefined && run.answer.asks === undefined && run.heldBack.includes(run.answer))
+  // What pipes outside still make of the end is an answer of its own.
+  if (run.answer !== undefined && run.heldBack.includes(run.answer)) {
     run.answer = undefined
+    run.flushed = ''
+  }
 }
 
 /** The turn is answered without the core, or after it failed: what that had streamed does not count. */
