@@ -13,7 +13,7 @@ import { errorResult, type ToolResult } from '../tool/tool-result.ts'
 export async function toolStep(turn: Turn, calls: readonly AskedCall[]): Promise<void> {
   if (calls.length === 0) return
   const step = new ToolStep(turn, calls)
-  turn.step = step
+  turn.view.step = step
   await (calls.length === 1 ? step.runOne(0) : step.runAll())
   step.close()
 }
@@ -50,7 +50,7 @@ class ToolStep {
     const { length } = this.#calls
     let next = 0
     const work = async () => {
-      while (next < length && !this.#turn.isOver) await this.runOne(next++)
+      while (next < length && !this.#turn.life.isOver) await this.runOne(next++)
     }
     const workers = Math.min(this.#turn.session.agent.setup.toolConcurrency, length)
     await Promise.all(Array.from({ length: workers }, work))
@@ -66,11 +66,11 @@ class ToolStep {
     let result: ToolResult
     try {
       const prepared = prepare(turn, asked, ran)
-      const call = prepared instanceof Promise ? await turn.until(prepared) : prepared
-      result = (await turn.run(call)) as ToolResult
+      const call = prepared instanceof Promise ? await turn.life.until(prepared) : prepared
+      result = (await turn.life.run(call)) as ToolResult
       if (result.status === 'suspended') waits(turn, call, result)
     } catch (error) {
-      if (!turn.isOver) turn.fail(error)
+      if (!turn.life.isOver) turn.life.fail(error)
       result = cancelled(callId)
     }
     // A step that was closed has told it as cancelled.
@@ -85,7 +85,7 @@ class ToolStep {
     if (this.#closed) return
     this.#closed = true
     const turn = this.#turn
-    turn.step = undefined
+    turn.view.step = undefined
     for (const [i, { call }] of this.#calls.entries())
       if (this.#runs[i] === true) tellEnd(turn, call.name, cancelled(call.callId))
     const content: ToolResultPart[] = []
@@ -94,7 +94,7 @@ class ToolStep {
       turn.toolCalls.push(record)
       if (record.result.status !== 'suspended') content.push(resultPart(record))
     }
-    turn.commitResults(content)
+    turn.view.commitResults(content)
   }
 }
 

@@ -237,7 +237,7 @@ export class SessionScope {
 
   /** A reducer failed: so does the turn, even if the layer swallows it. */
   failed(error: unknown): void {
-    this.turn?.fail(error)
+    this.turn?.life.fail(error)
   }
 
   /** A layer that was left has failed to write: its observers are told. */

@@ -42,7 +42,7 @@ export class Running {
     core.$work = this
     const { agent } = core.$turn.session
     const ms = this.#tool.timeout ?? agent.setup.toolTimeout
-    this.#deadline = core.$turn.deadlines.add(ms, () => this.#late(ms))
+    this.#deadline = core.$turn.life.deadlines.add(ms, () => this.#late(ms))
     watch(
       running,
       (value) => this.#settle(this.#shapes.shape, value),
@@ -74,7 +74,7 @@ export class Running {
 
   #close(): void {
     this.#open = false
-    if (this.#deadline !== undefined) this.#core.$turn.deadlines.remove(this.#deadline)
+    if (this.#deadline !== undefined) this.#core.$turn.life.deadlines.remove(this.#deadline)
     this.#cancel.release()
     this.#core.$work = undefined
   }
