@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Message, Middleware } from '../src/index.ts'
-import { build, failure, oneCall, tool, traffic, turn } from './kit.ts'
+import { assistantTexts, build, failure, oneCall, tool, traffic, turn } from './kit.ts'
 
 describe('the turn and its history', () => {
   it('loops from model to tools to model, and keeps all of it', async () => {
@@ -164,6 +164,33 @@ describe('the turn and its history', () => {
     const { result, session, shown } = await turn([{ chunks: ['Half'], error: new Error('down') }], [layer])
     expect([result?.status, result?.text, shown]).toEqual(['completed', 'Sorry.', 'Sorry.'])
     expect(session.history.map(({ content }) => content)).toEqual(['hi', 'Sorry.'])
+  })
+
+  it('has an own answer of a turn layer in the place of all that a hold inside let out at once', async () => {
+    const apology: Middleware = {
+      name: 'apology',
+      turn: (ctx, next) =>
+        next().catch(() => {
+          ctx.output = 'Sorry.'
+        }),
+    }
+    const failing: Middleware = {
+      name: 'failing',
+      async turn(_, next) {
+        await next()
+        throw new Error('no')
+      },
+    }
+    const holder: Middleware = {
+      name: 'holder',
+      turn(ctx, next) {
+        ctx.hold()
+        return next()
+      },
+    }
+    const steps = [{ text: 'So far.', toolCalls: [{ name: 'work', callId: 'c1' }] }, 'done']
+    const { session, shown } = await turn(steps, [apology, failing, holder], { tools: [tool('work')] })
+    expect([shown, assistantTexts(session.history)]).toEqual(['Sorry.', ['', 'Sorry.']])
   })
 
   it('refuses an output that is no text', async () => {

@@ -179,10 +179,14 @@ export class Answer {
     for (let sink = attempt.$sink as Sink; sink !== this.outlet; sink = (sink as Stage).out) (sink as Stage).restart()
   }
 
+  /** A reader forgets what is shown of the answer. */
+  reset(): void {
+    this.#message.reset()
+  }
+
   /** A layer returns after the core: what it held goes on. */
   release(attempt: Attempt): unknown {
-    if (attempt.$transforms?.hold === true) this.outlet.release(attempt.$index)
-    if (!this.outlet.open) this.#message.shown()
+    if (attempt.$transforms?.hold === true && this.outlet.release(attempt.$index)) this.#message.shown()
     const wait = this.#wait
     this.#wait = undefined
     return wait

@@ -2,7 +2,7 @@ import type { Act } from '../case.ts'
 import { lasts, perform } from './acts.ts'
 import { fire, gone, leave, narrow } from './ends.ts'
 import { type Answer, type Attempt, type Call, Fault, type Layer, type Place, type Run } from './run.ts'
-import { drain, reset, restart, said, say } from './stream.ts'
+import { drain, passesPipe, reset, restart, said, say } from './stream.ts'
 import { dropHeld, holdTurn, turnReturned, turnSaid } from './turn.ts'
 import type { Cell, Steps } from './virtual-time.ts'
 
@@ -129,7 +129,11 @@ function next(run: Run, me: Layer, within: number | undefined, path: string): Ce
   if (again && !mayReenter(me)) return refuse(`layer.next_twice ${me.plan.name}`)
   if (within === 0) return refuse(`deadline of ${me.plan.name}${path}`)
   if (again && me.attempt.used) {
-    if (run.plan.resets === 'refuse' && run.visible) return refuse('stream.reset', me.failed)
+    if (run.plan.resets === 'refuse' && run.visible) {
+      // Reading 10.
+      if (run.shownAt === run.time.now && passesPipe(me.attempt)) run.openAll()
+      return refuse('stream.reset', me.failed)
+    }
     reset(run, me.attempt)
   }
   const place: Place = within === undefined ? me.attempt.place : narrow(me.attempt.place)

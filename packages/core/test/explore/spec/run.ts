@@ -138,14 +138,17 @@ export class Run {
   answer: Entry | undefined
   /** Messages whose text nobody has seen, because a turn layer holds it. */
   readonly heldBack: Entry[] = []
+  /** What was held and shown at once with the present answer. */
+  together: { readonly answers: Piece[][]; readonly messages: readonly Entry[] } | undefined
   /** The part of the answer that had left all layers before its tools ran. */
   flushed = ''
   /** The loop has come to its end. */
   complete = false
   /** Puts the results of the running tools into the history. */
   closeStep: (() => void) | undefined
-  /** When a piece last came out of a layer. */
+  /** When a piece last came out of a layer, and when the first one of the present answer was shown. */
   flowedAt = -1
+  shownAt = -1
   readonly late = new Set<string>()
   physical = 0
   readonly calls: Moment[] = []

@@ -26,7 +26,8 @@ import { type Cell, on, type Steps, VirtualTime } from './virtual-time.ts'
  *  7. At `abortGrace` every next() around what hangs rejects; what those layers then do may or may not be before the end.
  *  8. A turn layer that answers by `ctx.output` after its next() failed adds nothing to what had been streamed: it begins anew.
  *  9. Where turn layers had not returned when a run failed or was aborted, the history has what the reader saw of the answer.
- * 10. With `resets: 'refuse'` no other attempt takes back what was seen; a layer's own answer, and a block, do.
+ * 10. With `resets: 'refuse'` no other attempt takes back what was seen; a layer's own answer, and a block, do. Whether what
+ *     a pipe passes on at that very instant was seen is open.
  * 11. A pipe of a turn layer makes nothing of a turn in which no model was asked and no layer answered.
  * 12. Where the run has ended, an outer layer may be out before an inner one has unwound: that is left, and what it says
  *     while it unwinds still counts. When exactly the turn ends is open then.

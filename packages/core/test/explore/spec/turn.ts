@@ -2,7 +2,7 @@ import type { Act } from '../case.ts'
 import { inOrder, type Outcome } from '../outcome.ts'
 import { end, gone } from './ends.ts'
 import { type Answer, type Attempt, Fault, type Layer, outerOf, type Run } from './run.ts'
-import { flow, mayReset, reset, restart, textOf } from './stream.ts'
+import { flow, forget, mayReset, reset, restart, textOf } from './stream.ts'
 
 const none: Answer = { text: '', asks: [] }
 
@@ -22,6 +22,7 @@ export function begin(run: Run, around: Attempt): void {
   for (let at: Attempt | undefined = around; at !== undefined; at = outerOf(at)) restart(at)
   ;(run.holders.size > 0 ? run.kept : run.answers).push([])
   run.answer = undefined
+  run.together = undefined
   run.flushed = ''
 }
 
@@ -40,8 +41,16 @@ export function turnReturned(run: Run, me: Layer): Answer {
 
 function release(run: Run, me: Layer): void {
   if (!run.holders.delete(me) || run.holders.size > 0) return
+  // Readers cannot tell the answers of several steps apart that come at once: what takes one back takes back all.
+  run.together = { answers: run.kept, messages: run.heldBack.splice(0) }
+  if (run.kept.flat().length > 0) outermost(me.attempt).used = true
   run.answers.push(...run.kept)
   run.kept = []
+}
+
+function outermost(attempt: Attempt): Attempt {
+  const outer = outerOf(attempt)
+  return outer === undefined ? attempt : outermost(outer)
 }
 
 /** A layer that threw holds no more; what was held no reader sees, so it is nowhere. */
@@ -106,7 +115,10 @@ function answers(run: Run, text: string): void {
   run.output = text
   const { answer, history } = run
   if (answer !== undefined) answer.text = text
-  else if (text !== '') history.push((run.answer = { role: 'assistant', text }))
+  else if (text !== '') {
+    history.push((run.answer = { role: 'assistant', text }))
+    if (run.holders.size > 0) run.heldBack.push(run.answer)
+  }
 }
 
 /** The history of a run that ended before its time. */
@@ -127,7 +139,7 @@ export function closeHistory(run: Run): void {
 function retract(run: Run): void {
   if (run.answer?.asks !== undefined) run.answers.push([])
   else {
-    run.answers.at(-1)?.splice(0)
+    forget(run)
     if (run.answer !== undefined) run.answer.text = ''
   }
   run.output = undefined
