@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Message, Middleware } from '../src/index.ts'
-import { assistantTexts, build, failure, oneCall, tool, traffic, turn } from './kit.ts'
+import { assistantTexts, build, failure, gate, oneCall, tool, traffic, turn } from './kit.ts'
 
 describe('the turn and its history', () => {
   it('loops from model to tools to model, and keeps all of it', async () => {
@@ -151,6 +151,30 @@ describe('the turn and its history', () => {
     }
     const { result, session } = await turn(['real'], [layer])
     expect([result?.text, seen, session.history.length]).toEqual(['real', ['early', 'real'], 2])
+  })
+
+  it('has the answer where a turn layer sets an output while its own next() runs', async () => {
+    const [answered, set] = [gate(), gate()]
+    const outer: Middleware = {
+      name: 'outer',
+      async turn(ctx, next) {
+        const inside = next()
+        await answered.promise
+        ctx.output = 'early'
+        set.open()
+        await inside
+      },
+    }
+    const inner: Middleware = {
+      name: 'inner',
+      async turn(_, next) {
+        await next()
+        answered.open()
+        await set.promise
+      },
+    }
+    const { result, session, shown } = await turn(['real'], [outer, inner])
+    expect([result?.text, session.history.at(-1)?.content, shown]).toEqual(['real', 'real', 'real'])
   })
 
   it('answers by a turn layer after the core failed', async () => {

@@ -2,7 +2,7 @@ import { describe } from '../../errors/describe.ts'
 import { after } from '../../errors/thenable.ts'
 import type { FinishChunk } from '../../model/chunk.ts'
 import { type ModelResponse, toResponse } from '../../model/response.ts'
-import { type Attempt, isOver } from '../../onion/attempt.ts'
+import { type Attempt, isOpen, isOver } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
 import type { Sink } from '../../stream/sink.ts'
 import type { Stage } from '../../stream/stage.ts'
@@ -140,6 +140,8 @@ export class Answer {
       if (attempt.$call !== this.#turn) this.#warnOfVoid(attempt)
       return
     }
+    // Its next() runs: what that gives overwrites it.
+    if (attempt.$inner !== undefined && isOpen(attempt.$inner)) return
     if (this.#turn.waits)
       throw layerError(
         attempt,
