@@ -177,10 +177,15 @@ function returned(run: Run, me: Layer, what: Return | undefined): Answer {
   return call.scope === 'tool' ? answer : say(run, me, answer)
 }
 
-function answerOf({ given, plan }: Layer, { what }: Return): Answer | undefined {
-  if (what === 'own') return { text: `own of ${plan.name}`, asks: [] }
+function answerOf({ given, plan, attempt }: Layer, { what }: Return): Answer | undefined {
+  if (what === 'own') return { text: `own of ${plan.name}, who sees ${seen(attempt)}`, asks: [] }
   if (what === 'nothing' || given === undefined) return undefined
   return { ...given, text: what === 'append' ? `${given.text}+` : `(${given.text})` }
+}
+
+/** What would be sent from there. */
+function seen({ call, fields: { model, marks } }: Attempt): string {
+  return [call.scope === 'model' ? model : '', ...marks].join()
 }
 
 function attemptOf(
