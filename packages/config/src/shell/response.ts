@@ -1,19 +1,14 @@
 import { AlliumError, type Message, type ToolDef } from '@allium/core'
 import { z } from 'zod'
+import { messageList, tool } from '../adapter/sendable.ts'
 
-const parts = ['text', 'reasoning', 'image', 'file', 'tool-call', 'tool-result'] as const
-const message = z.looseObject({
-  role: z.enum(['system', 'user', 'assistant', 'tool']),
-  content: z.union([z.string(), z.array(z.looseObject({ type: z.enum(parts) }))]),
-})
-const tool = z.looseObject({ name: z.string().min(1), description: z.string().default('') })
 const schema = z.looseObject({
   stop: z.union([z.boolean(), z.string()]).nullish(),
   deny: z.string().nullish(),
   context: z
     .looseObject({
-      messages: z.array(message).nullish(),
-      request: z.looseObject({ messages: z.array(message).nullish(), tools: z.array(tool).nullish() }).nullish(),
+      messages: messageList.nullish(),
+      request: z.looseObject({ messages: messageList.nullish(), tools: z.array(tool).nullish() }).nullish(),
       result: z.looseObject({ content: z.string().optional(), isError: z.boolean().optional() }).nullish(),
     })
     .nullish(),

@@ -1,6 +1,6 @@
 import { AbortError, toAbortError } from '../../errors/abort-error.ts'
 import { BlockError, type BlockOptions } from '../../errors/block-error.ts'
-import { messageOf } from '../../errors/describe.ts'
+import { messageOf, reasonText } from '../../errors/describe.ts'
 import type { CoreEvents, CustomEvent, LayerLate, StreamEvent } from '../../events/events.ts'
 import { copyMessage } from '../../messages/copy-message.ts'
 import { answerCalls } from '../../messages/history.ts'
@@ -243,7 +243,7 @@ export class Turn implements Call {
     throw this.end?.error ?? error
   }
   stop(reason: string): void {
-    if (!this.decided) this.stopReason ??= reason
+    if (!this.decided) this.stopReason ??= reasonText(reason, 'stopped')
   }
   fail(error: unknown): void {
     this.cut('failed', error)
