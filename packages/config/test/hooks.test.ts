@@ -124,6 +124,17 @@ describe('the hooks of a config', () => {
     expect(result?.text).toBe('Done.')
   })
 
+  test('are told of an error that only looks like an abort', async () => {
+    const error = Object.assign(new Error('the provider hung up'), { name: 'AbortError' })
+    for (const [steps, phase] of [
+      [[error], 'model_call'],
+      [[{ text: 'Hel', error }], 'stream'],
+    ] as const) {
+      await turn(hooks({ onError: [note('onError', 'ctx.phase, ctx.error.message')] }), {}, { steps })
+      expect(seen()).toEqual([['onError', phase, 'the provider hung up']])
+    }
+  })
+
   test('are told of a failed tool before its result, and of no error that ends a run by intent', async () => {
     const block = '(ctx) => { throw new Error("policy") }'
     const yaml = hooks({ beforeLoopBegin: [block], onError: [note('onError', 'ctx.error.message')] })
@@ -173,7 +184,10 @@ describe('what a hook changes', () => {
   test.each([
     ['as a whole', "ctx.request = { ...ctx.request, messages: [{ role: 'user', content: 'Bye' }], thinking: 'high' }"],
     ['in part', "ctx.request = { messages: [{ role: 'user', content: 'Bye' }], thinking: 'high' }"],
-    ['and then changed', "ctx.request = { thinking: 'high' }; ctx.request.messages = [{ role: 'user', content: 'Bye' }]"],
+    [
+      'and then changed',
+      "ctx.request = { thinking: 'high' }; ctx.request.messages = [{ role: 'user', content: 'Bye' }]",
+    ],
   ])('of a request is what is sent, where it is replaced %s', async (_how, code) => {
     const { model } = await turn(hooks({ beforeModelCall: [`(ctx) => { ${code} }`] }))
     expect(model.requests[0]).toMatchObject({

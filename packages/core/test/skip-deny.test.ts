@@ -317,8 +317,15 @@ describe('a reason that is no text', () => {
   })
 
   it.each(reasons)('of stop, %s, stops', async (_, reason, told = 'stopped') => {
-    const layer: Middleware = { name: 'stop', tool: (ctx, next) => (ctx.stop(reason as string), next()) }
-    const { result } = await withTool([layer])
+    const { result } = await withTool([
+      {
+        name: 'stop',
+        tool(ctx, next) {
+          ctx.stop(reason as string)
+          return next()
+        },
+      },
+    ])
     expect(result).toMatchObject({ status: 'stopped', reason: told })
   })
 })

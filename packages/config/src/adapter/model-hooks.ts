@@ -82,11 +82,12 @@ function callDraft(loop: Loop, ctx: ModelContext, life: Life, more?: readonly Me
     commit() {
       const now: Partial<ModelCallContext['request']> = replaced(hook.request, 'ctx.request')
       // What another request in its place leaves out stays.
-      const has = (key: keyof typeof now, touched: boolean) => (now === request ? touched : key in now)
-      if (has('messages', messages.touched)) ctx.messages = sendableMessages(now.messages, 'ctx.request.messages')
-      if (has('tools', tools.touched)) ctx.toolDefs = sendableTools(now.tools)
-      if (has('model', now.model !== model)) ctx.setModel(sendableModel(now.model))
-      if (has('thinking', now.thinking !== thinking)) ctx.settings.reasoning = sendableThinking(now.thinking)
+      const has = (key: keyof typeof now) => now === request || key in now
+      if (now === request ? messages.touched : 'messages' in now)
+        ctx.messages = sendableMessages(now.messages, 'ctx.request.messages')
+      if (now === request ? tools.touched : 'tools' in now) ctx.toolDefs = sendableTools(now.tools)
+      if (now.model !== model && has('model')) ctx.setModel(sendableModel(now.model))
+      if (now.thinking !== thinking && has('thinking')) ctx.settings.reasoning = sendableThinking(now.thinking)
     },
   }
 }
