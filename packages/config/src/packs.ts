@@ -1,4 +1,4 @@
-import { isAlliumError, messageOf, type Tool, type Usable } from '@allium/core'
+import { isAlliumError, messageOf, nearestFirst, type Tool, type Usable, unknownName } from '@allium/core'
 import type { z } from 'zod'
 import type { McpServer } from './define-config.ts'
 import { issueMistake } from './source/check-shape.ts'
@@ -47,19 +47,21 @@ export function serverLayers(
 function layerOf(source: Source, entry: unknown, path: Path, packs: Packs): Usable {
   const named = nameOf(entry)
   if (named === undefined) {
-    if (source.trusted && isLayer(entry)) return entry as Usable
-    throw mistake(
-      source,
-      'config.invalid',
-      path,
-      'is no pack. Expected a name such as guard.budget, or a map of one name to its options.',
-    )
+    if (source.trusted && !source.isData && isLayer(entry)) return entry as Usable
+    throw mistake(source, 'config.invalid', path, `is no pack. ${howToWrite(entry, packs)}`)
   }
   const { name, options } = named
   const pack = Object.hasOwn(packs, name) ? packs[name] : undefined
   if (pack === undefined) {
-    const known = Object.keys(packs).sort().join(', ') || 'none'
-    throw mistake(source, 'config.invalid', path, `names the pack "${name}", which is not known. Known are: ${known}.`)
+    const known = Object.keys(packs).sort()
+    const expected = `one of ${nearestFirst(name, known).join(', ')}`
+    throw mistake(
+      source,
+      'config.invalid',
+      path,
+      `names the pack "${name}", which is not known. ${unknownName(name, known)}`,
+      { expected },
+    )
   }
   const at = typeof entry === 'string' ? path : [...path, name]
   return create(source, pack, options, at)
@@ -78,9 +80,10 @@ function create(source: Source, pack: Pack, options: unknown, path: Path): Usabl
 
 /** An error of a pack, told with its place in the config. */
 export function atPlace(source: Source, path: Path, cause: unknown): unknown {
-  return isAlliumError(cause)
-    ? mistake(source, 'config.invalid', path, `is refused: ${messageOf(cause)}`, { cause })
-    : cause
+  if (!isAlliumError(cause)) return cause
+  const said = messageOf(cause)
+  const told = source.concealed(said)
+  return mistake(source, 'config.invalid', path, `is refused: ${told}`, told === said ? { cause } : {})
 }
 
 function checkOptions(source: Source, schema: NonNullable<Pack['options']>, options: unknown, path: Path): unknown {
@@ -89,7 +92,14 @@ function checkOptions(source: Source, schema: NonNullable<Pack['options']>, opti
     throw mistake(source, 'config.invalid', path, 'has a schema that is asynchronous. Expected a synchronous one.')
   const issue = result.issues?.[0]
   if (issue === undefined) return (result as { value: unknown }).value
-  if ('code' in issue) throw issueMistake(source, issue as unknown as z.core.$ZodIssue, path, options)
+  if ('_zod' in schema)
+    throw issueMistake(
+      source,
+      issue as unknown as z.core.$ZodIssue,
+      path,
+      options,
+      schema as unknown as z.core.$ZodType,
+    )
   const inner = (issue.path ?? []).map((key) => (typeof key === 'object' ? key.key : key)) as Path
   throw mistake(source, 'config.invalid', [...path, ...inner], `does not fit: ${issue.message}`)
 }
@@ -103,4 +113,12 @@ function nameOf(entry: unknown): { name: string; options: unknown } | undefined 
 
 function isLayer(entry: unknown): boolean {
   return typeof entry === 'function' || (typeof entry === 'object' && entry !== null)
+}
+
+function howToWrite(entry: unknown, packs: Packs): string {
+  const { name, ...options } = (Array.isArray(entry) ? {} : entry) as Record<string, unknown>
+  if (typeof name !== 'string' || !Object.hasOwn(packs, name))
+    return 'Expected a name such as guard.budget, or a map of one name to its options.'
+  const [first] = Object.keys(options)
+  return `Write "${name}${first === undefined ? '' : `: { ${first}: … }`}": the name is the key, and its options stand below it.`
 }

@@ -35,7 +35,7 @@ const options = z.strictObject({
 export async function compileEntry(given: unknown, path: Path, hook: HookName, use: EntryOptions): Promise<Entry> {
   const entry = typeof given === 'string' || typeof given === 'function' ? { run: given } : given
   const parsed = options.safeParse(entry)
-  if (!parsed.success) throw issueMistake(use.source, parsed.error.issues[0] as z.core.$ZodIssue, path, entry)
+  if (!parsed.success) throw issueMistake(use.source, parsed.error.issues[0] as z.core.$ZodIssue, path, entry, options)
   const { run, policy, timeout = use.timeout, env } = parsed.data
   const label = `${hook}[${path.at(-1)}] (${shown(run)})`
   return { label, policy, timeout, run: await runnable(run, path, hookEnv(use.env, env), use) }
