@@ -68,8 +68,8 @@ function runnable(
   }
 
   async function file(text: string): Promise<Entry['run']> {
+    onFile(absolute(text, source.root)) // whatever is wrong with it may be mended
     const found = await resolveFile(text, source.root, allowOutside, fail)
-    onFile(found)
     return hookOf(
       await code.importFile(found).catch((cause) => {
         throw fail('config.hook', `names the file ${text}, which cannot be loaded: ${messageOf(cause)}`, cause)
