@@ -38,7 +38,10 @@ export async function compileConfig(source: Source, options: CompileOptions): Pr
   const { tools, use, mcp } = shape.agent
   const timeout = options.timeout ?? shape.toolTimeout ?? defaultTimeout
   const hooks = await compileHooks(shape, { ...options, source, timeout })
-  const layers = [...namedLayers(source, use, options.packs), ...serverLayers(source, mcp, options.packs)]
+  const layers = [
+    ...(await namedLayers(source, use, options.packs)),
+    ...(await serverLayers(source, mcp, options.packs)),
+  ]
   return { shape, hooks, layers, tools: await readTools(source, tools, options) }
 }
 

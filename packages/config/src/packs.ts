@@ -6,8 +6,8 @@ import { mistake, type Path, type Source } from './source/source.ts'
 
 /** A layer that a config may name. */
 export interface Pack {
-  /** Makes the layer. */
-  create(options: never): Usable
+  /** Makes the layer. Paths among its options are relative to `root`, the folder of the config. */
+  create(options: never, place: { root: string }): Usable | Promise<Usable>
   /** Any Standard Schema for the options; without one the pack takes none. */
   options?: NonNullable<Tool['schema']>
 }
@@ -22,11 +22,13 @@ export interface NamedLayer {
 }
 
 /** The layers of `agent.use`. @throws AlliumError `config.invalid`, `config.untrusted` */
-export function namedLayers(source: Source, use: readonly unknown[] = [], packs: Packs): NamedLayer[] {
-  return use.map((entry, i) => {
-    const path = ['agent', 'use', i]
-    return { layer: layerOf(source, entry, path, packs), path }
-  })
+export function namedLayers(source: Source, use: readonly unknown[] = [], packs: Packs): Promise<NamedLayer[]> {
+  return Promise.all(
+    use.map(async (entry, i) => {
+      const path = ['agent', 'use', i]
+      return { layer: await layerOf(source, entry, path, packs), path }
+    }),
+  )
 }
 
 /** The layers that connect MCP servers, by the pack `tools.mcp`. @throws AlliumError `config.unsupported` */
@@ -34,17 +36,18 @@ export function serverLayers(
   source: Source,
   servers: Readonly<Record<string, McpServer>> = {},
   packs: Packs,
-): NamedLayer[] {
-  return Object.entries(servers).map(([name, server]) => {
+): Promise<NamedLayer[]> {
+  const connected = Object.entries(servers).map(async ([name, server]) => {
     const path = ['agent', 'mcp', name]
     const pack = Object.hasOwn(packs, 'tools.mcp') ? packs['tools.mcp'] : undefined
     if (pack === undefined)
       throw mistake(source, 'config.unsupported', path, 'needs the pack tools.mcp, which this program does not bring.')
-    return { layer: create(source, pack, { name, ...server }, path), path }
+    return { layer: await create(source, pack, { name, ...server }, path), path }
   })
+  return Promise.all(connected)
 }
 
-function layerOf(source: Source, entry: unknown, path: Path, packs: Packs): Usable {
+async function layerOf(source: Source, entry: unknown, path: Path, packs: Packs): Promise<Usable> {
   const named = nameOf(entry)
   if (named === undefined) {
     if (source.trusted && !source.isData && isLayer(entry)) return entry as Usable
@@ -67,12 +70,12 @@ function layerOf(source: Source, entry: unknown, path: Path, packs: Packs): Usab
   return create(source, pack, options, at)
 }
 
-function create(source: Source, pack: Pack, options: unknown, path: Path): Usable {
+async function create(source: Source, pack: Pack, options: unknown, path: Path): Promise<Usable> {
   const checked = pack.options === undefined ? undefined : checkOptions(source, pack.options, options ?? {}, path)
   if (pack.options === undefined && options !== undefined && options !== null)
     throw mistake(source, 'config.invalid', path, 'has options, and this pack takes none.')
   try {
-    return pack.create(checked as never)
+    return await pack.create(checked as never, { root: source.root })
   } catch (cause) {
     throw atPlace(source, path, cause)
   }
