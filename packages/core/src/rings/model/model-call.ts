@@ -35,7 +35,7 @@ export class ModelCall extends TurnCall {
   messages(): Message[] {
     const { turn } = this
     const system = turn.session.agent.instructions(() => turn.context())
-    return system === undefined ? turn.working.slice() : [system].concat(turn.working)
+    return system === undefined ? turn.working.slice() : [system, ...turn.working]
   }
 }
 
