@@ -36,6 +36,9 @@ export {
   type TypedMiddleware,
   type Usable,
 } from './middleware/middleware.ts'
+// For factories of layers
+export * as option from './middleware/option-checks.ts'
+export { layerOptions, misconfigured, sum, withState } from './middleware/options.ts'
 export type { Finding } from './middleware/order.ts'
 // Models
 export type * from './model/chunk.ts'

@@ -5,6 +5,11 @@ export function nearestFirst(given: string, known: readonly string[]): string[] 
   return [...known].sort((a, b) => (far.get(a) as number) - (far.get(b) as number))
 }
 
+/** Whether one of the names is one slip away: a letter more, less or other, or two that changed places. */
+export function isNear(given: string, known: readonly string[]): boolean {
+  return known.some((name) => edits(given.toLowerCase(), name.toLowerCase()) <= 1)
+}
+
 /** What to say of a name that is not among those that are known: the one that may be meant, and all of them. */
 export function unknownName(given: string, known: readonly string[]): string {
   const [nearest, ...rest] = nearestFirst(given, known)
