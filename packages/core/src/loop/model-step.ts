@@ -60,7 +60,7 @@ function commit(turn: Turn, response: ModelResponse): void {
   const { session } = turn
   if (response.toolCalls.length > 0) for (const { callId } of response.toolCalls) session.callIds.add(callId)
   const empty = message.content.length === 0
-  if (!empty) turn.commit(message)
+  if (!empty) turn.view.commit(message)
   turn.answer.committed(response, empty ? undefined : session.history.items.length - 1, response.toolCalls.length > 0)
 }
 

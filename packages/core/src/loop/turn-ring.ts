@@ -24,7 +24,7 @@ export const turnRing: Ring = {
   refusal: () => undefined,
   core(attempt) {
     const turn = attempt.$call as Turn
-    turn.core = attempt as TurnAttempt
+    turn.life.core = attempt as TurnAttempt
     void loop(turn, attempt)
   },
   dropped(attempt) {
@@ -34,7 +34,7 @@ export const turnRing: Ring = {
   },
   close({ $call }, reason) {
     const turn = $call as Turn
-    turn.leaveLoop(reason)
+    turn.life.leaveLoop(reason)
   },
   decided: () => undefined,
   result(attempt) {
