@@ -10,6 +10,7 @@ export { BlockError, type BlockOptions, isBlockError } from './errors/block-erro
 export { type ErrorCode, errorCodes } from './errors/codes.ts'
 export { messageOf } from './errors/describe.ts'
 export { firstError } from './errors/first-error.ts'
+export { nearestFirst, unknownName } from './errors/nearest.ts'
 // Events
 export type * from './events/events.ts'
 export type { Partial as PartialResult } from './loop/partial.ts'
@@ -35,6 +36,9 @@ export {
   type TypedMiddleware,
   type Usable,
 } from './middleware/middleware.ts'
+// For factories of layers
+export * as option from './middleware/option-checks.ts'
+export { layerOptions, misconfigured, sum, withState } from './middleware/options.ts'
 export type { Finding } from './middleware/order.ts'
 // Models
 export type * from './model/chunk.ts'

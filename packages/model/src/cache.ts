@@ -1,10 +1,11 @@
 import {
-  AlliumError,
   defineMiddleware,
   digestOf,
   type KeyValue,
+  layerOptions,
   type ModelContext,
   type ModelResponse,
+  option,
   ownerOf,
   sessionKeyOf,
   type TypedMiddleware,
@@ -31,6 +32,13 @@ export interface ModelCacheHit {
   model: string
 }
 
+const readOptions = layerOptions<CacheOptions>('model:cache', {
+  store: option.object,
+  ttl: option.number({ above: 0 }),
+  per: option.oneOf('tenant', 'user', 'session'),
+  when: option.fn,
+})
+
 /**
  * Answers a model call that was made before with the answer that it got then, streamed like any other.
  *
@@ -42,14 +50,14 @@ export interface ModelCacheHit {
  * @example
  * agent.use(model.cache({ ttl: 600_000 }))
  */
-export function cache({
-  store = memoryKeyValue(),
-  ttl = 3_600_000,
-  per = 'tenant',
-  when = () => true,
-  as = 'model:cache',
-}: CacheOptions = {}): TypedMiddleware<{}> {
-  if (!(ttl > 0)) throw new AlliumError('layer.config', `"${as}" needs a ttl above 0, but ${ttl} was given.`)
+export function cache(given: CacheOptions = {}): TypedMiddleware<{}> {
+  const {
+    store = memoryKeyValue(),
+    ttl = 3_600_000,
+    per = 'tenant',
+    when = () => true,
+    as = 'model:cache',
+  } = readOptions(given)
   const flights = new Flights<ModelResponse>()
 
   return defineMiddleware({

@@ -1,9 +1,12 @@
 import {
   AlliumError,
   defineMiddleware,
+  layerOptions,
   type Message,
   type ModelContext,
   type ModelResponse,
+  misconfigured,
+  option,
   type TypedMiddleware,
 } from '@allium/core'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
@@ -24,6 +27,14 @@ export interface StructuredOptions {
   as?: string
 }
 
+const readOptions = layerOptions<StructuredOptions>('model:structured', {
+  schema: option.required(option.any, 'a Standard Schema, such as one of zod'),
+  format: option.oneOf('json', 'text'),
+  tries: option.whole(1),
+  show: option.oneOf('early', 'checked'),
+  ask: option.fn,
+})
+
 /**
  * Asks the model again where its answer does not fit a schema, with what is wrong.
  *
@@ -35,18 +46,17 @@ export interface StructuredOptions {
  * @example
  * const { output } = await agent.run('Plan a trip', { output: trip, use: [model.structured({ schema: trip })] })
  */
-export function structured({
-  schema,
-  format = 'json',
-  tries = 3,
-  show = 'early',
-  ask = format === 'json' ? askForJson : askForText,
-  as = 'model:structured',
-}: StructuredOptions): TypedMiddleware<{}> {
-  if (!(Number.isInteger(tries) && tries >= 1))
-    throw new AlliumError('layer.config', `"${as}" needs 1 or more tries, but ${tries} was given.`)
+export function structured(given: StructuredOptions): TypedMiddleware<{}> {
+  const {
+    schema,
+    format = 'json',
+    tries = 3,
+    show = 'early',
+    ask = format === 'json' ? askForJson : askForText,
+    as = 'model:structured',
+  } = readOptions(given)
   if (typeof schema?.['~standard']?.validate !== 'function')
-    throw new AlliumError('layer.config', `"${as}" needs a Standard Schema, such as one of zod.`)
+    throw misconfigured(as, 'needs a Standard Schema, such as one of zod.')
   const enveloped = isEnveloped(schema)
 
   return defineMiddleware({

@@ -223,7 +223,7 @@ describe('model.structured', () => {
     [{ tries: 0 }, 'but 0 was given'],
     [{ tries: 1.5 }, 'but 1.5 was given'],
     [{ schema: {} as never }, 'needs a Standard Schema'],
-    [{ schema: undefined as never }, 'needs a Standard Schema'],
+    [{ schema: undefined as never }, 'needs the option schema: a Standard Schema'],
   ])('refuses %j', (options, message) => {
     const make = () => structured({ schema: City, ...options })
     expect(make).toThrowError(expect.objectContaining({ code: 'layer.config' }))
