@@ -87,6 +87,7 @@ function closeHistory(turn: Turn): void {
     else if (answer.unfinished !== '')
       session.history.append({ role: 'assistant', content: answer.unfinished, interrupted: true })
   }
+  session.history.closeAwaited()
   session.endTurn(turn.turnId)
 }
 

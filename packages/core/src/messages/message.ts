@@ -30,7 +30,7 @@ export interface ToolCallPart extends PartBase {
   callId: string
   name: string
   args: Record<string, unknown>
-  /** The provider ran it itself: its result follows in the same message. */
+  /** The provider ran it itself: its result follows in the same message, or in a later one of the turn. */
   providerExecuted?: boolean
 }
 export interface ToolResultPart extends PartBase {
@@ -39,6 +39,8 @@ export interface ToolResultPart extends PartBase {
   name: string
   content: string | Part[]
   isError?: boolean
+  /** The provider ran the call, and its result never came: this one stands in its place, and is not sent on. */
+  missing?: boolean
 }
 export type Part = TextPart | ReasoningPart | ImagePart | FilePart | ToolCallPart | ToolResultPart
 

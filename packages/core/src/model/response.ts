@@ -63,8 +63,14 @@ export function responseMessage({ text, toolCalls, message }: ModelResponse): Me
 function rebuilt(message: Message, text: string, toolCalls: readonly ToolCall[]): Message {
   const before = typeof message.content === 'string' ? [] : message.content
   const sameText = textOf(message) === text
+  const called = new Set(before.map((part) => (part.type === 'tool-call' ? part.callId : undefined)))
   const content: Part[] = before.filter(
-    (part) => part.type === 'reasoning' || part.type === 'file' || (sameText && part.type === 'text'),
+    (part) =>
+      part.type === 'reasoning' ||
+      part.type === 'file' ||
+      // The result of a call that an earlier answer made.
+      (part.type === 'tool-result' && !called.has(part.callId)) ||
+      (sameText && part.type === 'text'),
   )
   if (!sameText && text !== '') content.push({ type: 'text', text })
   if (sameText && before.length === 0 && text !== '') content.push({ type: 'text', text })
