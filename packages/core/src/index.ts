@@ -42,6 +42,7 @@ export type {
   Model,
   ModelRef,
   ModelRequest,
+  ProviderOptions,
   ResolveModel,
   ResponseFormat,
   Settings,

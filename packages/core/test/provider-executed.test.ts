@@ -113,6 +113,28 @@ describe('a tool that the provider executes', () => {
   })
 })
 
+describe('a tool that the provider defines and leaves to us', () => {
+  const call: ModelChunk[] = [
+    { type: 'tool-input-start', callId: 's1', name: 'web_search' },
+    { type: 'tool-input-delta', callId: 's1', delta: '{"q":"x"}' },
+    { type: 'tool-input-end', callId: 's1' },
+  ]
+
+  it('runs here where it has an execute', async () => {
+    const execute = ({ q }: { q: string }) => ({ found: q })
+    const { result } = await turn([{ chunks: call }, 'done'], [], { tools: [{ ...searchTool, execute }] })
+    expect(result?.toolCalls).toMatchObject([{ result: { status: 'ok', content: '{"found":"x"}' } }])
+  })
+
+  it('is an error without one, and the log tells the mend', async () => {
+    const { result, log } = await turn([{ chunks: call }, 'done'], [], { tools: [searchTool] })
+    expect(result?.toolCalls).toMatchObject([
+      { result: { status: 'error', content: expect.stringContaining('cannot be run here') } },
+    ])
+    expect(log).toMatchObject([{ message: expect.stringContaining('execute function') }])
+  })
+})
+
 describe('a result that comes with a later answer', () => {
   const call = search.slice(0, 3)
   const result = search[3] as ModelChunk

@@ -34,7 +34,7 @@ export async function loop(turn: Turn): Promise<void> {
     if (asked.length > 0) await toolStep(turn, asked)
     goesOn(turn)
     turn.answer.endStep()
-    if (asked.length === 0) break
+    if (asked.length === 0 && response.paused !== true) break
     if (turn.waiting !== undefined) turn.waits = true
   }
   turn.answer.complete()

@@ -1,7 +1,9 @@
 import { awaitedCalls } from '../messages/history.ts'
 import type { Message, Part, ToolResultPart } from '../messages/message.ts'
+import type { Usage } from '../messages/usage.ts'
+import type { ModelWarning } from '../model/chunk.ts'
 import { modelId } from '../model/model.ts'
-import { type ModelResponse, responseMessage } from '../model/response.ts'
+import { finishOf, goesOn, type ModelResponse, responseMessage } from '../model/response.ts'
 import { ModelCall } from '../rings/model/model-call.ts'
 import { modelRing } from '../rings/model/ring.ts'
 import type { Turn } from '../rings/turn/turn.ts'
@@ -23,15 +25,31 @@ export function beginCall(turn: Turn): ModelCall {
 /** The answer of a call: told, and put into the history. */
 export function callEnded(call: ModelCall, response: ModelResponse): void {
   const { turn, callIndex } = call
-  const { session, turnId, stepIndex } = turn
-  const { observers } = session.agent
-  const { finishReason, usage, model } = response
-  turn.answer.finish({ type: 'finish', reason: finishReason, usage }, response.toolCalls.length > 0)
+  const { observers } = turn.session.agent
+  const { model, warnings } = response
+  const finish = finishOf(response)
+  if (warnings !== undefined) warn(turn, model, warnings)
+  turn.answer.finish(finish, goesOn(response))
   if (observers.has('model:end')) {
-    const place = { sessionId: session.id, turnId, stepIndex, model, callIndex }
-    observers.emit('model:end', { type: 'model:end', ...place, finishReason, usage: { ...usage } })
+    const { type: _, reason: finishReason, ...told } = finish
+    observers.emit('model:end', {
+      type: 'model:end',
+      ...turn.place,
+      model,
+      callIndex,
+      finishReason,
+      ...told,
+      usage: { ...finish.usage } as Usage,
+    })
   }
   commit(turn, response)
+}
+
+function warn(turn: Turn, model: string, warnings: readonly ModelWarning[]): void {
+  for (const warning of warnings) {
+    turn.send({ type: 'model:warning', ...turn.place, model, warning: { ...warning } })
+    turn.answer.warned(warning)
+  }
 }
 
 export function callFailed({ turn, callIndex, model }: ModelCall, error: unknown): void {
@@ -57,7 +75,7 @@ function commit(turn: Turn, response: ModelResponse): void {
     }
   const empty = message.content.length === 0
   if (!empty) turn.commit(message)
-  turn.answer.committed(response, empty ? undefined : history.items.length - 1, response.toolCalls.length > 0)
+  turn.answer.committed(response, empty ? undefined : history.items.length - 1, goesOn(response))
 }
 
 /** The message with one result for each call that waits for one, in it or before it: the last. Others belong to no call. */

@@ -136,7 +136,7 @@ function result(turn: Turn, status: RunResult['status']): RunResult {
     sessionId: session.id,
   }
   if (reason !== undefined) ended.reason = reason
-  Object.assign(ended, codeOf(turn))
+  Object.assign(ended, answer.details, codeOf(turn))
   const resumes = turn.options.resume?.suspension?.turnId
   if (resumes !== undefined) ended.resumes = resumes
   return ended

@@ -4,7 +4,7 @@ import { describe } from '../errors/describe.ts'
 import type { Message, Part } from './message.ts'
 
 const roles = new Set(['system', 'user', 'assistant', 'tool'])
-const parts = new Set(['text', 'reasoning', 'image', 'file', 'tool-call', 'tool-result'])
+const parts = new Set(['text', 'reasoning', 'image', 'file', 'custom', 'tool-call', 'tool-result'])
 
 /** Throws unless `value` is a message: a known role, and text or known parts as content. */
 export function checkMessage(

@@ -8,7 +8,13 @@ export interface ToolDef {
   jsonSchema: JsonSchema
   /** For tools that the provider runs itself: its own id and arguments for it. */
   providerExecuted?: { id: string; args: Record<string, unknown> }
+  /** Passed to the provider with the tool, by provider. */
+  providerOptions?: ProviderOptions
+  /** Whether the provider holds the model to the schema, where it can. */
+  strict?: boolean
 }
+/** By provider: `{ anthropic: { deferLoading: true } }`. */
+export type ProviderOptions = Record<string, Record<string, unknown>>
 
 export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
 export type ResponseFormat =
@@ -26,7 +32,7 @@ export interface Settings {
   /** How long a model that can think does so. */
   reasoning?: 'low' | 'medium' | 'high'
   /** Passed to the provider as they are, by provider. */
-  providerOptions?: Record<string, Record<string, unknown>>
+  providerOptions?: ProviderOptions
   /** HTTP headers of the provider call. */
   headers?: Record<string, string>
 }

@@ -3,7 +3,7 @@ import { describe } from '../../errors/describe.ts'
 import { cleanUsage } from '../../messages/usage.ts'
 import type { ContentChunk, FinishChunk } from '../../model/chunk.ts'
 import { isModel, type Model, modelId } from '../../model/model.ts'
-import type { ModelResponse } from '../../model/response.ts'
+import { detailsOf, type ModelResponse } from '../../model/response.ts'
 import { isOpen } from '../../onion/attempt.ts'
 import { succeed, whenDone } from '../../onion/next.ts'
 import type { Emit } from '../../seams/journal.ts'
@@ -66,7 +66,7 @@ function respond(core: ModelAttempt, model: Model, assembly: Assembly, finish: F
   const message = assembly.message(toolCalls)
   const response: ModelResponse = { text, toolCalls, finishReason: finish.reason, usage, model: model.id, message }
   if (reasoning !== undefined) response.reasoning = reasoning
-  return response
+  return Object.assign(response, detailsOf(finish))
 }
 
 /** Reads the provider's stream to its finish, unless the attempt was over before it could begin. */

@@ -79,10 +79,11 @@ function unlessWaiting({ $call: call }: ToolAttempt, result: ToolResult): ToolRe
 
 function invoke(core: ToolAttempt, tool: AnyTool, args: unknown): ToolResult | Promise<ToolResult> {
   if (!isOpen(core)) return Promise.reject(core.$outcome)
+  if (tool.execute === undefined) return notRunHere(core)
   const cancel = core.$cancel.narrow()
   core.$cancel = cancel
   try {
-    const returned = tool.execute?.(args as never, core)
+    const returned = tool.execute(args as never, core)
     if (isThenable(returned)) return new Running(core, tool, cancel, { shape, failed }).until(returned)
     cancel.release()
     return shape(core, returned)
@@ -90,6 +91,13 @@ function invoke(core: ToolAttempt, tool: AnyTool, args: unknown): ToolResult | P
     cancel.release()
     return failed(core, error)
   }
+}
+
+/** The provider defines the tool, and asks us to run it. */
+function notRunHere({ $call: { callId, name }, $turn: turn }: ToolAttempt): ToolResult {
+  const mend = `Give it an execute function, which gets the call's arguments, or leave the tool out.`
+  turn.session.agent.setup.logger.warn(`The provider left the call of "${name}" to be run here. ${mend}`, { callId })
+  return errorResult(callId, `The tool "${name}" cannot be run here.`)
 }
 
 function shape(core: ToolAttempt, value: unknown): ToolResult {

@@ -1,7 +1,8 @@
 import { describe } from '../../errors/describe.ts'
 import { after } from '../../errors/thenable.ts'
-import type { FinishChunk } from '../../model/chunk.ts'
-import { type ModelResponse, toResponse } from '../../model/response.ts'
+import { equalJson } from '../../messages/json.ts'
+import type { FinishChunk, FinishReason, ModelWarning } from '../../model/chunk.ts'
+import { type FinishDetails, goesOn, type ModelResponse, toResponse } from '../../model/response.ts'
 import { type Attempt, isOver } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
 import type { Assembly } from '../../stream/assembly.ts'
@@ -36,6 +37,7 @@ export class Answer {
   /** The answer asked for tools: it stands in the history, and what follows is another one. */
   #askedForTools = false
   #response: ModelResponse | undefined
+  #warnings: ModelWarning[] | undefined
   readonly #turn: Turn
 
   constructor(turn: Turn) {
@@ -88,7 +90,7 @@ export class Answer {
 
   /** Whether the layers of the turn must let go of an answer before its tools run. The last answer they end as they return. */
   flushes(response: ModelResponse): boolean {
-    return this.sink !== this.outlet && response.toolCalls.length > 0
+    return this.sink !== this.outlet && goesOn(response)
   }
 
   /** The answer as it left the outermost layer of the turn. */
@@ -129,6 +131,24 @@ export class Answer {
   /** What was shown of an answer that is not in the history. */
   get unfinished(): string {
     return this.#at === undefined && !this.#complete ? this.outlet.shown : ''
+  }
+
+  /** What the last finish told, and every warning once. */
+  get details(): FinishDetails & { finishReason?: FinishReason } {
+    if (this.#response === undefined) return {}
+    const { finishReason, ...told } = this.#response
+    const { rawFinishReason, responseId, providerMetadata } = told
+    return {
+      finishReason,
+      ...(rawFinishReason !== undefined && { rawFinishReason }),
+      ...(responseId !== undefined && { responseId }),
+      ...(providerMetadata !== undefined && { providerMetadata }),
+      ...(this.#warnings !== undefined && { warnings: this.#warnings }),
+    }
+  }
+  warned(warning: ModelWarning): void {
+    this.#warnings ??= []
+    if (!this.#warnings.some((known) => equalJson(known, warning))) this.#warnings.push(warning)
   }
 
   /** The message of a step is in the history. */
