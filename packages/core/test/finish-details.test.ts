@@ -150,6 +150,20 @@ describe('a tool result in the history', () => {
   })
 })
 
+it('deltas of one id are one block, whatever comes between; those of another begin another', async () => {
+  const call: ModelChunk[] = [
+    { type: 'tool-input-start', callId: 's1', name: 'search', providerExecuted: true },
+    { type: 'tool-input-end', callId: 's1' },
+    { type: 'tool-result', callId: 's1', name: 'search', content: 'found' },
+  ]
+  const text = (id: string, delta: string): ModelChunk => ({ type: 'text-delta', id, delta })
+  const model = sends([text('0', 'a'), ...call, text('0', 'b'), text('1', 'c'), text('0', 'd'), finish])
+  const session = new Agent({ model }).session()
+  expect((await session.run('hi')).text).toBe('abcd')
+  const texts = parts(session.history).map((part) => (part.type === 'text' ? part.text : part.type))
+  expect(texts).toEqual(['ab', 'tool-call', 'tool-result', 'c', 'd'])
+})
+
 it('an empty delta says something of the block with its id, wherever that stands', async () => {
   const session = new Agent({
     model: sends([

@@ -132,18 +132,21 @@ export class Assembly {
     if (known === undefined) this.#blocks.push({ part, id })
     part.text += delta
     if (providerMetadata !== undefined) part.providerMetadata = { ...part.providerMetadata, ...providerMetadata }
-    if (part.type !== 'text') return
-    const last = this.#blocks[this.#blocks.length - 1] as Block
-    if ('part' in last && last.part === part) this.#tail = { part, id }
+    if (part.type === 'text') this.#tail = { part, id }
   }
 
-  /** The part that a delta goes on with: the last one if it has its id; one without text says something of the part with its id. */
+  /**
+   * The part that a delta goes on with: without an id the last one, if it is of the kind; with one the last of the kind, if
+   * it has that id, whatever has come between. A delta without text says something of the part with its id, wherever that stands.
+   */
   #partOf(type: 'text' | 'reasoning', { id, delta }: TextDelta | ReasoningDelta): Speech | undefined {
-    const blocks = this.#blocks
-    const first = delta === '' && id !== undefined ? 0 : blocks.length - 1
-    for (let i = blocks.length - 1; i >= first && i >= 0; i--) {
-      const block = blocks[i] as Block
-      if ('part' in block && block.part.type === type && block.id === id) return block.part as Speech
+    for (let i = this.#blocks.length - 1; i >= 0; i--) {
+      const block = this.#blocks[i] as Block
+      if ('part' in block && block.part.type === type) {
+        if (block.id === id) return block.part as Speech
+        if (delta !== '') return undefined
+      }
+      if (id === undefined) return undefined
     }
     return undefined
   }
