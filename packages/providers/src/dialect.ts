@@ -26,7 +26,7 @@ const v2: Dialect = {
   reasoning: false,
   strict: false,
   custom: false,
-  rawEvents: ({ provider }) => provider.endsWith('.responses') || provider === 'amazon-bedrock',
+  rawEvents: () => true,
 }
 
 const v3: Dialect = {

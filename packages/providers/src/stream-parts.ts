@@ -120,7 +120,7 @@ export class StreamParts {
         throwFailed(part.rawValue)
         return []
       case 'error':
-        throw partError(cutOr(part.error), typeOf(this.#raw))
+        throw partError(cutOr(toldError(part.error, this.#raw)), typeOf(this.#raw))
       case 'tool-approval-request':
         throw unsupported(
           this.model,
@@ -190,6 +190,12 @@ function withMetadata<C extends ContentChunk>(chunk: C, providerMetadata: Provid
 function throwFailed(raw: unknown): void {
   const { type, response } = (raw ?? {}) as { type?: unknown; response?: { error?: unknown } | null }
   if (type === 'response.failed') throw partError(response?.error ?? { message: 'The response failed.' })
+}
+
+/** Some packages pass on the message alone: the event has more. */
+function toldError(error: unknown, raw: unknown): unknown {
+  const { error: whole } = (raw ?? {}) as { error?: unknown }
+  return typeof error === 'string' && typeof whole === 'object' && whole !== null ? whole : error
 }
 
 /** Bedrock's events are named by their one key, its exceptions too. */

@@ -1,3 +1,4 @@
+import { describe } from '../errors/describe.ts'
 import type { Message } from '../messages/message.ts'
 import type { JsonSchema } from '../seams/validate.ts'
 import type { ModelChunk } from './chunk.ts'
@@ -63,6 +64,13 @@ export type ResolveModel = (ref: string, context: { principal: unknown }) => Mod
 
 export function modelId(ref: ModelRef): string {
   return typeof ref === 'string' ? ref : ref.id
+}
+
+/** What was given in the place of a model, and how to make one of it where that is known. */
+export function describeModel(value: unknown): string {
+  const { doStream, modelId } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>
+  if (typeof doStream !== 'function') return `${describe(value)} was given`
+  return `the AI SDK model ${describe(modelId)} was given: make it one with fromAiSdk(model) of @allium/providers`
 }
 
 export function isModel(value: unknown): value is Model {

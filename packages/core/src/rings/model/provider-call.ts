@@ -1,8 +1,7 @@
 import { AlliumError } from '../../errors/allium-error.ts'
-import { describe } from '../../errors/describe.ts'
 import { cleanUsage } from '../../messages/usage.ts'
 import type { ContentChunk, FinishChunk } from '../../model/chunk.ts'
-import { isModel, type Model, modelId } from '../../model/model.ts'
+import { describeModel, isModel, type Model, modelId } from '../../model/model.ts'
 import { detailsOf, type ModelResponse } from '../../model/response.ts'
 import { isOpen } from '../../onion/attempt.ts'
 import { succeed, whenDone } from '../../onion/next.ts'
@@ -17,7 +16,8 @@ import { UniqueCallIds } from './unique-call-ids.ts'
 export function callProvider(core: ModelAttempt): void {
   const { model } = core.$fields
   core.$call.model = modelId(model)
-  if (typeof model !== 'string') return streamAnswer(core, model)
+  if (isModel(model)) return streamAnswer(core, model)
+  if (typeof model !== 'string') throw notModel(`A model call takes a model or a string, but ${describeModel(model)}.`)
   whenDone(core, resolve(core, model), (resolved) => streamAnswer(core, resolved))
 }
 
@@ -31,11 +31,14 @@ async function resolve(core: ModelAttempt, ref: string): Promise<Model> {
     )
   const model = await resolveModel(ref, { principal })
   if (!isModel(model))
-    throw new AlliumError(
-      'model.invalid',
-      `resolveModel gave ${describe(model)} for "${ref}". A model has an id and a stream(request).`,
+    throw notModel(
+      `resolveModel was asked for "${ref}", but ${describeModel(model)}. A model has an id and a stream(request).`,
     )
   return model
+}
+
+function notModel(what: string): AlliumError {
+  return new AlliumError('model.invalid', what)
 }
 
 function streamAnswer(core: ModelAttempt, model: Model): void {

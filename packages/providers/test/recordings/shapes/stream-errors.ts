@@ -60,7 +60,7 @@ export const recordings: Recording[] = [
     name: 'openai-compatible',
     models: acme(),
     answers: [[...completion('stop', { content: 'It is' }).slice(0, 2), data({ error: overloaded })]],
-    fails: { message: 'boom' },
+    fails: { status: 500, message: 'boom' },
   },
   {
     name: 'xai',
