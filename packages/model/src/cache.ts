@@ -121,7 +121,8 @@ async function again(known: ModelResponse, { turnId, callIndex }: ModelContext) 
   for (const call of toolCalls) call.callId = idOf(call.callId)
   if (typeof message.content !== 'string')
     for (const part of message.content)
-      if (part.type === 'tool-call' || part.type === 'tool-result') part.callId = idOf(part.callId)
+      if (part.type === 'tool-call' || (part.type === 'tool-result' && places.has(part.callId)))
+        part.callId = idOf(part.callId)
   return { text, ...(reasoning !== undefined && { reasoning }), toolCalls, finishReason, model, message }
 }
 
