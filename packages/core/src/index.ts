@@ -49,7 +49,7 @@ export type {
   ToolChoice,
   ToolDef,
 } from './model/model.ts'
-export type { ModelResponse, ResponseInput, ToolCall } from './model/response.ts'
+export type { AnswerDetails, ModelResponse, ResponseInput, ToolCall } from './model/response.ts'
 // Layers
 export { compose, type Layer as ComposeLayer, type Layers as ComposeLayers } from './onion/compose.ts'
 export type { NextOptions, ScopeName } from './onion/hook.ts'
@@ -63,8 +63,8 @@ export { Fork, type ForkOptions } from './rings/fork.ts'
 export type { ModelContext, RequestView } from './rings/model/context.ts'
 export type { SessionContext } from './rings/session/context.ts'
 export type { ToolContext } from './rings/tool/context.ts'
+export type { RunEnd } from './rings/turn/afterwards.ts'
 export type { TurnContext, TurnPlan } from './rings/turn/context.ts'
-export type { RunEnd } from './rings/turn/run-ends.ts'
 export type { StreamVerbs } from './rings/turn/stream-verbs.ts'
 export type { ToolCallRecord } from './rings/turn/turn-options.ts'
 // Seams

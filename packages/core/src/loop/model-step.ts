@@ -1,6 +1,5 @@
 import { awaitedCalls } from '../messages/history.ts'
 import type { Message, Part, ToolResultPart } from '../messages/message.ts'
-import type { Usage } from '../messages/usage.ts'
 import type { ModelWarning } from '../model/chunk.ts'
 import { modelId } from '../model/model.ts'
 import { finishOf, goesOn, type ModelResponse, responseMessage } from '../model/response.ts'
@@ -39,7 +38,7 @@ export function callEnded(call: ModelCall, response: ModelResponse): void {
       callIndex,
       finishReason,
       ...told,
-      usage: { ...finish.usage } as Usage,
+      usage: { ...response.usage },
     })
   }
   commit(turn, response)
@@ -74,7 +73,7 @@ function commit(turn: Turn, response: ModelResponse): void {
       if (providerExecuted === true) history.mayAwait = true
     }
   const empty = message.content.length === 0
-  if (!empty) turn.commit(message)
+  if (!empty) turn.view.commit(message)
   turn.answer.committed(response, empty ? undefined : history.items.length - 1, goesOn(response))
 }
 

@@ -1,13 +1,13 @@
 import type { RunStatus } from '../events/events.ts'
-import type { Message, ProviderMetadata } from '../messages/message.ts'
+import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
-import type { FinishReason, ModelWarning } from '../model/chunk.ts'
+import type { AnswerDetails } from '../model/response.ts'
 import type { ToolCallRecord } from '../rings/turn/turn-options.ts'
 import type { PendingCall } from '../state/snapshot.ts'
 import type { State } from '../state/state-store.ts'
 
 /** What a run came to. An aborted or failed run rejects instead. */
-export interface RunResult<S = State, O = string> {
+export interface RunResult<S = State, O = string> extends AnswerDetails {
   /** The text of the last step. */
   text: string
   /** The answer: its text, or where the run had the option `output` what its schema made of it; null where it has none. */
@@ -21,14 +21,6 @@ export interface RunResult<S = State, O = string> {
   /** A shallow snapshot of the session's state. */
   state: S
   usage: Usage
-  /** Of the last model call: why its answer ended, also in the provider's own word, and the provider's id of it. */
-  finishReason?: FinishReason
-  rawFinishReason?: string
-  responseId?: string
-  /** What the provider says of the last answer as a whole: its cost, its grounding, its container. */
-  providerMetadata?: ProviderMetadata
-  /** What the run's model calls could not do as they were asked, each once. */
-  warnings?: readonly ModelWarning[]
   /** What this turn added to the history. */
   messages: readonly Message[]
   toolCalls: readonly ToolCallRecord[]

@@ -3,7 +3,7 @@ import type { BlockError } from '../errors/block-error.ts'
 import { messageOf } from '../errors/describe.ts'
 import { isStackOverflow } from '../errors/stack-overflow.ts'
 import type { RunStatus, TurnEnd, TurnStart } from '../events/events.ts'
-import type { RunEnd } from '../rings/turn/run-ends.ts'
+import type { RunEnd } from '../rings/turn/afterwards.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import { withPartial } from './partial.ts'
 import type { RunResult } from './run-result.ts'
@@ -25,41 +25,42 @@ export async function runTurn(
   begin(turn)
   let output: unknown
   try {
-    if (turn.end === undefined) await turn.pass()
+    if (turn.end === undefined) await turn.life.pass()
   } catch (error) {
-    if (turn.end === undefined) turn.close('failed', layersTooDeep(error, turn))
+    if (turn.end === undefined) turn.life.close('failed', layersTooDeep(error, turn))
   }
-  turn.decided = true
-  await turn.grace.unwound()
+  turn.life.decided = true
+  const unwinding = turn.life.grace.unwound()
+  if (unwinding !== undefined) await unwinding
   try {
     if (turn.waits && turn.end === undefined) await suspend(turn)
     if (parse !== undefined && statusOf(turn) === 'completed') output = await parse(turn.answer.output ?? '')
   } catch (error) {
-    turn.close('failed', error)
+    turn.life.close('failed', error)
   }
-  turn.clearDeadlines()
+  turn.life.clearDeadlines()
   closeHistory(turn)
-  turn.answer.seal()
+  turn.answer.stepEnd.seal()
   const notStored = session.keepers === undefined ? undefined : await store(turn, session.keepers)
   session.turn = undefined
   const { end } = turn
   const status = statusOf(turn)
   const told = tellEnd(turn, status)
-  if (turn.ends !== undefined) await turn.bounded(turn.runEnds(told))
+  if (turn.after !== undefined) await turn.after.tell(told)
   if (end === undefined || end.kind === 'blocked') {
     const ended = result(turn, status as RunResult['status'])
     if (parse !== undefined) ended.output = (output ?? null) as RunResult['output']
     session.state.endTurn()
     notStored?.()
     settled({ result: ended })
-    if (turn.deferred !== undefined) await turn.bounded(Promise.all(turn.deferred))
+    if (turn.after !== undefined) await turn.after.settled()
     return ended
   }
   session.state.endTurn()
   const error = withPartial(end.error, turn)
   notStored?.()
   settled({ error })
-  if (turn.deferred !== undefined) await turn.bounded(Promise.all(turn.deferred))
+  if (turn.after !== undefined) await turn.after.settled()
   throw error
 }
 
@@ -78,7 +79,7 @@ function closeHistory(turn: Turn): void {
   const { end, answer, session } = turn
   if (end === undefined && turn.waits) return
   if (end !== undefined) {
-    turn.seal()
+    turn.view.seal()
     session.history.closePending('Cancelled.')
     answer.dropUnseen()
     answer.outlet.drop(0)
@@ -96,11 +97,12 @@ function reasonOf({ end, stopReason, waits }: Turn): string | undefined {
   return end.kind === 'blocked' ? (end.error as BlockError).reason : messageOf(end.error)
 }
 
-/** What a block says for programs. */
-function codeOf({ end }: Turn): { code?: string; retryAfter?: number } {
-  if (end?.kind !== 'blocked') return {}
+/** Adds what a block says for programs. */
+function tellCode(of: { code?: string; retryAfter?: number }, { end }: Turn): void {
+  if (end?.kind !== 'blocked') return
   const { code, retryAfter } = end.error as BlockError
-  return { ...(code !== undefined && { code }), ...(retryAfter !== undefined && { retryAfter }) }
+  if (code !== undefined) of.code = code
+  if (retryAfter !== undefined) of.retryAfter = retryAfter
 }
 
 function tellEnd(turn: Turn, status: RunStatus): RunEnd {
@@ -112,7 +114,7 @@ function tellEnd(turn: Turn, status: RunStatus): RunEnd {
   if (reason !== undefined) event.reason = reason
   if (status === 'failed' && observers.has('error'))
     observers.emit('error', { type: 'error', sessionId, turnId, error: end?.error })
-  Object.assign(event, codeOf(turn))
+  tellCode(event, turn)
   const full = end === undefined ? event : { ...event, error: end.error }
   turn.told = true
   if (observers.has('turn:end')) observers.emit('turn:end', { ...full })
@@ -136,7 +138,8 @@ function result(turn: Turn, status: RunResult['status']): RunResult {
     sessionId: session.id,
   }
   if (reason !== undefined) ended.reason = reason
-  Object.assign(ended, answer.details, codeOf(turn))
+  answer.tell(ended)
+  tellCode(ended, turn)
   const resumes = turn.options.resume?.suspension?.turnId
   if (resumes !== undefined) ended.resumes = resumes
   return ended

@@ -1,6 +1,5 @@
 import { type Ring, State } from '../onion/attempt.ts'
 import { layerError } from '../onion/misuse.ts'
-import { fail, succeed } from '../onion/next.ts'
 import { noResponse } from '../rings/turn/answer.ts'
 import { TurnAttempt } from '../rings/turn/context.ts'
 import { openStage } from '../rings/turn/stream-verbs.ts'
@@ -25,11 +24,8 @@ export const turnRing: Ring = {
   refusal: () => undefined,
   core(attempt) {
     const turn = attempt.$call as Turn
-    turn.core = attempt as TurnAttempt
-    loop(turn).then(
-      () => succeed(attempt, undefined),
-      (error) => fail(attempt, error),
-    )
+    turn.life.core = attempt as TurnAttempt
+    void loop(turn, attempt)
   },
   dropped(attempt) {
     const { answer } = attempt.$call as Turn
@@ -38,7 +34,7 @@ export const turnRing: Ring = {
   },
   close({ $call }, reason) {
     const turn = $call as Turn
-    turn.leaveLoop(reason)
+    turn.life.leaveLoop(reason)
   },
   decided: () => undefined,
   result(attempt) {

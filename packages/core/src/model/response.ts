@@ -39,20 +39,35 @@ export interface ModelResponse {
   message: Message
 }
 
-/** What a finish tells besides reason and usage, in the words of a response; and back. */
-export function detailsOf({ rawReason, paused, responseId, providerMetadata, warnings }: FinishChunk): FinishDetails {
-  const details: FinishDetails = {}
-  if (rawReason !== undefined) details.rawFinishReason = rawReason
-  if (paused === true) details.paused = true
-  if (responseId !== undefined) details.responseId = responseId
-  if (providerMetadata !== undefined) details.providerMetadata = providerMetadata
-  if (warnings !== undefined && warnings.length > 0) details.warnings = warnings
-  return details
+/** What a finish tells besides reason and usage, in the words of a response. */
+export function tellFinish(
+  response: FinishDetails,
+  { rawReason, paused, responseId, providerMetadata, warnings }: FinishChunk,
+): void {
+  if (rawReason !== undefined) response.rawFinishReason = rawReason
+  if (paused === true) response.paused = true
+  if (responseId !== undefined) response.responseId = responseId
+  if (providerMetadata !== undefined) response.providerMetadata = providerMetadata
+  if (warnings !== undefined && warnings.length > 0) response.warnings = warnings
 }
 export type FinishDetails = Pick<
   ModelResponse,
   'rawFinishReason' | 'paused' | 'responseId' | 'providerMetadata' | 'warnings'
 >
+
+/** What a run tells of its model calls. */
+export interface AnswerDetails {
+  /** Of the last model call: why its answer ended, also in the provider's own word, and the provider's id of it. */
+  finishReason?: FinishReason
+  rawFinishReason?: string
+  responseId?: string
+  /** What the provider says of the last answer as a whole: its cost, its grounding, its container. */
+  providerMetadata?: ProviderMetadata
+  /** What the run's model calls could not do as they were asked, each once. */
+  warnings?: readonly ModelWarning[]
+}
+
+/** The finish of a response. */
 export function finishOf(response: ModelResponse): FinishChunk {
   const { finishReason, usage, rawFinishReason, paused, responseId, providerMetadata, warnings } = response
   const finish: FinishChunk = { type: 'finish', reason: finishReason, usage }

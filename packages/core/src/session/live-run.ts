@@ -16,6 +16,8 @@ export interface Settled {
 /** A run behind its AgentRun: its events, its turn while that lasts, its result. */
 export class LiveRun {
   readonly events: EventQueue
+  /** Where it stands among the runs of the agent. */
+  place = 0
   turn: Turn | undefined
   settled = false
   /** Somebody awaits it, or reads its events. */
@@ -38,12 +40,12 @@ export class LiveRun {
   /** The turn begins; an abort that came before meets it at once. */
   begin(turn: Turn): void {
     this.turn = turn
-    if (this.#aborted !== undefined) turn.cut('aborted', toAbortError(this.#aborted.reason))
+    if (this.#aborted !== undefined) turn.life.cut('aborted', toAbortError(this.#aborted.reason))
   }
 
   abort(reason: unknown): void {
     if (this.turn === undefined) this.#aborted ??= { reason }
-    else if (!this.settled) this.turn.cut('aborted', toAbortError(reason))
+    else if (!this.settled) this.turn.life.cut('aborted', toAbortError(reason))
   }
 
   /**

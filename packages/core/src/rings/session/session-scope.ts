@@ -120,7 +120,8 @@ export class SessionScope {
     return this.#usedApprovals
   }
   get pending(): PendingCall[] {
-    return pendingCalls(this.history.pending(), this.suspension)
+    const calls = this.history.pending()
+    return calls.length === 0 ? [] : pendingCalls(calls, this.suspension)
   }
 
   /** A run begins; what waits, unless it is resumed, is given up. */
@@ -237,7 +238,7 @@ export class SessionScope {
 
   /** A reducer failed: so does the turn, even if the layer swallows it. */
   failed(error: unknown): void {
-    this.turn?.fail(error)
+    this.turn?.life.fail(error)
   }
 
   /** A layer that was left has failed to write: its observers are told. */

@@ -11,7 +11,7 @@ import type { State as StateOf, StateWrite } from '../../state/state-store.ts'
 import type { OnChunk, Pipe } from '../../stream/transforms.ts'
 import { SessionAttempt, type SessionContext } from '../session/context.ts'
 import type { SessionScope } from '../session/session-scope.ts'
-import { type RunEnd, RunEnds } from './run-ends.ts'
+import type { RunEnd } from './afterwards.ts'
 import { type StreamVerbs, transformsOf } from './stream-verbs.ts'
 import type { Turn } from './turn.ts'
 
@@ -103,10 +103,10 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     return this.$turn.metadata
   }
   get input(): Message[] {
-    return this.$turn.input
+    return this.$turn.view.input
   }
   set input(input: Message[]) {
-    if (!this.$isMute('input')) this.$turn.setInput(input)
+    if (!this.$isMute('input')) this.$turn.view.setInput(input)
   }
   get output(): string | null {
     return this.$turn.answer.output
@@ -115,10 +115,10 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     if (!this.$isMute('output')) this.$turn.answer.set(this, text)
   }
   get messages(): Message[] {
-    return this.$turn.messages
+    return this.$turn.view.messages
   }
   set messages(messages: Message[]) {
-    if (!this.$isMute('messages')) this.$turn.messages = messages
+    if (!this.$isMute('messages')) this.$turn.view.messages = messages
   }
   get turnId(): string {
     return this.$turn.turnId
@@ -156,11 +156,11 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   }
   abort(reason?: unknown): never {
     if (this.$isLate('abort')) throw leftBehind(this)
-    return this.$acts.abort(reason)
+    return this.$acts.life.abort(reason)
   }
   block(reason: string, options: BlockOptions = {}): never {
     if (this.$isLate('block')) throw leftBehind(this)
-    return this.$acts.block(reason, options)
+    return this.$acts.life.block(reason, options)
   }
   stop(reason = 'stopped'): void {
     if (!this.$isLate('stop')) this.$acts.stop(reason)
@@ -169,11 +169,10 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     this.$turn.emit(event, isLate(this))
   }
   defer(promise: PromiseLike<unknown>): void {
-    this.$turn.defer(promise, this.$name)
+    this.$turn.afterwards.defer(promise, this.$name)
   }
   onEnd(fn: (end: RunEnd) => unknown): void {
-    this.$turn.ends ??= new RunEnds()
-    this.$turn.ends.add(fn, this.$name)
+    this.$turn.afterwards.onEnd(fn, this.$name)
   }
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
     return this.$turn.once(this.onceKey(key), fn)
