@@ -1,17 +1,20 @@
-import type {
-  Citation,
-  ContentChunk,
-  FileChunk,
-  FinishChunk,
-  ProviderMetadata,
-  ProviderToolResult,
-  SourceChunk,
-} from '@allium/core'
+import type { ContentChunk, FinishChunk, ProviderMetadata, SourceChunk } from '@allium/core'
 import { type AiSdkModel, unsupported } from './ai-sdk-model.ts'
 import { type BlockPart, Blocks } from './blocks.ts'
+import {
+  type CitationPart,
+  type FilePart,
+  type SourcePart,
+  type ToolResultPart,
+  toFile,
+  toSource,
+  toToolResult,
+  withMetadata,
+} from './content-parts.ts'
 import { cutOr, partError, truncated } from './failure.ts'
 import { type FinishPart, type Told, toFinish } from './finish.ts'
 import type { ProviderTools } from './provider-tools.ts'
+import { throwFailed, toldError, typeOf } from './raw-events.ts'
 import { type InputStartPart, type ToolCallPart, ToolInputs } from './tool-inputs.ts'
 import { toWarning, type WarningPart } from './warnings.ts'
 
@@ -31,32 +34,6 @@ type StreamPart =
   | { type: 'raw'; rawValue: unknown }
   | ({ type: 'finish' } & FinishPart)
   | { type: 'error'; error: unknown }
-
-interface ToolResultPart {
-  toolCallId: string
-  toolName: string
-  result: unknown
-  isError?: boolean
-  preliminary?: boolean
-  providerMetadata?: ProviderMetadata
-}
-interface FilePart {
-  type: 'file' | 'reasoning-file'
-  mediaType: string
-  data: string | Uint8Array | { type: 'data'; data: string | Uint8Array } | { type: 'url'; url: URL }
-  providerMetadata?: ProviderMetadata
-}
-interface SourcePart {
-  id?: string
-  url?: string
-  title?: string
-  mediaType?: string
-  filename?: string
-  providerMetadata?: ProviderMetadata
-}
-interface CitationPart extends Omit<Citation, 'textId'> {
-  source: SourcePart
-}
 
 /** Turns the parts of one stream into chunks. Parts that it does not know are ignored. */
 export class StreamParts {
@@ -153,54 +130,6 @@ export class StreamParts {
     )
     return [...listed(this.#blocks.end('text', part)), ...sources]
   }
-}
-
-function toToolResult({ toolCallId, toolName, result, isError, providerMetadata }: ToolResultPart): ProviderToolResult {
-  const content = typeof result === 'string' ? result : (JSON.stringify(result) ?? '')
-  const chunk: ProviderToolResult = { type: 'tool-result', callId: toolCallId, name: toolName, content }
-  if (typeof result !== 'string' && content !== '') chunk.json = true
-  if (isError === true) chunk.isError = true
-  return withMetadata(chunk, providerMetadata)
-}
-
-/** v4 puts the data in a box that tells its kind. */
-function toFile({ type, mediaType, data, providerMetadata }: FilePart): FileChunk {
-  const boxed = typeof data === 'object' && 'type' in data ? data : { type: 'data' as const, data }
-  const chunk: FileChunk = { type: 'file', mediaType, data: boxed.type === 'url' ? boxed.url : boxed.data }
-  if (type === 'reasoning-file') chunk.reasoning = true
-  return withMetadata(chunk, providerMetadata)
-}
-
-function toSource({ id, url, title, mediaType, filename, providerMetadata }: SourcePart): SourceChunk {
-  const chunk: SourceChunk = { type: 'source' }
-  if (id !== undefined) chunk.id = id
-  if (url !== undefined) chunk.url = url
-  if (title !== undefined) chunk.title = title
-  if (mediaType !== undefined) chunk.mediaType = mediaType
-  if (filename !== undefined) chunk.filename = filename
-  return withMetadata(chunk, providerMetadata)
-}
-
-function withMetadata<C extends ContentChunk>(chunk: C, providerMetadata: ProviderMetadata | undefined): C {
-  if (providerMetadata !== undefined) chunk.providerMetadata = providerMetadata
-  return chunk
-}
-
-/** OpenAI's failed response, which its v2 package passes over. */
-function throwFailed(raw: unknown): void {
-  const { type, response } = (raw ?? {}) as { type?: unknown; response?: { error?: unknown } | null }
-  if (type === 'response.failed') throw partError(response?.error ?? { message: 'The response failed.' })
-}
-
-/** Some packages pass on the message alone: the event has more. */
-function toldError(error: unknown, raw: unknown): unknown {
-  const { error: whole } = (raw ?? {}) as { error?: unknown }
-  return typeof error === 'string' && typeof whole === 'object' && whole !== null ? whole : error
-}
-
-/** Bedrock's events are named by their one key, its exceptions too. */
-function typeOf(raw: unknown): string | undefined {
-  return typeof raw === 'object' && raw !== null ? Object.keys(raw)[0] : undefined
 }
 
 function listed<T>(value: T | undefined): T[] {
