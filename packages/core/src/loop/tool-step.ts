@@ -2,11 +2,12 @@ import type { ToolEnd } from '../events/events.ts'
 import { cloneJson } from '../messages/json.ts'
 import type { ToolResultPart } from '../messages/message.ts'
 import type { ToolCall as CallOfModel, ModelResponse } from '../model/response.ts'
+import { notJson } from '../model/tool-args.ts'
 import { toolRing } from '../rings/tool/ring.ts'
-import { type AskedCall, ToolCall } from '../rings/tool/tool-call.ts'
+import { type AskedCall, type SentArgs, ToolCall } from '../rings/tool/tool-call.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import type { ToolCallRecord } from '../rings/turn/turn-options.ts'
-import { checkArgs, refusedKey } from '../tool/check-args.ts'
+import { type CheckedArgs, checkArgs, refusedKey } from '../tool/check-args.ts'
 import { errorResult, isShaped, type ToolResult } from '../tool/tool-result.ts'
 
 /** Runs tool calls, some at once, and puts their results into the history in the order of the calls. */
@@ -140,24 +141,24 @@ function prepare(turn: Turn, asked: AskedCall, args: Record<string, unknown>): T
   const { agent } = turn.session
   const { call, problem } = asked
   const registered = agent.tools.get(call.name)
-  const make = (invalid: ToolCall['sent']['invalid'], parsed?: unknown) =>
-    new ToolCall(turn, toolRing, asked, { args, invalid }, registered, parsed)
+  const make = (invalid: SentArgs['invalid'], parsed?: unknown, cause?: unknown) =>
+    new ToolCall(turn, toolRing, asked, { args, invalid, cause }, registered, parsed)
+  const judged = (checked: CheckedArgs) =>
+    checked.issues === undefined ? make(undefined, checked.value) : make(checked.issues, undefined, checked.cause)
   if (registered === undefined) return make([{ message: noSuchTool(turn, call.name) }])
   if (problem !== undefined) return make([{ message: problem }])
   const refused = refusedKey(call.args)
   if (refused !== undefined) return make(refused.issues)
   const checked = checkArgs(registered.tool, args, agent.setup.validate)
-  return checked instanceof Promise
-    ? checked.then(({ issues, ...rest }) => make(issues, (rest as { value?: unknown }).value))
-    : make(checked.issues, (checked as { value?: unknown }).value)
+  return checked instanceof Promise ? checked.then(judged) : judged(checked)
 }
 
 const truncated = 'The arguments were truncated, because the answer reached its length limit. Send a shorter call.'
 
 function invalidJson(problem: string, response: ModelResponse): string {
-  return response.finishReason === 'length'
-    ? truncated
-    : `${problem} They may have been truncated. Send the call again, as one JSON object.`
+  if (response.finishReason === 'length') return truncated
+  const cut = problem === notJson ? ' They may have been truncated.' : ''
+  return `${problem}${cut} Send the call again, as one JSON object.`
 }
 
 /** The last call of an answer that reached its length limit, before any argument came. */

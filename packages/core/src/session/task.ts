@@ -35,6 +35,7 @@ export function turnOf<C>(
 ): Turn {
   const { setup } = scope.agent
   const messages = resume === undefined ? toMessages(input) : []
+  scope.checkCallIds(messages)
   const context = options.context === undefined ? scope.context : host.checkContext(options.context)
   const onion = onionOf(options, scope, host, output)
   scope.beginRun(resume !== undefined)

@@ -17,7 +17,7 @@ export function executeTool(core: ToolAttempt): void {
   const { registered, callId, parsed } = core.$call
   const { invalid, changed, args } = core.$fields
   if (invalid !== undefined || registered === undefined)
-    return succeed(core, errorResult(callId, tellIssues(invalid ?? [])))
+    return succeed(core, errorResult(callId, tellIssues(invalid ?? []), core.$call.sent.cause))
   const { tool } = registered
   // What the schema made of the arguments is the first attempt's: the tool may have changed it.
   if (!changed && core.$number === 1) return decided(core, tool, { value: parsed })
@@ -30,7 +30,7 @@ export function executeTool(core: ToolAttempt): void {
 function decided(core: ToolAttempt, tool: AnyTool, args: CheckedArgs): void {
   const { $call: call, $fields } = core
   if (args.issues !== undefined)
-    return succeed(core, errorResult(call.callId, `The arguments do not fit: ${tellIssues(args.issues)}`))
+    return succeed(core, errorResult(call.callId, `The arguments do not fit: ${tellIssues(args.issues)}`, args.cause))
   const { approval, waited } = call.asked
   if (approval === undefined) return permitted(core, tool, args.value)
   if ('deny' in approval) return succeed(core, call.deny(approval.deny))

@@ -1,11 +1,14 @@
+import { AlliumError } from '../../errors/allium-error.ts'
 import type { BlockOptions } from '../../errors/block-error.ts'
+import { describe, messageOf } from '../../errors/describe.ts'
 import type { CustomEvent } from '../../events/events.ts'
+import { checkMessage } from '../../messages/check-messages.ts'
 import type { ReadonlyHistory } from '../../messages/history.ts'
 import type { Message } from '../../messages/message.ts'
 import type { Usage } from '../../messages/usage.ts'
 import { modelId, type Settings, type ToolDef } from '../../model/model.ts'
 import { isLate, State } from '../../onion/attempt.ts'
-import { leftBehind, nameOf } from '../../onion/misuse.ts'
+import { layerError, leftBehind, nameOf } from '../../onion/misuse.ts'
 import type { Capabilities } from '../../seams/capability.ts'
 import type { State as StateOf, StateWrite } from '../../state/state-store.ts'
 import type { OnChunk, Pipe } from '../../stream/transforms.ts'
@@ -22,7 +25,8 @@ export interface TurnContext<S = StateOf, Config = unknown, C = unknown, P = unk
   /** The input of this turn; a guard may replace it before next(). */
   input: Message[]
   /** The answer's text; null until the turn has one. Setting it before next() and not calling next() answers the turn. */
-  output: string | null
+  get output(): string | null
+  set output(text: string)
   /** The working view that each model call starts from; replaceable, for compaction. The history stays whole. */
   messages: Message[]
   /** The id of this run. */
@@ -73,6 +77,17 @@ export interface TurnPlan {
   readonly answerTool: string | undefined
 }
 
+/** @throws AlliumError `layer.result` unless a layer put messages in the place of the input */
+function checkInputOf(attempt: TurnAttempt, input: unknown): void {
+  try {
+    if (!Array.isArray(input))
+      throw new AlliumError('message.invalid', `It is ${describe(input)}, and no list of messages.`)
+    for (const [i, message] of input.entries()) checkMessage(message, `ctx.input[${i}]`)
+  } catch (error) {
+    throw layerError(attempt, 'layer.result', `set ctx.input to what is no input. ${messageOf(error)}`, error)
+  }
+}
+
 /** The one attempt of a turn layer's next(), and the context of the layer that stands in it; the core's is that of the loop. */
 export class TurnAttempt extends SessionAttempt implements TurnContext {
   $history: ReadonlyHistory | undefined = undefined
@@ -106,12 +121,13 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     return this.$turn.view.input
   }
   set input(input: Message[]) {
+    checkInputOf(this, input)
     if (!this.$isMute('input')) this.$turn.view.setInput(input)
   }
   get output(): string | null {
     return this.$turn.answer.output
   }
-  set output(text: string | null) {
+  set output(text: string) {
     if (!this.$isMute('output')) this.$turn.answer.set(this, text)
   }
   get messages(): Message[] {

@@ -58,7 +58,7 @@ export class Turn implements Call {
     this.maxSteps = options.maxSteps
     this.events = options.events
     this.life = new Life(this)
-    this.view = new WorkingView(session.history, options.input)
+    this.view = new WorkingView(session, options.input)
     this.answer = new Answer(this)
     const suspension = options.resume?.suspension
     this.rootId = suspension?.rootId ?? this.turnId

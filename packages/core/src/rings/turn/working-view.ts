@@ -1,7 +1,8 @@
 import { copyMessage } from '../../messages/copy-message.ts'
-import { answerCalls, type History } from '../../messages/history.ts'
+import { answerCalls } from '../../messages/history.ts'
 import { cloneJson, freezeJson } from '../../messages/json.ts'
 import type { Message, ToolResultPart } from '../../messages/message.ts'
+import type { SessionScope } from '../session/session-scope.ts'
 
 const none: readonly Message[] = []
 
@@ -12,14 +13,14 @@ export class WorkingView {
   begun = false
   /** The tool calls that run, which can be closed: what has no result yet was cancelled. */
   step: { close(): void } | undefined
-  readonly #history: History
+  readonly #session: Pick<SessionScope, 'history' | 'addCallIds'>
   #messages: Message[] | undefined
   /** The input, as it stands among these before the core begins. */
   #shown = none
   #sealed = false
 
-  constructor(history: History, input: Message[]) {
-    this.#history = history
+  constructor(session: Pick<SessionScope, 'history' | 'addCallIds'>, input: Message[]) {
+    this.#session = session
     this.input = input
   }
 
@@ -27,7 +28,7 @@ export class WorkingView {
   get messages(): Message[] {
     if (this.#messages === undefined) {
       this.#shown = this.begun ? none : this.input.map(copyMessage)
-      this.#messages = this.#history.items.concat(this.#shown)
+      this.#messages = this.#session.history.items.concat(this.#shown)
       for (const message of this.#messages) freezeJson(message)
     }
     return this.#messages
@@ -37,7 +38,7 @@ export class WorkingView {
   }
   /** The same to read: the history itself where nobody has looked. */
   get working(): readonly Message[] {
-    return this.#messages ?? this.#history.items
+    return this.#messages ?? this.#session.history.items
   }
   setInput(input: Message[]): void {
     if (this.#messages !== undefined && !this.begun) {
@@ -52,21 +53,22 @@ export class WorkingView {
   takeInput(): void {
     if (this.begun) return
     this.begun = true
-    this.#history.push(this.input)
+    this.#session.history.push(this.input)
+    this.#session.addCallIds(this.input)
   }
 
   /** Adds a message to the history and to what the next model call starts from. */
   commit(message: Message): void {
     if (this.#sealed) return
     const own = copyMessage(message)
-    this.#history.append(own)
+    this.#session.history.append(own)
     this.#messages?.push(freezeJson(own))
   }
 
   /** Adds results to the history and to what the next model call starts from. */
   commitResults(results: ToolResultPart[]): void {
     if (this.#sealed) return
-    this.#history.answer(results)
+    this.#session.history.answer(results)
     if (this.#messages !== undefined) answerCalls(this.#messages, cloneJson(results))
   }
 
