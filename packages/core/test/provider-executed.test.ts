@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import type { Middleware, ModelChunk } from '../src/index.ts'
 import { build, tool, traffic, turn } from './kit.ts'
 
@@ -90,6 +91,14 @@ describe('a tool that the provider executes', () => {
     const { session, shown } = await turn([{ chunks: [...search, 'It is x.'] }], layers, { tools: [searchTool] })
     expect(shown).toBe('Rewritten.')
     expect(traffic(session.history)).toEqual({ calls: ['s1'], results: ['s1'] })
+  })
+
+  it('does not keep the strategy "final" from asking for the form', async () => {
+    const steps = [{ chunks: [...search, 'Oslo.'] }, '{"city":"Oslo"}']
+    const { agent, model } = build(steps, [], { tools: [searchTool] })
+    const output = { schema: z.object({ city: z.string() }), strategy: 'final' } as const
+    expect((await agent.run('Where?', { output })).output).toEqual({ city: 'Oslo' })
+    expect(model.calls).toBe(2)
   })
 
   it('whose stream is cut leaves a history that is valid', async () => {
