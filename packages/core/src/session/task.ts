@@ -85,7 +85,7 @@ function onionOf<C>(
   host: SessionHost,
   output: OutputPlan | undefined,
 ): Onion {
-  const all = output?.layer === undefined ? use : [...(use ?? []), output.layer]
-  const own = all === undefined ? agent.onion : host.onionWith(all)
+  const inner = output?.layer
+  const own = use === undefined && inner === undefined ? agent.onion : host.onionWith(use, inner)
   return parent === undefined ? own : inheritOnion(parent.$turn.options.onion, own)
 }
