@@ -46,13 +46,14 @@ export type {
   Model,
   ModelRef,
   ModelRequest,
+  ProviderOptions,
   ResolveModel,
   ResponseFormat,
   Settings,
   ToolChoice,
   ToolDef,
 } from './model/model.ts'
-export type { ModelResponse, ResponseInput, ToolCall } from './model/response.ts'
+export type { AnswerDetails, ModelResponse, ResponseInput, ToolCall } from './model/response.ts'
 // Layers
 export { compose, type Layer as ComposeLayer, type Layers as ComposeLayers } from './onion/compose.ts'
 export type { NextOptions, ScopeName } from './onion/hook.ts'

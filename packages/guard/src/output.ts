@@ -83,6 +83,7 @@ function textOf(chunk: ContentChunk, kind: 'text-delta' | 'reasoning-delta'): st
     case 'tool-result':
     case 'file':
     case 'source':
+    case 'custom':
       return ''
     default:
       return unknownKind(chunk, 'chunk')

@@ -3,6 +3,7 @@ import {
   digestOf,
   type KeyValue,
   layerOptions,
+  type Message,
   type ModelContext,
   type ModelResponse,
   option,
@@ -115,8 +116,14 @@ function sharersOf(ctx: ModelContext, per: NonNullable<CacheOptions['per']>): un
 }
 
 /** Ended by itself: not at its length, by a filter, or in an error. What a layer said in the place of a model, such as a budget, is no answer to keep. */
-function isWhole({ finishReason, usage }: ModelResponse): boolean {
-  return (finishReason === 'stop' || finishReason === 'tool-calls') && usage.calls > 0
+function isWhole({ finishReason, usage, paused, toolCalls, message }: ModelResponse): boolean {
+  if (usage.calls === 0 || paused === true || (finishReason !== 'stop' && finishReason !== 'tool-calls')) return false
+  return toolCalls.every(({ callId, providerExecuted }) => providerExecuted !== true || hasResult(message, callId))
+}
+
+/** A result that the provider still owes comes in an answer to this one alone. */
+function hasResult({ content }: Message, callId: string): boolean {
+  return typeof content !== 'string' && content.some((part) => part.type === 'tool-result' && part.callId === callId)
 }
 
 /** The answer as one of its own: it cost nothing, and ids of tool calls are unique in a history. */
@@ -129,7 +136,8 @@ async function again(known: ModelResponse, { turnId, callIndex }: ModelContext) 
   for (const call of toolCalls) call.callId = idOf(call.callId)
   if (typeof message.content !== 'string')
     for (const part of message.content)
-      if (part.type === 'tool-call' || part.type === 'tool-result') part.callId = idOf(part.callId)
+      if (part.type === 'tool-call' || (part.type === 'tool-result' && places.has(part.callId)))
+        part.callId = idOf(part.callId)
   return { text, ...(reasoning !== undefined && { reasoning }), toolCalls, finishReason, model, message }
 }
 

@@ -69,7 +69,7 @@ export function structured(given: StructuredOptions): TypedMiddleware<{}> {
       const envelope = enveloped ? envelopeOf(ctx) : 'never'
       for (let attempt = 1; ; attempt++) {
         const response = await next()
-        if (asksForTools(response)) return response
+        if (isUnfinished(response)) return response
         const issues = await issuesOf(response, schema, format === 'text' ? format : { envelope })
         if (issues === undefined) return response
         const told = issues.map(tell)
@@ -87,9 +87,9 @@ function envelopeOf({ request, plan }: ModelContext): Envelope {
   return request.responseFormat.type === 'json' || plan.answerTool !== undefined ? 'always' : 'perhaps'
 }
 
-/** Calls that the provider ran itself are part of an answer. */
-function asksForTools({ toolCalls }: ModelResponse): boolean {
-  return toolCalls.some(({ providerExecuted }) => providerExecuted !== true)
+/** It asks for tools, or was paused: another answer follows. Calls that the provider ran itself are part of an answer. */
+function isUnfinished({ toolCalls, paused }: ModelResponse): boolean {
+  return paused === true || toolCalls.some(({ providerExecuted }) => providerExecuted !== true)
 }
 
 function askForJson(issues: readonly string[]): string {

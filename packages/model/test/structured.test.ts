@@ -1,4 +1,4 @@
-import { Agent, type AnyMiddleware, textOf } from '@allium/core'
+import { Agent, type AnyMiddleware, type ModelChunk, textOf } from '@allium/core'
 import { type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -108,6 +108,13 @@ describe('model.structured', () => {
       'assistant',
       'user',
     ])
+  })
+
+  it('leaves an answer alone that the provider paused: it is not whole', async () => {
+    const paused: ModelChunk = { type: 'finish', reason: 'stop', paused: true, usage: {} }
+    const { agent, told } = scene([{ chunks: ['I look it up.', paused] }, right])
+    expect((await agent.run('hi')).text).toBe(right)
+    expect(told).toEqual([])
   })
 
   it('takes a repair that calls a tool first', async () => {

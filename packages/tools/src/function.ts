@@ -16,6 +16,8 @@ const readOptions = layerOptions<FunctionOptions<Schema>>('tools:function', {
   requireApproval: option.either(option.flag, option.fn),
   timeout: option.number({ above: 0 }),
   providerExecuted: option.object,
+  providerOptions: option.object,
+  strict: option.flag,
 })
 
 /**

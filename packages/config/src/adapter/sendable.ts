@@ -1,7 +1,7 @@
 import { AlliumError, type Message, type ToolDef } from '@allium/core'
 import { z } from 'zod'
 
-const parts = ['text', 'reasoning', 'image', 'file', 'tool-call', 'tool-result'] as const
+const parts = ['text', 'reasoning', 'image', 'file', 'custom', 'tool-call', 'tool-result'] as const
 const message = z.looseObject({
   role: z.enum(['system', 'user', 'assistant', 'tool']),
   content: z.union([z.string(), z.array(z.looseObject({ type: z.enum(parts) }))]),

@@ -63,6 +63,6 @@ export function deniedResult(callId: string, reason: string): ToolResult {
   return { callId, content: reasonText(reason, 'Denied.'), isError: true, status: 'denied' }
 }
 
-function isShaped(value: unknown): value is ShapedToolResult {
+export function isShaped(value: unknown): value is ShapedToolResult {
   return typeof value === 'object' && value !== null && shaped in value
 }
