@@ -1,8 +1,8 @@
 // What `npm run check` holds sizes to, gzipped. The packs without their dependencies: their own code.
 const packs = {
   combinators: 6,
-  config: 15,
-  guard: 21,
+  config: 16,
+  guard: 23,
   hooks: 6,
   memory: 7,
   model: 8,

@@ -34,3 +34,8 @@ agent.session({ principal: { tenant: 'acme' } })
 const asUmbrella: Agent<{ 'guard:budget:spent': number }> = new Agent({ model: 'a/b' }).use(guard.budget({ limit: 1 }))
 const asCore: CoreAgent = new Agent({ model: 'a/b' })
 void [asUmbrella, asCore]
+
+// @ts-expect-error a factory is called: .use(guard.budget({ limit: 1 }))
+new Agent({ model: 'a/b' }).use(guard.budget)
+// @ts-expect-error and so is one that needs no options
+new Agent({ model: 'a/b' }).use(model.retry)

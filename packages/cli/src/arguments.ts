@@ -12,6 +12,8 @@ export interface Arguments {
   /** Undefined where it comes from stdin. */
   prompt: string | undefined
   model: string | undefined
+  /** Who asks. */
+  principal: object | undefined
   trace: boolean
   json: boolean
   debug: boolean
@@ -24,12 +26,15 @@ export const help = `Usage:
 Without a config: allium.config.yml, .yaml, .json, .ts, .mts, .js or .mjs in this folder.
 
   --model <model>  another model than the config's, such as openai/gpt-5
+  --principal <who>
+                   who asks: an id of a user, or JSON such as '{"userId":"jane","tenantId":"acme"}'
   --trace          shows the onion of each turn, on stderr
   --json           events as JSON, one a line, then the result
   --debug          shows what shell hooks write to stderr
   --help, --version
 
-Exit codes: 0 answered or stopped, 1 failed, 2 mistake in the command or config, 3 blocked, 4 waits for approval, 130 Ctrl-C
+Exit codes: 0 answered or stopped, 1 failed, 2 mistake in the command or config, 3 blocked,
+4 a tool call waits for approval (in chat: at its end), 130 Ctrl-C
 `
 
 const endings = ['yml', 'yaml', 'json', 'ts', 'mts', 'js', 'mjs']
@@ -40,6 +45,7 @@ export function parseCommand(argv: readonly string[], cwd: string): Arguments {
   const [command, ...rest] = positionals
   const options = {
     model: values.model,
+    principal: values.principal === undefined ? undefined : principalOf(values.principal),
     trace: values.trace === true,
     json: values.json === true,
     debug: values.debug === true,
@@ -64,6 +70,7 @@ function parse(argv: readonly string[]) {
       allowPositionals: true,
       options: {
         model: { type: 'string' },
+        principal: { type: 'string' },
         trace: flag,
         json: flag,
         debug: flag,
@@ -74,6 +81,17 @@ function parse(argv: readonly string[]) {
   } catch (error) {
     throw new UsageError(messageOf(error))
   }
+}
+
+function principalOf(text: string): object {
+  if (/^[^\s"'{[]+$/.test(text)) return { userId: text }
+  try {
+    const principal: unknown = JSON.parse(text)
+    if (typeof principal === 'object' && principal !== null && !Array.isArray(principal)) return principal
+  } catch {}
+  throw new UsageError(
+    `--principal is ${JSON.stringify(text)}. Give the id of a user, or JSON such as '{"userId":"jane","tenantId":"acme"}'.`,
+  )
 }
 
 function isConfig(text: string, cwd: string): boolean {

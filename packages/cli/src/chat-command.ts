@@ -1,26 +1,27 @@
 import { createInterface } from 'node:readline'
 import { type Decision, messageOf, type Session } from 'allium'
 import type { Arguments } from './arguments.ts'
-import { exitCodes } from './exit-codes.ts'
+import { exitCodes, interrupted } from './exit-codes.ts'
 import { openAgent } from './open-agent.ts'
-import { printable } from './printable.ts'
-import { errorFields, type Shown, showRun, toLine } from './show-run.ts'
+import { printable, visible } from './printable.ts'
+import { endOf, errorFields, type Shown, showRun, toLine } from './show-run.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /** `allium chat`: turns of one session, a line each. A mistake in one turn does not end it; the config is read again when it changes. */
 export async function chatCommand(given: Arguments, around: Surroundings): Promise<number> {
   const { stdin, stdout, stderr } = around
   const { agent, trace } = await openAgent(given, around, true)
-  const session = agent.session()
+  const session = agent.session({ principal: given.principal })
   const input = createInterface({ input: stdin, terminal: false })
   const lines = input[Symbol.asyncIterator]()
   let running = false
-  const onInterrupt = () => (running ? session.abort(new DOMException('Ctrl-C', 'AbortError')) : input.close())
+  const onInterrupt = () => (running ? session.abort(interrupted) : input.close())
   around.on('SIGINT', onInterrupt)
   try {
     for (;;) {
       const line = await ask('> ')
-      if (line === undefined || line.trim() === '/exit') return exitCodes.ok
+      if (line === undefined || line.trim() === '/exit')
+        return session.pending.length > 0 ? exitCodes.suspended : exitCodes.ok
       if (line.trim() !== '') await answer(line)
     }
   } finally {
@@ -47,20 +48,31 @@ export async function chatCommand(given: Arguments, around: Surroundings): Promi
     if ('error' in shown) {
       if (given.json) stdout.write(`${toLine({ type: 'error', ...errorFields(shown.error) })}\n`)
       else stderr.write(`${printable(messageOf(shown.error))}\n`)
-    } else if (shown.result.status !== 'completed' && !given.json)
-      stderr.write(`${printable(`The turn was ${shown.result.status}: ${shown.result.reason ?? ''}`)}\n`)
+    } else if (!['completed', 'suspended'].includes(shown.result.status) && !given.json)
+      stderr.write(`${printable(endOf(shown.result))}\n`)
     return shown
   }
 
   async function decide({ pending }: Session<object>) {
     const decisions: Record<string, Decision> = {}
     for (const { callId, name, args, token } of pending) {
-      const said = await ask(`Run ${printable(`${name} ${JSON.stringify(args)}`)}? [y/N] `)
-      if (said === undefined) return undefined
-      decisions[callId] = /^y(es)?$/i.test(said.trim()) ? { approve: true } : { deny: 'The user said no.' }
+      const approved = await agrees(`Run ${visible(`${name} ${JSON.stringify(args)}`)}? [y/N] `)
+      if (approved === undefined) return undefined
+      decisions[callId] = approved ? { approve: true } : { deny: 'The user said no.' }
       if (token !== undefined) Object.assign(decisions[callId], { token })
     }
     return decisions
+  }
+
+  /** Asks until the answer is one; undefined at the end of input. */
+  async function agrees(question: string): Promise<boolean | undefined> {
+    for (;;) {
+      const said = (await ask(question))?.trim().toLowerCase()
+      if (said === undefined) return undefined
+      if (said === 'y' || said === 'yes') return true
+      if (said === '' || said === 'n' || said === 'no') return false
+      stderr.write('Answer y or n.\n')
+    }
   }
 
   async function ask(question: string): Promise<string | undefined> {

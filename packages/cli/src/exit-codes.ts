@@ -25,8 +25,11 @@ const codes: Record<RunResult['status'], number> = {
   suspended: exitCodes.suspended,
 }
 
+/** Why Ctrl-C ends a turn: an abort for another reason is a failure like any other. */
+export const interrupted = new DOMException('Ctrl-C', 'AbortError')
+
 export function codeOfError(error: unknown): number {
-  if (error instanceof Error && error.name === 'AbortError') return exitCodes.aborted
+  if ((error as { reason?: unknown } | null | undefined)?.reason === interrupted) return exitCodes.aborted
   const isMistake = isAlliumError(error) && /^(config|layer|agent)\./.test(error.code)
   return isMistake || error instanceof UsageError ? exitCodes.usage : exitCodes.failed
 }

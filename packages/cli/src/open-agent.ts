@@ -23,7 +23,7 @@ export async function openAgent(
   }
   const agent = await loadConfig(config, { logger, env, watch, onReload, ...(model !== undefined && { model }) })
   if (!trace) return { agent, trace: () => {} }
-  const onion = observe.onion()
+  const onion = observe.onion({ as: 'cli:onion' })
   agent.use(onion)
   return { agent, trace: (turnId) => line(`\n${onion.toText(turnId)}`) }
 }

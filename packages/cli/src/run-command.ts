@@ -1,9 +1,9 @@
 import { text } from 'node:stream/consumers'
 import type { Arguments } from './arguments.ts'
-import { codeOf, UsageError } from './exit-codes.ts'
+import { codeOf, interrupted, UsageError } from './exit-codes.ts'
 import { openAgent } from './open-agent.ts'
-import { printable } from './printable.ts'
-import { showRun } from './show-run.ts'
+import { printable, visible } from './printable.ts'
+import { endOf, showRun } from './show-run.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /** `allium run`: one turn. Gives the exit code; throws what it failed with. */
@@ -11,22 +11,26 @@ export async function runCommand(given: Arguments, around: Surroundings): Promis
   const prompt = given.prompt ?? (await promptOf(around))
   const { agent, trace } = await openAgent(given, around, false)
   const stop = new AbortController()
-  const onInterrupt = () => stop.abort(new DOMException('Ctrl-C', 'AbortError'))
+  const onInterrupt = () => stop.abort(interrupted)
   around.on('SIGINT', onInterrupt)
   try {
-    const shown = await showRun(agent.run(prompt, { signal: stop.signal }), given.json, around)
+    const { principal, json } = given
+    const run = agent.run(prompt, { signal: stop.signal, session: { principal } })
+    const shown = await showRun(run, json, around)
     if (shown.turnId !== undefined) trace(shown.turnId)
     if ('error' in shown) throw shown.error
-    const { status, reason, pending } = shown.result
-    const waits = pending.map(({ name, callId }) => `${name} (${callId})`).join(', ')
-    if (status !== 'completed' && !given.json)
-      around.stderr.write(
-        `${printable(`The turn was ${status}${reason === undefined ? '' : `: ${reason}`}${waits === '' ? '' : `: ${waits}`}`)}\n`,
-      )
+    const { pending } = shown.result
+    const waits = pending.map(({ name, callId }) => `${visible(name)} (${visible(callId)})`).join(', ')
+    if (waits !== '') tell(`The turn waits for approval: ${waits}. Run it in allium chat, which asks.`)
+    else if (shown.result.status !== 'completed') tell(endOf(shown.result))
     return codeOf(shown.result)
   } finally {
     around.off('SIGINT', onInterrupt)
     await agent.dispose()
+  }
+
+  function tell(line: string): void {
+    if (!given.json) around.stderr.write(`${printable(line)}\n`)
   }
 }
 

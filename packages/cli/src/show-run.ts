@@ -35,6 +35,11 @@ export async function showRun(run: AgentRun, json: boolean, { stdout, stderr }: 
   }
 }
 
+/** How a turn ended that was not answered. */
+export function endOf({ status, reason }: Pick<RunResult, 'status' | 'reason'>): string {
+  return `The turn was ${status}${reason === undefined || reason === '' ? '.' : `: ${reason}`}`
+}
+
 /** One line of JSON: bytes as base64, and of an error what may be told. */
 export function toLine(event: object): string {
   return JSON.stringify(event, (_key, value: unknown) => {

@@ -25,12 +25,16 @@ export default {
 /** The command in a folder with this config; what is on stdin is given at once. */
 async function allium(
   argv: string[],
-  { files = {}, stdin = '' }: { files?: Record<string, string>; stdin?: string } = {},
+  { files = {}, stdin = '', isTTY = false }: { files?: Record<string, string>; stdin?: string; isTTY?: boolean } = {},
 ) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'allium-cli-')))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
   for (const [name, content] of Object.entries(files)) writeFileSync(join(root, name), content)
-  const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }
+  const streams = {
+    stdin: Object.assign(new PassThrough(), { isTTY }),
+    stdout: new PassThrough(),
+    stderr: new PassThrough(),
+  }
   const around = Object.assign(new EventEmitter(), streams, { env: { PATH: process.env.PATH }, cwd: () => root })
   streams.stdin.end(stdin)
   const begun = main(argv, around)
@@ -144,7 +148,110 @@ describe('allium chat', () => {
   })
 })
 
+/** A model that calls the tool `pay`, which waits for approval, and then says what came of it. */
+const paying = (args = "{ to: 'jane' }", more = '') => ({
+  'allium.config.ts': `export default {
+  agent: {
+    model: { id: 'pay/model', async *stream({ messages }: any) {
+      const usage = { inputTokens: 1, outputTokens: 2 }
+      const result = messages.at(-1).role === 'tool' ? messages.at(-1).content[0].content : undefined
+      if (result === undefined) {
+        yield { type: 'tool-input-start', callId: 'c1', name: 'pay' }
+        yield { type: 'tool-input-delta', callId: 'c1', delta: JSON.stringify(${args}) }
+        yield { type: 'tool-input-end', callId: 'c1' }
+      } else yield { type: 'text-delta', delta: result }
+      yield { type: 'finish', reason: 'stop', usage }
+    } },
+    tools: [{ name: 'pay', description: 'Pays', jsonSchema: { type: 'object' }, requireApproval: true, execute: () => 'paid' }],
+    ${more}
+  },
+}`,
+})
+
+describe('a call that waits for approval', () => {
+  test.each([
+    ['y', 'paid'],
+    [' YES ', 'paid'],
+    ['n', 'The user said no.'],
+    ['', 'The user said no.'],
+    ['what\nyep\ny', 'paid'],
+    ['what\nno', 'The user said no.'],
+  ])('is decided in allium chat by %j', async (said, out) => {
+    const ran = await allium(['chat'], { files: paying(), stdin: `Pay\n${said}\n`, isTTY: true })
+    expect([ran.code, ran.out]).toEqual([0, `${out}\n`])
+    expect(ran.err.match(/Run pay/g)).toHaveLength(said.split('\n').length)
+    expect(ran.err).not.toContain('The turn was suspended')
+  })
+
+  test('is shown with every character that could hide something', async () => {
+    const files = paying("{ to: 'a\\u202eb\\u200bc\\u2028\\u{e0041}', '\\u2066k': 1 }")
+    const { err } = await allium(['chat'], { files, stdin: 'Pay\nn\n', isTTY: true })
+    expect(err).toContain(String.raw`Run pay {"to":"a\u{202e}b\u{200b}c\u{2028}\u{e0041}","\u{2066}k":1}? [y/N]`)
+  })
+
+  test('that nobody decided of ends allium chat with 4', async () => {
+    expect((await allium(['chat'], { files: paying(), stdin: 'Pay\n' })).code).toBe(4)
+  })
+
+  test('ends allium run with 4, and says where it can be decided', async () => {
+    const { code, err } = await allium(['run', 'Pay'], { files: paying() })
+    expect(code).toBe(4)
+    expect(err).toBe('The turn waits for approval: pay (c1). Run it in allium chat, which asks.\n')
+  })
+})
+
+describe('--principal', () => {
+  const more =
+    "middleware: { beforeModelCall: [] }, use: [{ name: 'who', turn(ctx: any, next: any) { ctx.output = JSON.stringify(ctx.principal) } }],"
+  const who = { 'allium.config.ts': config(more) }
+
+  test.each([
+    ['jane', '{"userId":"jane"}'],
+    ['{"userId":"jane","tenantId":"acme"}', '{"userId":"jane","tenantId":"acme"}'],
+  ])('says who asks: %s', async (given, principal) => {
+    for (const argv of [['run', 'Hi'], ['chat']])
+      expect((await allium([...argv, '--principal', given], { files: who, stdin: 'Hi\n' })).out).toBe(`${principal}\n`)
+  })
+
+  test.each(['{"userId":', '[1]', ''])('that is neither an id nor an object is a mistake: %s', async (given) => {
+    const { code, err } = await allium(['run', 'Hi', '--principal', given], { files: who })
+    expect([code, err]).toEqual([2, expect.stringContaining('--principal')])
+  })
+
+  test('gives budgets per tenant their tenant', async () => {
+    const files = { 'allium.config.ts': config("use: [{ 'guard.budget': { limit: 1, per: 'tenant' } }],") }
+    expect((await allium(['run', 'Hi'], { files })).code).toBe(1)
+    const argv = ['run', 'Hi', '--principal', '{"tenantId":"acme"}']
+    expect(await allium(argv, { files })).toMatchObject({ code: 0, out: '1: Hi\n' })
+  })
+})
+
 describe('allium', () => {
+  test('ends with 1 where a layer aborts, or an error looks like an abort: 130 is Ctrl-C alone', async () => {
+    const aborts = "use: [{ name: 'stop', turn: (ctx: any) => ctx.abort('no more') }],"
+    const throws = '(() => { throw Object.assign(new Error("hung up"), { name: "AbortError" }) })()'
+    expect(await allium(['run', 'Hi'], { files: { 'allium.config.ts': config(aborts) } })).toMatchObject({
+      code: 1,
+      err: 'The run was aborted: no more\n',
+    })
+    expect(await allium(['run', 'Hi'], { files: { 'allium.config.ts': config('', throws) } })).toMatchObject({
+      code: 1,
+      err: 'hung up\n',
+    })
+  })
+
+  test('shows the onion of a config that keeps one too', async () => {
+    const { code, err } = await allium(['run', '--trace', 'Hi'], {
+      files: { 'allium.config.ts': config("use: ['observe.onion'],") },
+    })
+    expect([code, err]).toEqual([0, expect.stringContaining('model · echo/model')])
+  })
+
+  test('lets no change of direction of an answer reach the terminal', async () => {
+    const hostile = { 'allium.config.ts': config('', '"a\\u202eb\\u2066c\\u200fd"') }
+    expect((await allium(['run', 'Hi'], { files: hostile })).out).toBe('abc\u200fd\n')
+  })
+
   test('tells how it is used, and its version', async () => {
     expect((await allium([])).out).toContain('allium run [config] "prompt"')
     expect((await allium(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/)

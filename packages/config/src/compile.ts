@@ -15,8 +15,6 @@ export interface Plan {
   readonly hooks: Hooks
   readonly layers: readonly NamedLayer[]
   readonly tools: readonly AnyTool[]
-  /** The files that hooks were read from. */
-  readonly files: readonly string[]
 }
 
 export interface CompileOptions {
@@ -26,6 +24,8 @@ export interface CompileOptions {
   readonly packs: Packs
   /** Milliseconds for a hook, where the config says none. */
   readonly timeout: number | undefined
+  /** Told of each file of a hook, those that cannot be read too. */
+  onFile(file: string): void
 }
 
 /** Milliseconds for hooks and tools. */
@@ -36,11 +36,13 @@ export async function compileConfig(source: Source, options: CompileOptions): Pr
   const shape = checkShape(source)
   if (!source.trusted) refuseCode(source, shape)
   const { tools, use, mcp } = shape.agent
-  const files: string[] = []
   const timeout = options.timeout ?? shape.toolTimeout ?? defaultTimeout
-  const hooks = await compileHooks(shape, { ...options, source, timeout, onFile: (file) => files.push(file) })
-  const layers = [...namedLayers(source, use, options.packs), ...serverLayers(source, mcp, options.packs)]
-  return { shape, hooks, layers, tools: await readTools(source, tools, options), files }
+  const hooks = await compileHooks(shape, { ...options, source, timeout })
+  const layers = [
+    ...(await namedLayers(source, use, options.packs)),
+    ...(await serverLayers(source, mcp, options.packs)),
+  ]
+  return { shape, hooks, layers, tools: await readTools(source, tools, options) }
 }
 
 async function compileHooks({ agent }: Shape, use: EntryOptions): Promise<Hooks> {

@@ -47,18 +47,22 @@ export function createLoader({
   const code = createCode(modules)
   return async (config, given = {}) => {
     const { trusted, allowOutside = false, env = process.env, watch = false, onReload, ...options } = given
-    const read = async () => {
+    const read = async (onFile: (file: string) => void) => {
       code.forget()
       const source = await readSource(config, { env, trusted, code })
-      const plan = await compileConfig(source, { code, env, allowOutside, packs, timeout: options.toolTimeout })
+      const { toolTimeout: timeout } = options
+      const plan = await compileConfig(source, { code, env, allowOutside, packs, timeout, onFile })
       return { source, plan }
     }
-    const { source, plan } = await read()
+    const files: string[] = []
+    const { source, plan } = await read((file) => files.push(file))
     const live: Live = { hooks: plan.hooks, maxIterations: options.maxSteps ?? plan.shape.agent.maxIterations ?? 25 }
     const agentOptions = toAgentOptions(source, plan, options)
     const reload =
-      watch && source.file !== undefined ? createReload(source.file, live, plan, read, onReload) : undefined
-    const agent = createAgent(reload === undefined ? agentOptions : reload.follow(agentOptions, options))
+      watch && source.file !== undefined
+        ? createReload({ file: source.file, files, live, first: plan, given: options, read, onReload })
+        : undefined
+    const agent = createAgent(reload === undefined ? agentOptions : reload.follow(agentOptions))
     const loops = new Loops(live)
     // A watched config may get its first hook later.
     const hasHooks = reload !== undefined || Object.keys(plan.hooks).length > 0

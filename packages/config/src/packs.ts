@@ -1,4 +1,4 @@
-import { isAlliumError, messageOf, type Tool, type Usable } from '@allium/core'
+import { isAlliumError, messageOf, nearestFirst, type Tool, type Usable, unknownName } from '@allium/core'
 import type { z } from 'zod'
 import type { McpServer } from './define-config.ts'
 import { issueMistake } from './source/check-shape.ts'
@@ -6,8 +6,8 @@ import { mistake, type Path, type Source } from './source/source.ts'
 
 /** A layer that a config may name. */
 export interface Pack {
-  /** Makes the layer. */
-  create(options: never): Usable
+  /** Makes the layer. Paths among its options are relative to `root`, the folder of the config. */
+  create(options: never, place: { root: string }): Usable | Promise<Usable>
   /** Any Standard Schema for the options; without one the pack takes none. */
   options?: NonNullable<Tool['schema']>
 }
@@ -22,11 +22,13 @@ export interface NamedLayer {
 }
 
 /** The layers of `agent.use`. @throws AlliumError `config.invalid`, `config.untrusted` */
-export function namedLayers(source: Source, use: readonly unknown[] = [], packs: Packs): NamedLayer[] {
-  return use.map((entry, i) => {
-    const path = ['agent', 'use', i]
-    return { layer: layerOf(source, entry, path, packs), path }
-  })
+export function namedLayers(source: Source, use: readonly unknown[] = [], packs: Packs): Promise<NamedLayer[]> {
+  return Promise.all(
+    use.map(async (entry, i) => {
+      const path = ['agent', 'use', i]
+      return { layer: await layerOf(source, entry, path, packs), path }
+    }),
+  )
 }
 
 /** The layers that connect MCP servers, by the pack `tools.mcp`. @throws AlliumError `config.unsupported` */
@@ -34,43 +36,46 @@ export function serverLayers(
   source: Source,
   servers: Readonly<Record<string, McpServer>> = {},
   packs: Packs,
-): NamedLayer[] {
-  return Object.entries(servers).map(([name, server]) => {
+): Promise<NamedLayer[]> {
+  const connected = Object.entries(servers).map(async ([name, server]) => {
     const path = ['agent', 'mcp', name]
     const pack = Object.hasOwn(packs, 'tools.mcp') ? packs['tools.mcp'] : undefined
     if (pack === undefined)
       throw mistake(source, 'config.unsupported', path, 'needs the pack tools.mcp, which this program does not bring.')
-    return { layer: create(source, pack, { name, ...server }, path), path }
+    return { layer: await create(source, pack, { name, ...server }, path), path }
   })
+  return Promise.all(connected)
 }
 
-function layerOf(source: Source, entry: unknown, path: Path, packs: Packs): Usable {
+async function layerOf(source: Source, entry: unknown, path: Path, packs: Packs): Promise<Usable> {
   const named = nameOf(entry)
   if (named === undefined) {
-    if (source.trusted && isLayer(entry)) return entry as Usable
-    throw mistake(
-      source,
-      'config.invalid',
-      path,
-      'is no pack. Expected a name such as guard.budget, or a map of one name to its options.',
-    )
+    if (source.trusted && !source.isData && isLayer(entry)) return entry as Usable
+    throw mistake(source, 'config.invalid', path, `is no pack. ${howToWrite(entry, packs)}`)
   }
   const { name, options } = named
   const pack = Object.hasOwn(packs, name) ? packs[name] : undefined
   if (pack === undefined) {
-    const known = Object.keys(packs).sort().join(', ') || 'none'
-    throw mistake(source, 'config.invalid', path, `names the pack "${name}", which is not known. Known are: ${known}.`)
+    const known = Object.keys(packs).sort()
+    const expected = `one of ${nearestFirst(name, known).join(', ')}`
+    throw mistake(
+      source,
+      'config.invalid',
+      path,
+      `names the pack "${name}", which is not known. ${unknownName(name, known)}`,
+      { expected },
+    )
   }
   const at = typeof entry === 'string' ? path : [...path, name]
   return create(source, pack, options, at)
 }
 
-function create(source: Source, pack: Pack, options: unknown, path: Path): Usable {
+async function create(source: Source, pack: Pack, options: unknown, path: Path): Promise<Usable> {
   const checked = pack.options === undefined ? undefined : checkOptions(source, pack.options, options ?? {}, path)
   if (pack.options === undefined && options !== undefined && options !== null)
     throw mistake(source, 'config.invalid', path, 'has options, and this pack takes none.')
   try {
-    return pack.create(checked as never)
+    return await pack.create(checked as never, { root: source.root })
   } catch (cause) {
     throw atPlace(source, path, cause)
   }
@@ -78,9 +83,10 @@ function create(source: Source, pack: Pack, options: unknown, path: Path): Usabl
 
 /** An error of a pack, told with its place in the config. */
 export function atPlace(source: Source, path: Path, cause: unknown): unknown {
-  return isAlliumError(cause)
-    ? mistake(source, 'config.invalid', path, `is refused: ${messageOf(cause)}`, { cause })
-    : cause
+  if (!isAlliumError(cause)) return cause
+  const said = messageOf(cause)
+  const told = source.concealed(said)
+  return mistake(source, 'config.invalid', path, `is refused: ${told}`, told === said ? { cause } : {})
 }
 
 function checkOptions(source: Source, schema: NonNullable<Pack['options']>, options: unknown, path: Path): unknown {
@@ -89,7 +95,14 @@ function checkOptions(source: Source, schema: NonNullable<Pack['options']>, opti
     throw mistake(source, 'config.invalid', path, 'has a schema that is asynchronous. Expected a synchronous one.')
   const issue = result.issues?.[0]
   if (issue === undefined) return (result as { value: unknown }).value
-  if ('code' in issue) throw issueMistake(source, issue as unknown as z.core.$ZodIssue, path, options)
+  if ('_zod' in schema)
+    throw issueMistake(
+      source,
+      issue as unknown as z.core.$ZodIssue,
+      path,
+      options,
+      schema as unknown as z.core.$ZodType,
+    )
   const inner = (issue.path ?? []).map((key) => (typeof key === 'object' ? key.key : key)) as Path
   throw mistake(source, 'config.invalid', [...path, ...inner], `does not fit: ${issue.message}`)
 }
@@ -103,4 +116,12 @@ function nameOf(entry: unknown): { name: string; options: unknown } | undefined 
 
 function isLayer(entry: unknown): boolean {
   return typeof entry === 'function' || (typeof entry === 'object' && entry !== null)
+}
+
+function howToWrite(entry: unknown, packs: Packs): string {
+  const { name, ...options } = (Array.isArray(entry) ? {} : entry) as Record<string, unknown>
+  if (typeof name !== 'string' || !Object.hasOwn(packs, name))
+    return 'Expected a name such as guard.budget, or a map of one name to its options.'
+  const [first] = Object.keys(options)
+  return `Write "${name}${first === undefined ? '' : `: { ${first}: … }`}": the name is the key, and its options stand below it.`
 }

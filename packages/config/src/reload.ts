@@ -14,35 +14,45 @@ import { FileWatch } from './watch-files.ts'
 export interface Reload {
   readonly layer: TypedMiddleware<{}>
   /** The agent's options, with those that a reload may change read when they are needed. */
-  follow(options: AgentOptions, given: Partial<AgentOptions>): AgentOptions
+  follow(options: AgentOptions): AgentOptions
+}
+
+export interface ReloadOptions {
+  readonly file: string
+  /** The files of its hooks. */
+  readonly files: readonly string[]
+  readonly live: Live
+  readonly first: Plan
+  /** What the caller has said beside the file, which wins over it. */
+  readonly given: Partial<AgentOptions>
+  read(onFile: (file: string) => void): Promise<{ plan: Plan }>
+  readonly onReload: ((outcome: { file: string; error?: unknown }) => void) | undefined
 }
 
 /**
  * Replaces hooks, model, instructions and thinking while the agent lives, so that its sessions go on; a running turn ends
  * with the hooks that it began with. What else has changed is warned of. A config with a mistake changes nothing.
  */
-export function createReload(
-  file: string,
-  live: Live,
-  first: Plan,
-  read: () => Promise<{ plan: Plan }>,
-  onReload: (outcome: { file: string; error?: unknown }) => void = () => {},
-): Reload {
+export function createReload({ file, files, live, first, given, read, onReload = () => {} }: ReloadOptions): Reload {
   let now = first
+  let known = files
   let last: Promise<void> = Promise.resolve()
 
   async function reload(changed: string, watched: FileWatch, logger: Logger): Promise<void> {
+    const found: string[] = []
     try {
-      const { plan } = await read()
-      if (fixedPart(plan) !== fixedPart(first))
-        logger.warn(
-          `${file} has changed in name, maxIterations, tools, mcp or use, which take effect with a new agent.`,
-        )
+      const { plan } = await read((hook) => found.push(hook))
+      const fixed = changedForGood(first, plan)
+      if (fixed.length > 0)
+        logger.warn(`${file} has changed in ${fixed.join(', ')}, which takes effect with a new agent.`)
       now = plan
       live.hooks = plan.hooks
-      watched.watch([file, ...plan.files])
+      known = found
+      watched.watch([file, ...known])
       onReload({ file: changed })
     } catch (error) {
+      // The mistake may be in a file that is new.
+      watched.watch([file, ...known, ...found])
       logger.error(`The config was not reloaded: ${messageOf(error)}`, { error })
       onReload({ file: changed, error })
     }
@@ -54,7 +64,7 @@ export function createReload(
       const watched = new FileWatch((changed) => {
         last = last.then(() => reload(changed, watched, logger))
       })
-      watched.watch([file, ...now.files])
+      watched.watch([file, ...known])
       try {
         await next()
       } finally {
@@ -64,15 +74,17 @@ export function createReload(
     model(ctx, next) {
       const { model, thinking } = now.shape.agent
       const before = first.shape.agent
-      // What a run chose for itself stays.
+      // What the caller or a run chose for itself stays.
       if (
+        given.model === undefined &&
         model !== undefined &&
         before.model !== undefined &&
         ctx.model === idOf(before.model) &&
         model !== before.model
       )
         ctx.setModel(model)
-      if (thinking !== before.thinking && ctx.request.settings.reasoning === before.thinking) {
+      const mayThink = given.settings?.reasoning === undefined
+      if (mayThink && thinking !== before.thinking && ctx.request.settings.reasoning === before.thinking) {
         const { reasoning: _, ...settings } = ctx.settings
         ctx.settings = thinking === undefined ? settings : { ...settings, reasoning: thinking }
       }
@@ -80,7 +92,7 @@ export function createReload(
     },
   })
 
-  function follow(options: AgentOptions, given: Partial<AgentOptions>): AgentOptions {
+  function follow(options: AgentOptions): AgentOptions {
     if (given.instructions !== undefined) return options
     return {
       ...options,
@@ -94,10 +106,12 @@ export function createReload(
   return { layer, follow }
 }
 
-/** What an agent has from its beginning to its end. */
-function fixedPart({ shape: { agent } }: Plan): string {
-  const { name, maxIterations, tools, mcp, use } = agent
-  return JSON.stringify([name, maxIterations, tools, mcp, use])
+/** What has changed of that which an agent has from its beginning to its end; `toolTimeout` counts for hooks at once. */
+function changedForGood(first: Plan, now: Plan): string[] {
+  const keys = ['name', 'maxIterations', 'tools', 'mcp', 'use'] as const
+  const differs = (a: unknown, b: unknown) => JSON.stringify(a) !== JSON.stringify(b)
+  const changed: string[] = keys.filter((key) => differs(first.shape.agent[key], now.shape.agent[key]))
+  return first.shape.toolTimeout === now.shape.toolTimeout ? changed : [...changed, 'toolTimeout (of tools)']
 }
 
 function idOf(model: ModelRef): string {

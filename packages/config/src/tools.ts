@@ -50,5 +50,7 @@ export async function readTools(
 }
 
 function isTool(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && typeof (value as Partial<AnyTool>).name === 'string'
+  if (typeof value !== 'object' || value === null) return false
+  const { name, execute, providerExecuted } = value as Partial<AnyTool>
+  return typeof name === 'string' && (typeof execute === 'function' || providerExecuted !== undefined)
 }

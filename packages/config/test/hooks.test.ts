@@ -124,6 +124,17 @@ describe('the hooks of a config', () => {
     expect(result?.text).toBe('Done.')
   })
 
+  test('are told of an error that only looks like an abort', async () => {
+    const error = Object.assign(new Error('the provider hung up'), { name: 'AbortError' })
+    for (const [steps, phase] of [
+      [[error], 'model_call'],
+      [[{ text: 'Hel', error }], 'stream'],
+    ] as const) {
+      await turn(hooks({ onError: [note('onError', 'ctx.phase, ctx.error.message')] }), {}, { steps })
+      expect(seen()).toEqual([['onError', phase, 'the provider hung up']])
+    }
+  })
+
   test('are told of a failed tool before its result, and of no error that ends a run by intent', async () => {
     const block = '(ctx) => { throw new Error("policy") }'
     const yaml = hooks({ beforeLoopBegin: [block], onError: [note('onError', 'ctx.error.message')] })
@@ -170,10 +181,52 @@ describe('what a hook changes', () => {
     })
   })
 
+  test.each([
+    ['as a whole', "ctx.request = { ...ctx.request, messages: [{ role: 'user', content: 'Bye' }], thinking: 'high' }"],
+    ['in part', "ctx.request = { messages: [{ role: 'user', content: 'Bye' }], thinking: 'high' }"],
+    [
+      'and then changed',
+      "ctx.request = { thinking: 'high' }; ctx.request.messages = [{ role: 'user', content: 'Bye' }]",
+    ],
+  ])('of a request is what is sent, where it is replaced %s', async (_how, code) => {
+    const { model } = await turn(hooks({ beforeModelCall: [`(ctx) => { ${code} }`] }))
+    expect(model.requests[0]).toMatchObject({
+      messages: [{ content: 'Bye' }],
+      tools: [{ name: 'bash' }],
+      settings: { reasoning: 'high' },
+    })
+  })
+
+  test.each([
+    ['beforeModelCall', 'ctx.request.messages = null', 'ctx.request.messages'],
+    ['beforeModelCall', "ctx.request.messages = ['Bye']", 'ctx.request.messages'],
+    ['beforeModelCall', "ctx.request.messages = [{ role: 'robot', content: 'Bye' }]", 'ctx.request.messages'],
+    ['beforeModelCall', 'ctx.request.messages[0].content = undefined', 'ctx.request.messages'],
+    ['beforeModelCall', "ctx.request.tools = 'bash'", 'ctx.request.tools'],
+    ['beforeModelCall', "ctx.request.thinking = 'hard'", 'ctx.request.thinking'],
+    ['beforeModelCall', 'ctx.request.model = 5', 'ctx.request.model'],
+    ['beforeModelCall', 'ctx.request = null', 'ctx.request'],
+    ['beforeLoopBegin', 'ctx.messages = null', 'ctx.messages'],
+  ])('in %s to what nothing can be sent of refuses: %s', async (hook, code, named) => {
+    const { result, model, log } = await turn(hooks({ [hook]: [`(ctx) => { ${code} }`] }))
+    expect(result).toMatchObject({ status: 'blocked', reason: `The hook "${hook}" failed.` })
+    expect(log[0]?.message).toContain(named)
+    expect(model.calls).toBe(0)
+  })
+
   test('of the arguments is what the tool runs with', async () => {
     const ran: string[] = []
     const yaml = hooks({
       beforeToolExecution: ["(ctx) => { ctx.toolCall.arguments = JSON.stringify({ command: 'pwd' }) }"],
+    })
+    await turn(yaml, {}, { steps: callsBash(), tools: [bash(({ command }) => void ran.push(command))] })
+    expect(ran).toEqual(['pwd'])
+  })
+
+  test('of the arguments is what the tool runs with, where the call is replaced', async () => {
+    const ran: string[] = []
+    const yaml = hooks({
+      beforeToolExecution: ['(ctx) => { ctx.toolCall = { ...ctx.toolCall, arguments: \'{"command":"pwd"}\' } }'],
     })
     await turn(yaml, {}, { steps: callsBash(), tools: [bash(({ command }) => void ran.push(command))] })
     expect(ran).toEqual(['pwd'])
@@ -215,6 +268,16 @@ describe('ctx.stop()', () => {
     expect(result).toMatchObject({ status: 'stopped', reason: 'closed' })
     expect(model.calls).toBe(0)
     expect(seen()).toHaveLength(1)
+  })
+
+  test.each([
+    ['null', 'stopped'],
+    ['new Error("closed")', 'closed'],
+    ["''", ''],
+  ])('with %s ends the loop all the same', async (given, reason) => {
+    const { result, model } = await turn(hooks({ beforeLoopBegin: [`(ctx) => ctx.stop(${given})`] }))
+    expect(result).toMatchObject({ status: 'stopped', reason })
+    expect(model.calls).toBe(0)
   })
 
   test('in beforeModelCall makes no call and asks no later entry, and afterLoopComplete still fires', async () => {
@@ -270,6 +333,19 @@ describe('ctx.deny()', () => {
     const { result, session } = await turn(yaml, {}, { steps: callsBash(), tools: [bash(() => void ran.push('ran'))] })
     expect(result?.toolCalls[0]?.result).toMatchObject({ status: 'denied', content: 'not now' })
     expect(toolResult(session.history as never)).toBe('not now')
+    expect([...ran, ...seen()]).toEqual([])
+  })
+
+  test.each([
+    ['no reason', 'ctx.deny()', 'Denied.'],
+    ['null', 'ctx.deny(null)', 'Denied.'],
+    ['an error', 'ctx.deny(new Error("not on Sundays"))', 'not on Sundays'],
+    ['a number', 'ctx.deny(403)', '403'],
+  ])('refuses the tool where it is given %s', async (_what, call, content) => {
+    const ran: string[] = []
+    const yaml = hooks({ beforeToolExecution: [`(ctx) => { ${call} }`, note('beforeToolExecution')] })
+    const { result } = await turn(yaml, {}, { steps: callsBash(), tools: [bash(() => void ran.push('ran'))] })
+    expect(result?.toolCalls[0]?.result).toMatchObject({ status: 'denied', content })
     expect([...ran, ...seen()]).toEqual([])
   })
 })

@@ -1,14 +1,19 @@
+import { fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { chmodSync } from 'node:fs'
+import { once } from 'node:events'
+import { chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { scriptedModel } from '@allium/testing'
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../src/index.ts'
-import { listProcesses } from '../src/shell/processes.ts'
+import { isMarked, listProcesses } from '../src/shell/processes.ts'
 import { callsBash, type Files, project, read, turnIn, write } from './kit.ts'
 
 const timeout = 300
 const slack = 3_500
+
+/** The processes of a test that live. */
+const marked = async (mark: string) => (await listProcesses()).filter((one) => isMarked(one, `TEST_MARK=${mark}`))
 
 /** One turn with a policy hook before its tool; tells how long it took, and what is left of the hook's processes. */
 async function policy(
@@ -20,7 +25,7 @@ async function policy(
   const hook = { run: run.replace('ROOT', root), timeout, env: { TEST_MARK: mark }, ...entry }
   write(root, 'allium.config.yml', JSON.stringify({ agent: { middleware: { beforeToolExecution: [hook] } } }))
   const { result, log, ms } = await turnIn(root, { steps: callsBash() })
-  const left = (await listProcesses(`TEST_MARK=${mark}`)).filter(({ marked }) => marked)
+  const left = await marked(mark)
   return { root, log, ms, left, tool: result?.toolCalls[0]?.result, why: log.at(-1)?.message ?? '' }
 }
 
@@ -129,6 +134,45 @@ describe.skipIf(process.platform !== 'linux')('a shell hook', () => {
     await expect.poll(() => read(root, 'started'), { timeout: 5_000 }).toBe('')
     run.abort('enough')
     await expect(run).rejects.toThrow('enough')
-    expect((await listProcesses(`TEST_MARK=${mark}`)).filter(({ marked }) => marked)).toEqual([])
+    expect(await marked(mark)).toEqual([])
+  })
+
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'ends with a program that %s ends',
+    async (signal) => {
+      const mark = randomUUID()
+      const root = project({ 'hook.sh': 'setsid sleep 60 & touch started; sleep 60' })
+      const hook = { run: './hook.sh', env: { TEST_MARK: mark } }
+      write(root, 'allium.config.yml', JSON.stringify({ agent: { middleware: { beforeModelCall: [hook] } } }))
+      const child = fork(new URL('./run.child.ts', import.meta.url), [root], {
+        execArgv: ['--conditions=@allium/source', `--import=${import.meta.resolve('tsx')}`],
+        stdio: 'ignore',
+      })
+      await expect.poll(() => existsSync(join(root, 'started')), { timeout: 10_000 }).toBe(true)
+      child.kill(signal)
+      expect(await once(child, 'exit')).toEqual([null, signal])
+      await expect.poll(() => marked(mark)).toEqual([])
+    },
+    20_000,
+  )
+
+  test('is ended in time, though twenty of them ignore SIGTERM, and warns of nothing', async () => {
+    const warned: string[] = []
+    const note = (warning: Error) => void warned.push(warning.message)
+    process.on('warning', note)
+    const toolCalls = Array.from({ length: 20 }, (_, i) => ({ name: 'bash', callId: `c${i}`, args: { command: 'ls' } }))
+    const root = project({ 'hook.sh': "trap '' TERM; while :; do sleep 1; done" })
+    const hook = { run: './hook.sh', timeout }
+    write(root, 'allium.config.yml', JSON.stringify({ agent: { middleware: { beforeToolExecution: [hook] } } }))
+    const { result, ms } = await turnIn(root, { steps: [{ toolCalls }, 'Done.'], toolConcurrency: 20 })
+    process.off('warning', note)
+    expect(result?.toolCalls.map(({ result }) => result.status)).toEqual(toolCalls.map(() => 'denied'))
+    expect(warned).toEqual([])
+    expect(ms).toBeLessThan(timeout + slack + 1_500) // twenty shells start, on a busy machine
+  }, 20_000)
+
+  test('shares one reading of the process table with all that wait for it', async () => {
+    const all = await Promise.all(Array.from({ length: 20 }, listProcesses))
+    expect(new Set(all).size).toBe(2)
   })
 })

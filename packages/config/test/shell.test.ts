@@ -122,6 +122,32 @@ describe('a shell hook', () => {
     expect(log[0]?.message).toContain('gave context.messages, which counts in beforeLoopBegin alone')
   })
 
+  test.each([
+    ['{"context":{"toolCall":{"arguments":"{}"}}}', 'gave context.toolCall, which no hook reads'],
+    ['{"context":{"request":{"model":"x"}}}', 'gave context.request.model, which no hook reads'],
+    ['{"context":{"result":{"status":"ok"}}}', 'gave context.result.status, which no hook reads'],
+    ['{"denny":"no"}', 'gave denny, which no hook reads'],
+  ])('that gives what nobody reads is warned of: %s', async (answer, message) => {
+    const { result, log } = await turn(
+      hooks({ beforeToolExecution: ['./hook.sh'] }),
+      { 'hook.sh': `echo '${answer}'` },
+      { steps: callsBash() },
+    )
+    expect(result?.toolCalls[0]?.result.status).toBe('ok')
+    expect(log.map(({ message }) => message).join()).toContain(message)
+  })
+
+  test('that gives back what it got, and more, is warned of nothing that it got', async () => {
+    const { result, log } = await turn(hooks({ beforeModelCall: [node] }), answers('{ ...input, stop: true }'))
+    expect([result?.status, log]).toEqual(['stopped', []])
+  })
+
+  test.each(['', ' \n'])('may begin its answer with a byte order mark', async (before) => {
+    const files = { 'hook.sh': `printf '\\357\\273\\277${before}{"deny": "no"}'` }
+    const { result } = await turn(hooks({ beforeToolExecution: ['./hook.sh'] }), files, { steps: callsBash() })
+    expect(result?.toolCalls[0]?.result).toMatchObject({ status: 'denied', content: 'no' })
+  })
+
   test('has its stderr in the log at debug level, line by line', async () => {
     const { log } = await turn(hooks({ afterLoopComplete: ['./hook.sh'] }), {
       'hook.sh': 'echo one >&2; printf two >&2',

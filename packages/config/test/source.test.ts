@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: a config holds ${NAME}
 import { join } from 'node:path'
-import type { AlliumError } from '@allium/core'
+import { inspect } from 'node:util'
+import { AlliumError } from '@allium/core'
 import { scriptedModel } from '@allium/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -21,7 +22,7 @@ async function failure(
 
 describe('a mistake in a config gets file, line and column', () => {
   test.each([
-    ['an unknown key', 'agent:\n  modle: openai/gpt-5\n', '2:3: agent.modle is not known. Check its spelling'],
+    ['an unknown key', 'agent:\n  modle: openai/gpt-5\n', '2:3: agent.modle is not known. Did you mean "model"?'],
     ['an unknown key at the top', 'toolTimeout: 5\nagents: {}\n', '2:1: agents is not known'],
     ['an unknown hook', 'agent:\n  middleware:\n    beforeTool: []\n', '3:5: agent.middleware.beforeTool is not known'],
     [
@@ -74,6 +75,65 @@ describe('a mistake in a config gets file, line and column', () => {
     expect(error.message).toContain(message)
   })
 
+  test.each([
+    [
+      'a pack and its options in one map',
+      'agent:\n  use: [{ name: guard.budget, limit: 1 }]\n',
+      '2:9: agent.use[0] is no pack',
+    ],
+    [
+      'two packs in one map',
+      'agent:\n  use: [{ guard.budget: { limit: 1 }, model.retry: }]\n',
+      '2:9: agent.use[0] is no pack',
+    ],
+    ['a pack in a list', 'agent:\n  use: [[guard.budget]]\n', '2:9: agent.use[0] is no pack'],
+    ['an empty map', 'agent:\n  use: [{}]\n', '2:9: agent.use[0] is no pack'],
+    ['a tool as data', 'agent:\n  tools: [{ name: search }]\n', '2:11: agent.tools[0] is no tool'],
+  ])('where it has %s', async (_what, text, message) => {
+    const { code, message: told } = await failure(text)
+    expect([code, told]).toEqual(['config.invalid', expect.stringContaining(message)])
+  })
+
+  test('and how a pack is written, where its name stands in the wrong place', async () => {
+    const root = project({ 'allium.config.yml': 'agent:\n  use: [{ name: guard.none, limit: 1 }]\n' })
+    const loadConfig = createLoader({ packs: { 'guard.none': { create: () => ({ name: 'none' }) } } })
+    await expect(loadConfig(join(root, 'allium.config.yml'), { model: scriptedModel([]) })).rejects.toThrow(
+      'Write "guard.none: { limit: … }"',
+    )
+  })
+
+  test('and what is known, the nearest first', async () => {
+    const { message, details } = await failure('agent:\n  modle: x\n')
+    expect(message).toContain('Did you mean "model"?')
+    expect(details?.expected).toMatch(/^one of model, /)
+  })
+
+  test.each([
+    ['${SECRET}', 'is ${SECRET}: expected number'],
+    ['Bearer ${SECRET}', 'is Bearer ${SECRET}: expected number'],
+    [`${'x'.repeat(50)}\${SECRET}`, 'expected number'],
+  ])('without a value that came from the environment: %s', async (written, message) => {
+    const env = { SECRET: 'sk-12345678' }
+    const { message: told } = await failure(`agent:\n  maxIterations: "${written}"\n`, { env })
+    expect(told).toContain(message)
+    expect(told).not.toContain('sk-1')
+    const program = await failure(`export default { agent: { maxIterations: '${written}' } }`, { name: 'c.ts', env })
+    expect(program.message).toContain('expected number')
+    expect(program.message).not.toContain('sk-1')
+  })
+
+  test('nor one that a pack repeats', async () => {
+    const create = ({ key }: { key: string }) => {
+      throw new AlliumError('layer.config', `"own" needs a key that begins with k, but ${key} was given.`)
+    }
+    const loadConfig = createLoader({ packs: { 'own.pack': { create, options: z.object({ key: z.string() }) } } })
+    const root = project({ 'allium.config.yml': 'agent: { use: [{ own.pack: { key: "${SECRET}" } }] }' })
+    const env = { SECRET: 'sk-12345678' }
+    const error = await loadConfig(join(root, 'allium.config.yml'), { model: scriptedModel([]), env }).catch((e) => e)
+    expect(error.message).toContain('but ${SECRET} was given')
+    expect(inspect(error, { depth: 9 })).not.toContain('sk-1')
+  })
+
   test('in JSON too, and in details for programs', async () => {
     const { message, details } = await failure('{\n  "agent": {\n    "name": 5\n  }\n}', { name: 'allium.config.json' })
     expect(message).toContain('allium.config.json:3:13: agent.name is 5: expected string')
@@ -123,6 +183,52 @@ describe('a mistake in a config gets file, line and column', () => {
     await expect(loadConfig(join(root, 'allium.config.yml'))).rejects.toThrow(
       'agent names no model. Expected agent.model',
     )
+  })
+})
+
+describe('a config that is to break its reader', () => {
+  const levels = (open: string, n = 60) => open.repeat(n)
+  const bomb = 'abcdefghi'.split('').map((name, i) => `${name}: &${name} [${`*${'_abcdefgh'[i]},`.repeat(9)}]`)
+  test.each([
+    ['brackets, which are not closed', levels('[', 100_000)],
+    ['brackets', `${levels('[')}${levels(']')}`],
+    ['maps in one line', levels('{a: ', 50_000)],
+    ['dashes', levels('- ', 100_000)],
+    ['question marks', levels('? ', 100_000)],
+    ['indentation', Array.from({ length: 300 }, (_, i) => `${' '.repeat(i)}a:`).join('\n')],
+    [
+      'dashes below keys',
+      levels('a:\n- ', 1) +
+        Array.from({ length: 200 }, (_, i) => `${'  '.repeat(i + 1)}a:\n${'  '.repeat(i + 1)}- `).join(''),
+    ],
+  ])('by nesting of %s is refused before it is parsed', async (_what, text) => {
+    const begun = performance.now()
+    expect(await failure(text)).toMatchObject({
+      code: 'config.invalid',
+      message: expect.stringMatching(/:\d+:\d+: .*nested/),
+    })
+    expect(performance.now() - begun).toBeLessThan(2_000)
+  })
+
+  test('by its size is refused', async () => {
+    const { code, message } = await failure(`agent: { instructions: "${'a'.repeat(300_000)}" }`)
+    expect([code, message]).toEqual(['config.invalid', expect.stringContaining('256 KiB')])
+  })
+
+  test.each([
+    ['an alias to nothing', 'agent:\n  name: *nobody\n', '2:9: the config cannot be read: .*nobody'],
+    ['an alias that multiplies', `_: &_ [1]\n${bomb.join('\n')}`, '1?\\d:\\d+: the config cannot be read: .*alias'],
+    ['an alias to itself', 'agent: &a\n  use: [*a]\n', ':\\d+:\\d+: .*nested'],
+  ])('by %s gets file and line', async (_what, text, message) => {
+    expect(await failure(text)).toMatchObject({
+      code: 'config.invalid',
+      message: expect.stringMatching(new RegExp(`allium.config.yml:.*${message}|allium.config.yml${message}`)),
+    })
+  })
+
+  test('may be as long as prompts are, and as deep as options are', async () => {
+    const text = `agent:\n  instructions: |\n${`    ${'['.repeat(500)}\n`.repeat(50)}  use: [${'['.repeat(20)}${']'.repeat(20)}]\n`
+    expect((await failure(text)).message).toContain('agent.use[0] is no pack')
   })
 })
 

@@ -10,6 +10,7 @@ export { BlockError, type BlockOptions, isBlockError } from './errors/block-erro
 export { type ErrorCode, errorCodes } from './errors/codes.ts'
 export { messageOf } from './errors/describe.ts'
 export { firstError } from './errors/first-error.ts'
+export { nearestFirst, unknownName } from './errors/nearest.ts'
 // Events
 export type * from './events/events.ts'
 export type { Partial as PartialResult } from './loop/partial.ts'
@@ -35,6 +36,9 @@ export {
   type TypedMiddleware,
   type Usable,
 } from './middleware/middleware.ts'
+// For factories of layers
+export * as option from './middleware/option-checks.ts'
+export { layerOptions, misconfigured, sum, withState } from './middleware/options.ts'
 export type { Finding } from './middleware/order.ts'
 // Models
 export type * from './model/chunk.ts'
@@ -42,13 +46,14 @@ export type {
   Model,
   ModelRef,
   ModelRequest,
+  ProviderOptions,
   ResolveModel,
   ResponseFormat,
   Settings,
   ToolChoice,
   ToolDef,
 } from './model/model.ts'
-export type { ModelResponse, ResponseInput, ToolCall } from './model/response.ts'
+export type { AnswerDetails, ModelResponse, ResponseInput, ToolCall } from './model/response.ts'
 // Layers
 export { compose, type Layer as ComposeLayer, type Layers as ComposeLayers } from './onion/compose.ts'
 export type { NextOptions, ScopeName } from './onion/hook.ts'

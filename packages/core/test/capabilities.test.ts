@@ -52,7 +52,7 @@ describe('capabilities', () => {
   })
 
   it('that nobody provides fail with a typed error that names them', async () => {
-    const { error } = await turn([], [(ctx) => ctx.inject(Db)])
+    const { error } = await turn([], [(ctx) => void ctx.inject(Db)])
     expect(error).toMatchObject({ code: 'capability.missing', message: expect.stringContaining('"db"') })
   })
 

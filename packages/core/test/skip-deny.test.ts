@@ -298,3 +298,34 @@ describe('approval', () => {
     expect(ran).toEqual([5])
   })
 })
+
+describe('a reason that is no text', () => {
+  const reasons: [string, unknown, string | undefined][] = [
+    ['nothing', undefined, undefined],
+    ['null', null, undefined],
+    ['an error', new Error('not on Sundays'), 'not on Sundays'],
+    ['an object', {}, 'an object'],
+  ]
+  it.each(reasons)('of deny, %s, denies', async (_, reason, told = 'Denied.') => {
+    const { result } = await withTool([{ name: 'deny', tool: (ctx) => ctx.deny(reason as string) }])
+    expect(Object.values(results(result?.messages ?? []))).toEqual([told])
+  })
+
+  it.each(reasons)('of block, %s, blocks', async (_, reason, told = 'blocked') => {
+    const { result } = await withTool([{ name: 'block', tool: (ctx) => ctx.block(reason as string) }])
+    expect(result).toMatchObject({ status: 'blocked', reason: told })
+  })
+
+  it.each(reasons)('of stop, %s, stops', async (_, reason, told = 'stopped') => {
+    const { result } = await withTool([
+      {
+        name: 'stop',
+        tool(ctx, next) {
+          ctx.stop(reason as string)
+          return next()
+        },
+      },
+    ])
+    expect(result).toMatchObject({ status: 'stopped', reason: told })
+  })
+})

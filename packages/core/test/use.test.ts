@@ -91,6 +91,40 @@ describe('use', () => {
     expect(agent.inspect().layers.map(({ name }) => name)).toEqual(['first', 'turn#1', 'model#2'])
   })
 
+  it.each<[string, object, string]>([
+    [
+      'a hook that there is not',
+      { turns() {} },
+      'has the key "turns", which no layer has. Did you mean "turn"? Known are: turn, ',
+    ],
+    ['a hook in other letters', { Model() {} }, 'Did you mean "model"?'],
+    ['a field that there is not', { innermots: true }, 'Did you mean "innermost"?'],
+    ['an option', { limit: 1 }, 'has the key "limit", which no layer has. Known are: '],
+    [
+      'a word of its order that there is not',
+      { order: { insde: ['meters'] } },
+      'has in its order the key "insde", which no layer has. Did you mean "inside"? Known are: inside, ',
+    ],
+  ])('refuses a layer with %s', (_, fields, message) => {
+    const use = () => build([]).agent.use({ name: 'mine', turn() {}, ...fields } as never)
+    expect(use).toThrow(expect.objectContaining({ code: 'layer.invalid' }))
+    expect(use).toThrow(message)
+  })
+
+  it('takes layers with functions of their own, and classes with fields', () => {
+    class Counter {
+      name = 'counter'
+      count = 0
+      turns = 0
+      turn() {}
+    }
+    const audit = Object.assign({ name: 'audit', turn() {} }, { head: () => 1, run: () => 2 })
+    expect(build([], [new Counter() as never, audit as never]).agent.inspect().scopes.turn).toEqual([
+      'counter',
+      'audit',
+    ])
+  })
+
   it('throws after init() and after the first run', async () => {
     const { agent } = build(['ok'])
     await agent.init()

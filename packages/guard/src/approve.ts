@@ -1,10 +1,12 @@
 import {
-  AlliumError,
   type Approval,
   defineMiddleware,
   digestOf,
+  layerOptions,
+  option,
   type ToolContext,
   type TypedMiddleware,
+  withState,
 } from '@allium/core'
 import { namesTool } from './tool-names.ts'
 
@@ -34,6 +36,15 @@ export interface ApproveOptions<Name extends string = string> {
   as?: Name
 }
 
+const readOptions = layerOptions<ApproveOptions>('guard:approve', {
+  tools: option.some(option.text),
+  when: option.fn,
+  handler: option.fn,
+  reason: option.either(option.text, option.fn),
+  remember: option.flag,
+  expiresIn: option.number({ above: 0 }),
+})
+
 /**
  * Asks a human before a tool runs: a handler in this process, or by suspending the run.
  *
@@ -46,20 +57,18 @@ export interface ApproveOptions<Name extends string = string> {
  * const { status, pending } = await session.run('Refund my order')
  * await session.resume({ [pending[0].callId]: { approve: true } })
  */
-export function approve<Name extends string = 'guard:approve'>({
-  tools = ['*'],
-  when = () => true,
-  handler,
-  reason = ({ tool }) => `The tool "${tool.name}" needs an approval.`,
-  remember = false,
-  expiresIn,
-  as = 'guard:approve' as Name,
-}: ApproveOptions<Name> = {}): TypedMiddleware<Record<`${Name}:remembered`, string[]>> {
-  if (tools.length === 0)
-    throw new AlliumError(
-      'layer.config',
-      `"${as}" was given no tools. Name those that need an approval, or leave it out.`,
-    )
+export function approve<Name extends string = 'guard:approve'>(
+  given: ApproveOptions<Name> = {},
+): TypedMiddleware<Record<`${Name}:remembered`, string[]>> {
+  const {
+    tools = ['*'],
+    when = () => true,
+    handler,
+    reason = ({ tool }) => `The tool "${tool.name}" needs an approval.`,
+    remember = false,
+    expiresIn,
+    as = 'guard:approve' as Name,
+  }: ApproveOptions<Name> = readOptions(given)
   const key = `${as}:remembered`
   const layer = defineMiddleware<Record<string, string[]>>({
     name: as,
@@ -80,7 +89,7 @@ export function approve<Name extends string = 'guard:approve'>({
       return pass(ctx, next)
     },
   })
-  return layer as TypedMiddleware<Record<`${Name}:remembered`, string[]>> // the key is computed from the name
+  return withState<Record<`${Name}:remembered`, string[]>>(layer)
 
   /** Undefined: nobody decides here. */
   async function decide(ctx: ToolContext): Promise<Approval | undefined> {

@@ -1,13 +1,17 @@
 import {
-  AlliumError,
   defineMiddleware,
   type Ledger,
+  layerOptions,
   type ModelContext,
   type ModelResponse,
   memoryLedger,
+  misconfigured,
+  option,
   type ResponseInput,
+  sum,
   type TypedMiddleware,
   type Usage,
+  withState,
 } from '@allium/core'
 import { costAt, createPricing, type Price, type Prices } from '@allium/prices'
 import { accountOf, type Per, type Window } from './account.ts'
@@ -79,6 +83,20 @@ export type OnLimit = (
 /** What the session has spent under the budget, in its unit; with `per: 'turn'`, what the turn has. */
 export type BudgetState<Name extends string> = Record<`${Name}:spent`, number>
 
+const readOptions = layerOptions<BudgetOptions>('guard:budget', {
+  limit: option.required(option.either(option.number({ from: 0 }), option.fn), 'the room of an account'),
+  unit: option.oneOf('usd', 'tokens'),
+  per: option.oneOf('turn', 'session', 'user', 'tenant'),
+  window: option.either(option.oneOf('hour', 'day', 'month'), option.number({ above: 0 })),
+  onLimit: option.either(option.oneOf('block', 'stop', 'abort'), option.fn),
+  warnAt: option.number({ from: 0, to: 1 }),
+  ledger: option.object,
+  prices: option.either(option.object, option.fn),
+  fallbackPrice: option.object,
+  estimate: option.fn,
+  account: option.fn,
+})
+
 /**
  * Ends a turn before a model call that its account has no room for.
  *
@@ -91,23 +109,23 @@ export type BudgetState<Name extends string> = Record<`${Name}:spent`, number>
  * @example
  * agent.use(guard.budget({ limit: 1.0, per: 'tenant', window: 'day' }))
  */
-export function budget<Name extends string = 'guard:budget'>({
-  limit,
-  unit = 'usd',
-  per = 'session',
-  window,
-  onLimit = 'block',
-  warnAt,
-  ledger = memoryLedger(),
-  prices,
-  fallbackPrice = { input: 3, output: 15 },
-  estimate = expected,
-  account,
-  as = 'guard:budget' as Name,
-}: BudgetOptions<Name>): TypedMiddleware<BudgetState<Name>> {
-  if (typeof limit !== 'function') roomOf(limit)
-  if (warnAt !== undefined && !(warnAt >= 0 && warnAt <= 1))
-    throw new AlliumError('layer.config', `"${as}" needs a warnAt from 0 to 1, but ${warnAt} was given.`)
+export function budget<Name extends string = 'guard:budget'>(
+  given: BudgetOptions<Name>,
+): TypedMiddleware<BudgetState<Name>> {
+  const {
+    limit,
+    unit = 'usd',
+    per = 'session',
+    window,
+    onLimit = 'block',
+    warnAt,
+    ledger = memoryLedger(),
+    prices,
+    fallbackPrice = { input: 3, output: 15 },
+    estimate = expected,
+    account,
+    as = 'guard:budget' as Name,
+  } = readOptions(given)
   const spentKey = `${as}:spent`
   const costOf = unit === 'usd' ? createPricing(prices) : undefined
 
@@ -116,7 +134,7 @@ export function budget<Name extends string = 'guard:budget'>({
     order: { is: ['meters'] },
     innermost: true,
     inherit: true,
-    state: { [spentKey]: { default: 0, reducer: add, scope: per === 'turn' ? 'turn' : 'session' } },
+    state: { [spentKey]: sum({ scope: per === 'turn' ? 'turn' : 'session' }) },
     async model(ctx, next) {
       const { model } = ctx
       const held = estimate(ctx)
@@ -142,11 +160,11 @@ export function budget<Name extends string = 'guard:budget'>({
       }
     },
   })
-  return layer as TypedMiddleware<BudgetState<Name>> // the key is computed from the name
+  return withState<BudgetState<Name>>(layer)
 
   function roomOf(room: number): number {
     if (typeof room === 'number' && room >= 0) return room
-    throw new AlliumError('layer.config', `"${as}" needs a limit of 0 or more, but ${room} was given.`)
+    throw misconfigured(as, `needs limit of 0 or more, but ${room} was given.`)
   }
 
   async function amountOf(model: string, usage: Usage): Promise<number> {
@@ -193,8 +211,4 @@ function reasonOf(name: string, per: Per, { unit, limit, spent, reserved, needed
     unit === 'usd' ? `$${Number(amount.toPrecision(3))}` : `${Math.round(amount)} tokens`
   const running = reserved > 0 ? `, ${tell(reserved)} held by calls that run now` : ''
   return `The budget "${name}" of ${tell(limit)} per ${per} is used up: ${tell(spent)} spent${running}, and this call may take ${tell(needed)}.`
-}
-
-function add(total: number, more: number): number {
-  return total + more
 }

@@ -1,10 +1,13 @@
 import {
-  AlliumError,
   defineMiddleware,
+  layerOptions,
   type ModelContext,
+  option,
+  sum,
   type TurnContext,
   type TypedMiddleware,
   tenantOf,
+  withState,
 } from '@allium/core'
 import { ending } from './ending.ts'
 import { FairQueue } from './fair-queue.ts'
@@ -44,6 +47,15 @@ declare module '@allium/core' {
 /** Milliseconds that the turn has waited for places. */
 export type ConcurrencyState<Name extends string> = Record<`${Name}:waited`, number>
 
+const readOptions = layerOptions<ConcurrencyOptions>('guard:concurrency', {
+  limit: option.required(option.number({ from: 1 }), 'how many run at once'),
+  perTenant: option.number({ from: 1 }),
+  scope: option.oneOf('model', 'turn'),
+  queue: option.number({ from: 0 }),
+  maxWait: option.number({ from: 0 }),
+  key: option.fn,
+})
+
 /**
  * Lets only so many model calls, or turns, run at once; the others wait in line, tenant by tenant.
  *
@@ -55,20 +67,18 @@ export type ConcurrencyState<Name extends string> = Record<`${Name}:waited`, num
  * @example
  * agent.use(guard.concurrency({ limit: 20, perTenant: 5 }))
  */
-export function concurrency<Name extends string = 'guard:concurrency'>({
-  limit,
-  perTenant = limit,
-  scope = 'model',
-  queue = 100,
-  maxWait = 30_000,
-  key = ({ principal }) => tenantOf(principal) ?? '',
-  as = 'guard:concurrency' as Name,
-}: ConcurrencyOptions<Name>): TypedMiddleware<ConcurrencyState<Name>> {
-  if (!(limit >= 1 && perTenant >= 1 && queue >= 0 && maxWait >= 0))
-    throw new AlliumError(
-      'layer.config',
-      `"${as}" needs a limit and perTenant of 1 or more, queue and maxWait of 0 or more, but ${limit}, ${perTenant}, ${queue}, ${maxWait} were given.`,
-    )
+export function concurrency<Name extends string = 'guard:concurrency'>(
+  given: ConcurrencyOptions<Name>,
+): TypedMiddleware<ConcurrencyState<Name>> {
+  const {
+    limit,
+    perTenant = limit,
+    scope = 'model',
+    queue = 100,
+    maxWait = 30_000,
+    key = ({ principal }) => tenantOf(principal) ?? '',
+    as = 'guard:concurrency' as Name,
+  }: ConcurrencyOptions<Name> = readOptions(given)
   const places = new FairQueue({ limit, perKey: perTenant, queue })
   const stateKey = `${as}:waited`
 
@@ -77,12 +87,12 @@ export function concurrency<Name extends string = 'guard:concurrency'>({
     order: { is: ['bulkheads'] },
     innermost: true,
     inherit: true,
-    state: { [stateKey]: { default: 0, reducer: (waited, more) => waited + more, scope: 'turn', persist: false } },
+    state: { [stateKey]: sum({ scope: 'turn', persist: false }) },
     ...(scope === 'turn'
       ? { turn: (ctx, next) => within(ctx, next) }
       : { model: (ctx: ModelContext<Record<string, number>>, next) => within(ctx, next) }),
   })
-  return layer as TypedMiddleware<ConcurrencyState<Name>> // the key is computed from the name
+  return withState<ConcurrencyState<Name>>(layer)
 
   async function within<R>(ctx: TurnContext<Record<string, number>>, next: () => Promise<R>): Promise<R> {
     const leave = places.tryEnter(key(ctx)) ?? (await stand(ctx))

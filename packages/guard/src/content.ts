@@ -1,5 +1,14 @@
-import { AlliumError, defineMiddleware, type TurnContext, type TypedMiddleware } from '@allium/core'
-import { type FailureOptions, failed, failing, work } from './decide.ts'
+import {
+  defineMiddleware,
+  layerOptions,
+  misconfigured,
+  option,
+  sum,
+  type TurnContext,
+  type TypedMiddleware,
+  withState,
+} from '@allium/core'
+import { type FailureOptions, failed, failing, failureOptions, work } from './decide.ts'
 import { type Detector, type DetectorOptions, detectorOf, type Finding, patternDetector } from './detector.ts'
 import { ending } from './ending.ts'
 import { fold } from './fold.ts'
@@ -25,6 +34,15 @@ export interface ContentOptions<Name extends string = string> extends FailureOpt
 /** How often the session has had something found. */
 export type FoundState<Name extends string> = Record<`${Name}:found`, number>
 
+const readOptions = layerOptions<ContentOptions>('guard:content', {
+  keywords: option.list(option.text),
+  patterns: option.list(option.any),
+  action: option.oneOf('block', 'redact'),
+  replacement: option.either(option.text, option.fn),
+  apply: option.list(option.oneOf('input', 'output', 'toolResults')),
+  ...failureOptions,
+})
+
 /**
  * Blocks or replaces words, phrases and patterns in what users write, models answer and tools bring.
  *
@@ -35,17 +53,20 @@ export type FoundState<Name extends string> = Record<`${Name}:found`, number>
  * @example
  * agent.use(guard.content({ keywords: ['project nightingale'], patterns: [/\bINT-\d{6}\b/], action: 'redact' }))
  */
-export function content<Name extends string = 'guard:content'>({
-  keywords = [],
-  patterns = [],
-  action = 'block',
-  replacement = '[removed]',
-  apply = ['input', 'output'],
-  as = 'guard:content' as Name,
-  ...failure
-}: ContentOptions<Name>): TypedMiddleware<FoundState<Name>> {
+export function content<Name extends string = 'guard:content'>(
+  given: ContentOptions<Name>,
+): TypedMiddleware<FoundState<Name>> {
+  const {
+    keywords = [],
+    patterns = [],
+    action = 'block',
+    replacement = '[removed]',
+    apply = ['input', 'output'],
+    as = 'guard:content' as Name,
+    ...failure
+  } = readOptions(given)
   const detectors = [...keywordDetectors(keywords), ...patterns.map((pattern) => patternOf(as, pattern))]
-  if (detectors.length === 0) throw new AlliumError('layer.config', `"${as}" needs keywords or patterns.`)
+  if (detectors.length === 0) throw misconfigured(as, 'needs keywords or patterns.')
   const guard = failing(as, failure)
   const stateKey = `${as}:found`
 
@@ -53,7 +74,7 @@ export function content<Name extends string = 'guard:content'>({
     name: as,
     order: { is: action === 'block' ? ['blocks'] : ['blocks', 'redacts'] },
     inherit: true,
-    state: { [stateKey]: { default: 0, reducer: (found, more) => found + more } },
+    state: { [stateKey]: sum() },
     ...(apply.includes('input') && {
       async turn(ctx, next) {
         const { whole } = filterOf(ctx, 'input')
@@ -86,7 +107,7 @@ export function content<Name extends string = 'guard:content'>({
       },
     }),
   })
-  return layer as TypedMiddleware<FoundState<Name>> // the key is computed from the name
+  return withState<FoundState<Name>>(layer)
 
   function filterOf(ctx: TurnContext<Record<string, number>>, where: Where): TextFilter {
     const replace = (found: Finding): string => {

@@ -1,4 +1,4 @@
-import { AlliumError, followSignal, isBlockError, messageOf, type TurnContext } from '@allium/core'
+import { AlliumError, followSignal, isBlockError, messageOf, option, type TurnContext } from '@allium/core'
 import { ending } from './ending.ts'
 
 export interface FailureOptions {
@@ -20,10 +20,14 @@ export interface Failing {
   readonly reply: string | undefined
 }
 
-/** @throws AlliumError `layer.config` for a timeout that is no time */
+/** What every guard that fails closed takes. */
+export const failureOptions = {
+  onError: option.oneOf('block', 'allow'),
+  timeout: option.number({ above: 0 }),
+  reply: option.text,
+}
+
 export function failing(name: string, { onError = 'block', timeout = 10_000, reply }: FailureOptions): Failing {
-  if (!(timeout > 0))
-    throw new AlliumError('layer.config', `"${name}" needs a timeout above 0 ms, but ${timeout} was given.`)
   return { name, onError, timeout, reply }
 }
 

@@ -1,4 +1,4 @@
-import { AlliumError } from '@allium/core'
+import { misconfigured } from '@allium/core'
 import { type Folded, fold } from './fold.ts'
 
 /** A part of a text. */
@@ -39,7 +39,7 @@ export interface Detector {
 /** @throws AlliumError `layer.config` for one without pattern or function */
 export function detectorOf(layer: string, { type, pattern, find, longest = 256 }: DetectorOptions): Detector {
   if ((pattern === undefined) === (find === undefined) || !(longest > 0))
-    throw new AlliumError('layer.config', `"${layer}": the detector "${type}" needs either a pattern or find(text).`)
+    throw misconfigured(layer, `has a detector "${type}", which needs either a pattern or find(text).`)
   if (pattern !== undefined) return patternDetector(type, pattern, longest)
   return {
     type,

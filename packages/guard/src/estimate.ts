@@ -44,6 +44,7 @@ function charsOf(chunk: ContentChunk): number {
     case 'tool-result':
     case 'file':
     case 'source':
+    case 'custom':
       return 0
     default:
       return charged(chunk)

@@ -1,5 +1,12 @@
-import { AlliumError, defineMiddleware, type ToolContext, type TypedMiddleware } from '@allium/core'
-import { decide, type FailureOptions, failing } from './decide.ts'
+import {
+  defineMiddleware,
+  layerOptions,
+  misconfigured,
+  option,
+  type ToolContext,
+  type TypedMiddleware,
+} from '@allium/core'
+import { decide, type FailureOptions, failing, failureOptions } from './decide.ts'
 import { ending } from './ending.ts'
 import { problemOf } from './file-parts.ts'
 import { judgePath } from './file-paths.ts'
@@ -27,6 +34,18 @@ export interface FilesOptions extends FailureOptions {
   as?: string
 }
 
+const readOptions = layerOptions<FilesOptions>('guard:files', {
+  types: option.some(option.text),
+  extensions: option.some(option.text),
+  maxBytes: option.number({ above: 0 }),
+  maxFiles: option.number({ above: 0 }),
+  urls: option.oneOf('block', 'allow'),
+  root: option.text,
+  args: option.record(option.list(option.text)),
+  resolve: option.flag,
+  ...failureOptions,
+})
+
 /**
  * Checks files: those that users send, by type, size and real content, and paths in the arguments of tools, which stay in
  * one folder.
@@ -38,23 +57,22 @@ export interface FilesOptions extends FailureOptions {
  * @example
  * agent.use(guard.files({ types: ['image/*'], root: './uploads', args: { read_file: ['path'] } }))
  */
-export function files({
-  types = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'application/pdf', 'text/plain'],
-  extensions,
-  maxBytes = 10_000_000,
-  maxFiles = 10,
-  urls = 'block',
-  root,
-  args = {},
-  resolve = true,
-  as = 'guard:files',
-  ...failure
-}: FilesOptions = {}): TypedMiddleware<{}> {
-  if (!(maxBytes > 0 && maxFiles > 0))
-    throw new AlliumError('layer.config', `"${as}" needs maxBytes and maxFiles above 0.`)
+export function files(given: FilesOptions = {}): TypedMiddleware<{}> {
+  const {
+    types = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'application/pdf', 'text/plain'],
+    extensions,
+    maxBytes = 10_000_000,
+    maxFiles = 10,
+    urls = 'block',
+    root,
+    args = {},
+    resolve = true,
+    as = 'guard:files',
+    ...failure
+  } = readOptions(given)
   const rules = Object.entries(args)
   if (rules.length > 0 !== (typeof root === 'string' && root !== ''))
-    throw new AlliumError('layer.config', `"${as}" needs both or none of root, a folder, and args, the paths by tool.`)
+    throw misconfigured(as, 'needs both or none of root, a folder, and args, the paths by tool.')
   const guard = failing(as, failure)
   const partRules = { types, extensions, maxBytes, maxFiles, urls }
   const pathRules = { root: root ?? '', extensions, maxBytes }

@@ -1,14 +1,17 @@
 import {
   defineMiddleware,
   digestOf,
+  layerOptions,
   type Message,
   type ModelContext,
+  option,
   type Part,
   sessionKeyOf,
   type ToolContext,
   type TypedMiddleware,
+  withState,
 } from '@allium/core'
-import { decide, type FailureOptions, failing } from './decide.ts'
+import { decide, type FailureOptions, failing, failureOptions } from './decide.ts'
 import { ending } from './ending.ts'
 import { tellFound } from './found.ts'
 import { deepFreeze, isDeepFrozen } from './frozen.ts'
@@ -43,6 +46,17 @@ export type InjectionState<Name extends string> = Record<`${Name}:score`, number
   Record<`${Name}:untrusted`, boolean> &
   Record<`${Name}:suspects`, string[]>
 
+const readOptions = layerOptions<InjectionOptions>('guard:injection', {
+  detectors: option.list(option.fn),
+  threshold: option.number({ from: 0 }),
+  onInput: option.oneOf('block', 'pass'),
+  onToolResult: option.oneOf('mark', 'withhold', 'block'),
+  trusted: option.list(option.text),
+  privileged: option.list(option.text),
+  secret: option.secret,
+  ...failureOptions,
+})
+
 /**
  * Keeps apart what the user said and what tools brought: results are marked as untrusted data, tools that do harm need an
  * approval after them, and detectors score what looks like an attack.
@@ -53,17 +67,20 @@ export type InjectionState<Name extends string> = Record<`${Name}:score`, number
  * @example
  * agent.use(guard.injection({ privileged: ['send_*', 'refund'] }))
  */
-export function injection<Name extends string = 'guard:injection'>({
-  detectors = [injectionScore],
-  threshold = 0.85,
-  onInput = 'block',
-  onToolResult = 'mark',
-  trusted = [],
-  privileged = [],
-  secret = crypto.randomUUID(),
-  as = 'guard:injection' as Name,
-  ...failure
-}: InjectionOptions<Name> = {}): TypedMiddleware<InjectionState<Name>> {
+export function injection<Name extends string = 'guard:injection'>(
+  given: InjectionOptions<Name> = {},
+): TypedMiddleware<InjectionState<Name>> {
+  const {
+    detectors = [injectionScore],
+    threshold = 0.85,
+    onInput = 'block',
+    onToolResult = 'mark',
+    trusted = [],
+    privileged = [],
+    secret = crypto.randomUUID(),
+    as = 'guard:injection' as Name,
+    ...failure
+  } = readOptions(given)
   const guard = failing(as, failure)
   /** Messages that cannot change any more, as they are marked. Suspects only come to be more. */
   const known = new WeakMap<object, { mark: string; suspects: number; marked: Message }>()
@@ -123,7 +140,7 @@ export function injection<Name extends string = 'guard:injection'>({
       return { content: `The result of "${ctx.tool.name}" looked like an attack and is withheld.`, isError: true }
     },
   })
-  return layer as unknown as TypedMiddleware<InjectionState<Name>> // the keys are computed from the name
+  return withState<InjectionState<Name>>(layer)
 
   async function scored(ctx: Scored, text: string): Promise<number> {
     if (text === '') return 0

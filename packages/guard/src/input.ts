@@ -1,5 +1,5 @@
-import { defineMiddleware, type TypedMiddleware } from '@allium/core'
-import { decide, type FailureOptions, failing } from './decide.ts'
+import { defineMiddleware, layerOptions, option, type TypedMiddleware } from '@allium/core'
+import { decide, type FailureOptions, failing, failureOptions } from './decide.ts'
 import { mapInput, mapResult } from './texts.ts'
 import { type Check, heed, once, textIn } from './verdict.ts'
 
@@ -12,6 +12,12 @@ export interface InputOptions extends FailureOptions {
   as?: string
 }
 
+const readOptions = layerOptions<InputOptions>('guard:input', {
+  check: option.required(option.fn, 'a function that says of a text whether it may pass'),
+  toolResults: option.flag,
+  ...failureOptions,
+})
+
 /**
  * Asks a function about what the user writes before anything else happens: it lets it through, blocks it, or puts another
  * text in its place.
@@ -22,8 +28,8 @@ export interface InputOptions extends FailureOptions {
  * @example
  * agent.use(guard.input((text) => (text.length > 4_000 ? { block: 'Too long.' } : true)))
  */
-export function input(options: Check | InputOptions): TypedMiddleware<{}> {
-  const { check, toolResults = false, as = 'guard:input', ...failure } = asOptions(options)
+export function input(given: Check | InputOptions): TypedMiddleware<{}> {
+  const { check, toolResults = false, as = 'guard:input', ...failure } = readOptions(asOptions(given))
   const guard = failing(as, failure)
   const about = { layer: as, reply: guard.reply, code: 'guard.input' } as const
 

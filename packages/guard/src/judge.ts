@@ -2,11 +2,15 @@ import {
   Agent,
   type AnyMiddleware,
   defineMiddleware,
+  layerOptions,
   type Model,
+  option,
+  sum,
   type TurnContext,
   type TypedMiddleware,
+  withState,
 } from '@allium/core'
-import type { FailureOptions } from './decide.ts'
+import { type FailureOptions, failureOptions } from './decide.ts'
 import type { GuardCode } from './ending.ts'
 import { wordFor } from './found.ts'
 import { input } from './input.ts'
@@ -50,6 +54,15 @@ declare module '@allium/core' {
 /** The lowest score of the turn, and the tokens that judging has used in the session. */
 export type JudgeState<Name extends string> = Record<`${Name}:score` | `${Name}:tokens`, number>
 
+const readOptions = layerOptions<JudgeOptions>('guard:judge', {
+  model: option.required(option.any, 'the model that judges'),
+  rubric: option.required(option.text, 'what a text must keep to, in plain words'),
+  apply: option.some(option.oneOf('input', 'output')),
+  threshold: option.number({ from: 0, to: 1 }),
+  use: option.list(option.any),
+  ...failureOptions,
+})
+
 /**
  * Asks a model whether inputs and answers keep to a rubric, and blocks those that do not.
  *
@@ -59,15 +72,18 @@ export type JudgeState<Name extends string> = Record<`${Name}:score` | `${Name}:
  * @example
  * agent.use(guard.judge({ model: small, rubric: 'Speaks of our products alone. Gives no medical advice.' }))
  */
-export function judge<Name extends string = 'guard:judge'>({
-  model,
-  rubric,
-  apply = ['input', 'output'],
-  threshold = 0.5,
-  use = [],
-  as = 'guard:judge' as Name,
-  ...failure
-}: JudgeOptions<Name>): TypedMiddleware<JudgeState<Name>> {
+export function judge<Name extends string = 'guard:judge'>(
+  given: JudgeOptions<Name>,
+): TypedMiddleware<JudgeState<Name>> {
+  const {
+    model,
+    rubric,
+    apply = ['input', 'output'],
+    threshold = 0.5,
+    use = [],
+    as = 'guard:judge' as Name,
+    ...failure
+  } = readOptions(given)
   const court = new Agent({
     name: as,
     model,
@@ -85,12 +101,12 @@ export function judge<Name extends string = 'guard:judge'>({
     inherit: true,
     state: {
       [`${as}:score`]: { default: 1, reducer: Math.min, scope: 'turn' },
-      [`${as}:tokens`]: { default: 0, reducer: (tokens, more) => tokens + more },
+      [`${as}:tokens`]: sum(),
     },
     ...(apply.includes('input') && turn !== undefined && { turn }),
     ...(apply.includes('output') && call !== undefined && { model: call }),
   })
-  return layer as TypedMiddleware<JudgeState<Name>> // the keys are computed from the name
+  return withState<JudgeState<Name>>(layer)
 
   function checkOf(where: 'input' | 'output') {
     return async (text: string, ctx: TurnContext, signal: AbortSignal): Promise<Verdict> => {

@@ -1,4 +1,12 @@
-import { AlliumError, defineMiddleware, type ModelContext, type TypedMiddleware } from '@allium/core'
+import {
+  defineMiddleware,
+  layerOptions,
+  type ModelContext,
+  option,
+  sum,
+  type TypedMiddleware,
+  withState,
+} from '@allium/core'
 import { ending } from './ending.ts'
 
 export interface MaxModelCallsOptions<Name extends string = string> {
@@ -12,6 +20,12 @@ export interface MaxModelCallsOptions<Name extends string = string> {
   as?: Name
 }
 
+const readOptions = layerOptions<MaxModelCallsOptions>('guard:maxModelCalls', {
+  limit: option.required(option.number({ from: 1 }), 'the calls that may be made'),
+  per: option.oneOf('turn', 'session'),
+  onLimit: option.oneOf('stop', 'block', 'abort'),
+})
+
 /**
  * Ends a turn that asks the model too often.
  *
@@ -22,28 +36,24 @@ export interface MaxModelCallsOptions<Name extends string = string> {
  * @example
  * agent.use(guard.maxModelCalls({ limit: 10 }))
  */
-export function maxModelCalls<Name extends string = 'guard:maxModelCalls'>({
-  limit,
-  per = 'turn',
-  onLimit = 'stop',
-  as = 'guard:maxModelCalls' as Name,
-}: MaxModelCallsOptions<Name>): TypedMiddleware<Record<`${Name}:calls`, number>> {
-  if (!(limit >= 1))
-    throw new AlliumError('layer.config', `"${as}" needs a limit of 1 or more, but ${limit} was given.`)
+export function maxModelCalls<Name extends string = 'guard:maxModelCalls'>(
+  given: MaxModelCallsOptions<Name>,
+): TypedMiddleware<Record<`${Name}:calls`, number>> {
+  const { limit, per = 'turn', onLimit = 'stop', as = 'guard:maxModelCalls' as Name } = readOptions(given)
   const key = `${as}:calls`
   const layer = defineMiddleware<Record<string, number>>({
     name: as,
     order: { is: ['meters'] },
     innermost: true,
     inherit: true,
-    state: { [key]: { default: 0, reducer: (calls, more) => calls + more, scope: per } },
+    state: { [key]: sum({ scope: per }) },
     async model(ctx, next) {
       if ((ctx.state[key] ?? 0) >= limit) return refuse(ctx)
       ctx.state[key] = 1
       return next()
     },
   })
-  return layer as TypedMiddleware<Record<`${Name}:calls`, number>> // the key is computed from the name
+  return withState<Record<`${Name}:calls`, number>>(layer)
 
   function refuse(ctx: ModelContext) {
     const reason = `"${as}": ${limit} model calls per ${per} have been made.`

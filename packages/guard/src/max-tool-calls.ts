@@ -1,4 +1,12 @@
-import { AlliumError, defineMiddleware, type ToolContext, type TypedMiddleware } from '@allium/core'
+import {
+  defineMiddleware,
+  layerOptions,
+  option,
+  sum,
+  type ToolContext,
+  type TypedMiddleware,
+  withState,
+} from '@allium/core'
 import { ending } from './ending.ts'
 import { namesTool } from './tool-names.ts'
 
@@ -15,6 +23,13 @@ export interface MaxToolCallsOptions<Name extends string = string> {
   as?: Name
 }
 
+const readOptions = layerOptions<MaxToolCallsOptions>('guard:maxToolCalls', {
+  limit: option.required(option.number({ from: 0 }), 'the calls that may be made'),
+  tools: option.some(option.text),
+  per: option.oneOf('turn', 'session'),
+  onLimit: option.oneOf('deny', 'stop', 'block', 'abort'),
+})
+
 /**
  * Refuses tool calls beyond a number: of all tools, or of some.
  *
@@ -25,24 +40,17 @@ export interface MaxToolCallsOptions<Name extends string = string> {
  * @example
  * agent.use(guard.maxToolCalls({ limit: 3, tools: ['search'] }))
  */
-export function maxToolCalls<Name extends string = 'guard:maxToolCalls'>({
-  limit,
-  tools = ['*'],
-  per = 'turn',
-  onLimit = 'deny',
-  as = 'guard:maxToolCalls' as Name,
-}: MaxToolCallsOptions<Name>): TypedMiddleware<Record<`${Name}:calls`, number>> {
-  if (!(limit >= 0))
-    throw new AlliumError('layer.config', `"${as}" needs a limit of 0 or more, but ${limit} was given.`)
-  if (tools.length === 0)
-    throw new AlliumError('layer.config', `"${as}" was given no tools. Name those that count, or leave it out.`)
+export function maxToolCalls<Name extends string = 'guard:maxToolCalls'>(
+  given: MaxToolCallsOptions<Name>,
+): TypedMiddleware<Record<`${Name}:calls`, number>> {
+  const { limit, tools = ['*'], per = 'turn', onLimit = 'deny', as = 'guard:maxToolCalls' as Name } = readOptions(given)
   const key = `${as}:calls`
   const layer = defineMiddleware<Record<string, number>>({
     name: as,
     order: { is: ['limits'] },
     innermost: true,
     inherit: true,
-    state: { [key]: { default: 0, reducer: (calls, more) => calls + more, scope: per } },
+    state: { [key]: sum({ scope: per }) },
     async tool(ctx, next) {
       if (!namesTool(tools, ctx.tool.name)) return next()
       if ((ctx.state[key] ?? 0) >= limit) return refuse(ctx)
@@ -50,7 +58,7 @@ export function maxToolCalls<Name extends string = 'guard:maxToolCalls'>({
       return next()
     },
   })
-  return layer as TypedMiddleware<Record<`${Name}:calls`, number>> // the key is computed from the name
+  return withState<Record<`${Name}:calls`, number>>(layer)
 
   function refuse(ctx: ToolContext) {
     const reason = `The limit of ${limit} calls of "${ctx.tool.name}" per ${per} is used up. Go on without it.`

@@ -1,5 +1,12 @@
-import { type ContentChunk, defineMiddleware, type ModelContext, type TypedMiddleware } from '@allium/core'
-import { decide, type FailureOptions, failing, work } from './decide.ts'
+import {
+  type ContentChunk,
+  defineMiddleware,
+  layerOptions,
+  type ModelContext,
+  option,
+  type TypedMiddleware,
+} from '@allium/core'
+import { decide, type FailureOptions, failing, failureOptions, work } from './decide.ts'
 import { dropMetadata } from './stream-filter.ts'
 import { unknownKind } from './unknown-kind.ts'
 import { type Check, heed, once } from './verdict.ts'
@@ -10,6 +17,11 @@ export interface OutputOptions extends FailureOptions {
   /** The layer's name. @default 'guard:output' */
   as?: string
 }
+
+const readOptions = layerOptions<OutputOptions>('guard:output', {
+  check: option.required(option.fn, 'a function that says of a text whether it may pass'),
+  ...failureOptions,
+})
 
 /**
  * Asks a function about what the model answers before anybody reads it: it lets it through, blocks it, or puts another text
@@ -22,12 +34,8 @@ export interface OutputOptions extends FailureOptions {
  * @example
  * agent.use(guard.output((text) => !text.includes(systemPrompt)))
  */
-export function output(options: Check | OutputOptions): TypedMiddleware<{}> {
-  const {
-    check,
-    as = 'guard:output',
-    ...failure
-  }: OutputOptions = typeof options === 'function' ? { check: options } : options
+export function output(given: Check | OutputOptions): TypedMiddleware<{}> {
+  const { check, as = 'guard:output', ...failure } = readOptions(typeof given === 'function' ? { check: given } : given)
   const guard = failing(as, failure)
 
   return defineMiddleware({
@@ -75,6 +83,7 @@ function textOf(chunk: ContentChunk, kind: 'text-delta' | 'reasoning-delta'): st
     case 'tool-result':
     case 'file':
     case 'source':
+    case 'custom':
       return ''
     default:
       return unknownKind(chunk, 'chunk')

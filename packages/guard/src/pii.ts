@@ -1,15 +1,19 @@
 import {
-  AlliumError,
   defineMiddleware,
+  layerOptions,
   type Message,
   type ModelContext,
+  misconfigured,
+  option,
+  sum,
   type ToolContext,
   type ToolResult,
   type TurnContext,
   type TypedMiddleware,
+  withState,
 } from '@allium/core'
 import type { FoundState } from './content.ts'
-import { decide, type FailureOptions, failed, failing, work } from './decide.ts'
+import { decide, type FailureOptions, failed, failing, failureOptions, work } from './decide.ts'
 import { type Detector, type DetectorOptions, detectorOf, type Finding } from './detector.ts'
 import { ending } from './ending.ts'
 import { tellFound, type Where, wordFor } from './found.ts'
@@ -46,6 +50,19 @@ export interface PiiOptions<Name extends string = string> extends FailureOptions
   as?: Name
 }
 
+const strategies = option.oneOf('redact', 'mask', 'hash', 'block')
+const readOptions = layerOptions<PiiOptions>('guard:pii', {
+  types: option.list(option.any),
+  detectors: option.list(option.any),
+  strategy: option.either(strategies, option.record(strategies)),
+  apply: option.list(option.oneOf('input', 'output', 'toolResults')),
+  restore: option.list(option.text),
+  allow: option.list(option.either(option.text, option.pattern)),
+  vault: option.object,
+  hashKey: option.secret,
+  ...failureOptions,
+})
+
 /**
  * Keeps personal data and keys from the model, the history, logs and readers; tools get them.
  *
@@ -58,18 +75,21 @@ export interface PiiOptions<Name extends string = string> extends FailureOptions
  * @example
  * agent.use(guard.pii())
  */
-export function pii<Name extends string = 'guard:pii'>({
-  types = Object.keys(piiDetectors) as PiiType[],
-  detectors: more = [],
-  strategy = 'redact',
-  apply = ['input', 'output', 'toolResults'],
-  restore = ['*'],
-  allow = [],
-  vault,
-  hashKey,
-  as = 'guard:pii' as Name,
-  ...failure
-}: PiiOptions<Name> = {}): readonly [TypedMiddleware<FoundState<Name>>, TypedMiddleware<{}>] {
+export function pii<Name extends string = 'guard:pii'>(
+  given: PiiOptions<Name> = {},
+): readonly [TypedMiddleware<FoundState<Name>>, TypedMiddleware<{}>] {
+  const {
+    types = Object.keys(piiDetectors) as PiiType[],
+    detectors: more = [],
+    strategy = 'redact',
+    apply = ['input', 'output', 'toolResults'],
+    restore = ['*'],
+    allow = [],
+    vault,
+    hashKey,
+    as = 'guard:pii' as Name,
+    ...failure
+  } = readOptions(given)
   const detectors: Detector[] = [...more.map((options) => detectorOf(as, options)), ...types.map(builtIn)]
   const kinds = new Set(detectors.map(({ type }) => type))
   const guard = failing(as, failure)
@@ -85,7 +105,7 @@ export function pii<Name extends string = 'guard:pii'>({
     name: as,
     order: { is: ['redacts'] },
     inherit: true,
-    state: { [stateKey]: { default: 0, reducer: (found, more) => found + more } },
+    state: { [stateKey]: sum() },
     async turn(ctx, next) {
       await ask(ctx, guard, () => vaults.of(ctx, { isNewTurn: true }))
       if (apply.includes('input'))
@@ -134,7 +154,7 @@ export function pii<Name extends string = 'guard:pii'>({
       )
     },
   })
-  return [ofTurn as TypedMiddleware<FoundState<Name>>, ofCalls as TypedMiddleware<{}>] // the key is computed from the name
+  return [withState<FoundState<Name>>(ofTurn), withState<{}>(ofCalls)]
 
   /** Opens the placeholders of the session, and keeps those that are new. */
   async function within<T>(ctx: Ctx, where: Where, work: (filter: TextFilter) => Promise<T>): Promise<T> {
@@ -192,10 +212,7 @@ export function pii<Name extends string = 'guard:pii'>({
   function builtIn(type: PiiType): Detector {
     const detector = piiDetectors[type]
     if (detector !== undefined) return detector
-    throw new AlliumError(
-      'layer.config',
-      `"${as}" knows no type "${type}". Its types: ${Object.keys(piiDetectors).join(', ')}.`,
-    )
+    throw misconfigured(as, `knows no type "${type}". Its types: ${Object.keys(piiDetectors).join(', ')}.`)
   }
 }
 

@@ -1,4 +1,11 @@
-import { AlliumError, defineMiddleware, type ToolContext, type TypedMiddleware } from '@allium/core'
+import {
+  defineMiddleware,
+  layerOptions,
+  misconfigured,
+  option,
+  type ToolContext,
+  type TypedMiddleware,
+} from '@allium/core'
 import { namesTool } from './tool-names.ts'
 
 /** What an argument must be: a text that a pattern finds something in, one of some values, or what a function says yes to. */
@@ -31,6 +38,20 @@ export interface PolicyOptions {
   as?: string
 }
 
+const readOptions = layerOptions<PolicyOptions>('guard:policy', {
+  allow: option.list(option.text),
+  deny: option.list(option.text),
+  rules: option.list(
+    option.shape<PolicyRule>({
+      tool: option.required(option.text),
+      roles: option.list(option.text),
+      args: option.object,
+      reason: option.text,
+    }),
+  ),
+  roles: option.fn,
+})
+
 /**
  * Lets only those tool calls run that a policy allows: by tool, by role of the user, by argument.
  *
@@ -42,15 +63,10 @@ export interface PolicyOptions {
  * @example
  * agent.use(guard.policy({ deny: ['*_delete'], rules: [{ tool: 'refund', roles: ['manager'], args: { amount: (n) => Number(n) <= 100 } }] }))
  */
-export function policy({
-  allow = ['*'],
-  deny = [],
-  rules = [],
-  roles = rolesOf,
-  as = 'guard:policy',
-}: PolicyOptions): TypedMiddleware<{}> {
+export function policy(given: PolicyOptions): TypedMiddleware<{}> {
+  const { allow = ['*'], deny = [], rules = [], roles = rolesOf, as = 'guard:policy' } = readOptions(given)
   if (deny.length === 0 && rules.length === 0 && allow.includes('*'))
-    throw new AlliumError('layer.config', `"${as}" allows everything. Give it allow, deny or rules.`)
+    throw misconfigured(as, 'allows everything. Give it allow, deny or rules.')
   const mayRun = (name: string) => namesTool(allow, name) && !namesTool(deny, name)
 
   return defineMiddleware({

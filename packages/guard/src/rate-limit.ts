@@ -1,14 +1,17 @@
 import {
-  AlliumError,
   defineMiddleware,
+  layerOptions,
   type ModelContext,
+  misconfigured,
+  option,
   type TurnContext,
   type TypedMiddleware,
   tenantOf,
   wait,
+  withState,
 } from '@allium/core'
 import { holderOf, idOf, missing } from './account.ts'
-import { decide, type FailureOptions, failing, work } from './decide.ts'
+import { decide, type FailureOptions, failing, failureOptions, work } from './decide.ts'
 import { ending } from './ending.ts'
 
 /** So many turns, or model calls, in each window of somebody. */
@@ -73,6 +76,21 @@ declare module '@allium/core' {
 /** Seconds until a refused turn may be tried again; 0 where it was not refused. */
 export type RateLimitState<Name extends string> = Record<`${Name}:retryAfter`, number>
 
+const window = option.either(option.oneOf('second', 'minute', 'hour', 'day'), option.number({ above: 0 }))
+const per = option.oneOf('session', 'user', 'tenant', 'ip')
+const readOptions = layerOptions<RateLimitOptions>('guard:rateLimit', {
+  limit: option.number({ from: 1 }),
+  window,
+  per,
+  rates: option.list(option.shape<Rate>({ limit: option.required(option.number({ from: 1 })), window, per })),
+  scope: option.oneOf('turn', 'model'),
+  onLimit: option.either(option.oneOf('block', 'wait'), option.fn),
+  maxWait: option.number({ from: 0 }),
+  key: option.fn,
+  store: option.fn,
+  ...failureOptions,
+})
+
 /**
  * Lets only so many turns, or model calls, of a session, user, tenant or address through in a time.
  *
@@ -83,23 +101,26 @@ export type RateLimitState<Name extends string> = Record<`${Name}:retryAfter`, n
  * @example
  * agent.use(guard.rateLimit({ limit: 20, window: 'minute', per: 'user' }))
  */
-export function rateLimit<Name extends string = 'guard:rateLimit'>({
-  limit,
-  window,
-  per,
-  rates = [],
-  scope = 'turn',
-  onLimit = 'block',
-  maxWait = 60_000,
-  key,
-  store,
-  as = 'guard:rateLimit' as Name,
-  ...failure
-}: RateLimitOptions<Name>): TypedMiddleware<RateLimitState<Name>> {
+export function rateLimit<Name extends string = 'guard:rateLimit'>(
+  given: RateLimitOptions<Name>,
+): TypedMiddleware<RateLimitState<Name>> {
+  const {
+    limit,
+    window,
+    per,
+    rates = [],
+    scope = 'turn',
+    onLimit = 'block',
+    maxWait = 60_000,
+    key,
+    store,
+    as = 'guard:rateLimit' as Name,
+    ...failure
+  } = readOptions(given)
   const all = [...(limit === undefined ? [] : [{ limit, window, per } as Rate]), ...rates].map(
     (rate) => new Counted(as, rate, store, key),
   )
-  if (all.length === 0) throw new AlliumError('layer.config', `"${as}" needs a limit, or rates.`)
+  if (all.length === 0) throw misconfigured(as, 'needs a limit, or rates.')
   const guard = failing(as, failure)
   /** A store of one's own is waited for. */
   const ask = store === undefined ? work : decide
@@ -126,7 +147,7 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>({
           },
         }),
   })
-  return layer as TypedMiddleware<RateLimitState<Name>> // the key is computed from the name
+  return withState<RateLimitState<Name>>(layer)
 
   /** Undefined: there is room. A text: the answer in its place. */
   async function enter(ctx: TurnContext<Record<string, number>>): Promise<string | undefined> {
@@ -214,15 +235,10 @@ class Counted {
     this.per = per
     this.#key = key
     this.#makeStore = store
-    if (!(limit >= 1) || !(this.window > 0))
-      throw new AlliumError(
-        'layer.config',
-        `"${name}" needs a limit of 1 or more in a window above 0 ms, but ${limit} in ${window} was given.`,
-      )
     if (store === undefined && this.window > longest)
-      throw new AlliumError(
-        'layer.config',
-        `"${name}" counts ${timeOf(this.window)} in memory, which holds windows of up to 24 days. Give it a store, or use guard.budget with window: 'month'.`,
+      throw misconfigured(
+        name,
+        `counts ${timeOf(this.window)} in memory, which holds windows of up to 24 days. Give it a store, or use guard.budget with window: 'month'.`,
       )
   }
 

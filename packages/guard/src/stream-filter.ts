@@ -110,6 +110,7 @@ class Filtering {
       case 'source':
         return this.#put(await mapJson(chunk, (text) => this.#filter.whole(text)))
       case 'file':
+      case 'custom':
         return this.#put(chunk)
       default:
         return unknownKind(chunk, 'chunk')

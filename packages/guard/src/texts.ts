@@ -48,6 +48,7 @@ async function mapPart(part: Part, map: MapText, unchanged: Unchanged): Promise<
     }
     case 'image':
     case 'file':
+    case 'custom':
       return part
     default:
       return unknownKind(part, 'part')

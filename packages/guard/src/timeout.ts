@@ -2,8 +2,11 @@ import {
   AlliumError,
   type Clock,
   defineMiddleware,
+  layerOptions,
   type ModelContext,
+  misconfigured,
   type NextOptions,
+  option,
   type TypedMiddleware,
 } from '@allium/core'
 
@@ -27,6 +30,15 @@ type Scope = 'turn' | 'model' | 'tool'
 /** What waits between calls, or keeps an answer back to its end: from outside, it is silent. */
 const silent = ['retries', 'repairs', 'guard:output', 'guard:judge']
 
+const ms = option.number({ above: 0 })
+const readOptions = layerOptions<TimeoutOptions>('guard:timeout', {
+  turn: ms,
+  model: ms,
+  chunk: ms,
+  firstChunk: ms,
+  tool: ms,
+})
+
 /**
  * Gives turns, model calls and tool calls a time, and cancels what takes longer: the provider's connection is closed,
  * the tool's signal aborts. A turn or a model call that is late fails with `turn.timeout` or `model.timeout`, which a layer
@@ -39,20 +51,10 @@ const silent = ['retries', 'repairs', 'guard:output', 'guard:judge']
  * @example
  * agent.use(guard.timeout({ turn: 300_000, chunk: 30_000 }))
  */
-export function timeout({
-  turn,
-  model,
-  chunk,
-  firstChunk = chunk,
-  tool,
-  as = 'guard:timeout',
-}: TimeoutOptions): TypedMiddleware<{}> {
-  const times = Object.entries({ turn, model, chunk, firstChunk, tool }).filter(([, ms]) => ms !== undefined)
-  if (times.length === 0 || times.some(([, ms]) => !(Number(ms) > 0)))
-    throw new AlliumError(
-      'layer.config',
-      `"${as}" needs milliseconds above 0 for turn, model, chunk, firstChunk or tool.`,
-    )
+export function timeout(given: TimeoutOptions): TypedMiddleware<{}> {
+  const { turn, model, chunk, firstChunk = chunk, tool, as = 'guard:timeout' } = readOptions(given)
+  if ([turn, model, firstChunk, tool].every((time) => time === undefined))
+    throw misconfigured(as, 'needs milliseconds above 0 for turn, model, chunk, firstChunk or tool.')
 
   return defineMiddleware({
     name: as,

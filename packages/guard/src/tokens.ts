@@ -34,6 +34,8 @@ function partChars(part: Part): number {
       return part.name.length + JSON.stringify(part.args).length
     case 'tool-result':
       return contentChars(part.content)
+    case 'custom':
+      return JSON.stringify(part.providerMetadata ?? {}).length
     default:
       return tokensPerFile * charsPerToken
   }

@@ -50,6 +50,7 @@ function textsOfPart(part: Part): string[] {
     case 'tool-call':
     case 'image':
     case 'file':
+    case 'custom':
       return []
     default:
       return unknownKind(part, 'part')

@@ -7,6 +7,8 @@ import { nameOf, placeName } from './name.ts'
 export interface FromOptions {
   /** The layer's name. @default the names of the objects, joined by `+` */
   as?: string
+  /** Milliseconds that an ended run waits for its terminal hooks, all together; then it settles, and `observer:error` tells of those that were left. @default 30_000 */
+  endTimeout?: number
 }
 
 /** An object with lifecycle hooks, or a class of them. */
@@ -24,10 +26,10 @@ export type LifecycleInput<C = unknown> = Lifecycle<C> | LifecycleClass<C>
  */
 export function from<C = unknown>(
   given: LifecycleInput<C> | readonly LifecycleInput<C>[],
-  { as }: FromOptions = {},
+  { as, endTimeout }: FromOptions = {},
 ): TypedMiddleware<{}, undefined, C> {
   const { name, chain } = read(Array.isArray(given) ? given : [given], as)
-  return layerOf(name, chain)
+  return layerOf(name, chain, endTimeout)
 }
 
 /** The hooks of several inputs, and the name of them all. */

@@ -1,4 +1,4 @@
-import type { ModelContext, NextFor, TurnContext, TypedMiddleware } from '@allium/core'
+import type { HookInfo, HookRun, ModelContext, NextFor, TurnContext, TypedMiddleware } from '@allium/core'
 import type { HookName } from './chain.ts'
 import { type Chain, hookNames } from './chain.ts'
 import { LifecycleRun } from './lifecycle-run.ts'
@@ -6,8 +6,8 @@ import { LifecycleRun } from './lifecycle-run.ts'
 type Layer<C> = TypedMiddleware<{}, undefined, C>
 
 /** A layer that calls the hooks of a chain. It hooks the scopes alone that they need. */
-export function layerOf<C>(name: string, chain: Chain): Layer<C> {
-  return new Hooked(chain, false).layer(name)
+export function layerOf<C>(name: string, chain: Chain, endTimeout?: number): Layer<C> {
+  return new Hooked(chain, false, endTimeout).layer(name)
 }
 
 /** The layer of an agent's own hooks: those of layers inside it join its chain, behind its own. */
@@ -23,10 +23,12 @@ class Hooked {
   readonly #runs = new WeakMap<object, LifecycleRun>()
   readonly #chain: Chain
   readonly #isHost: boolean
+  readonly #endTimeout: number
 
-  constructor(chain: Chain, isHost: boolean) {
+  constructor(chain: Chain, isHost: boolean, endTimeout = 30_000) {
     this.#chain = chain
     this.#isHost = isHost
+    this.#endTimeout = endTimeout
   }
 
   layer<C>(name: string): Layer<C> {
@@ -36,15 +38,23 @@ class Hooked {
       layer.model = (ctx, next) => runs.get(ctx.metadata)?.model(ctx as ModelContext, next) ?? next()
     if (this.#hooks(inTool)) layer.tool = (ctx, next) => runs.get(ctx.metadata)?.tool(ctx, next) ?? next()
     if (this.#hooks(atProvider))
-      layer.wrapHooks = ({ layer: of, scope, run }) => {
-        if (of !== undefined || scope !== 'model') return run
-        return (ctx, next) => {
-          const call: ModelContext = ctx
-          const go = () => run(ctx, next)
-          return runs.get(call.metadata)?.provider(call, go) ?? go()
-        }
-      }
+      layer.wrapHooks = (hook) => (hook.layer === undefined ? this.#aroundCore(hook) : hook.run)
     return layer
+  }
+
+  /** The hooks that come when all layers were passed. */
+  #aroundCore({ scope, run }: HookInfo): HookRun {
+    const of = ({ metadata }: TurnContext) => this.#runs.get(metadata)
+    if (scope === 'turn' && this.#isHost)
+      return async (ctx, next) => {
+        await of(ctx)?.start()
+        return run(ctx, next)
+      }
+    if (scope !== 'model') return run
+    return (ctx, next) => {
+      const go = () => run(ctx, next)
+      return of(ctx)?.provider(ctx, go) ?? go()
+    }
   }
 
   async #turn(ctx: TurnContext, next: NextFor<void>): Promise<void> {
@@ -53,11 +63,14 @@ class Hooked {
       await host.join(this.#chain)
       return next()
     }
-    const run = new LifecycleRun(ctx, this.#chain)
+    const run = new LifecycleRun(ctx, this.#chain, this.#endTimeout)
     this.#runs.set(ctx.metadata, run)
+    await run.setUp()
+    // A host starts when the layers inside have joined: every setup comes before the first onConfig.
     if (this.#isHost) hosts.set(ctx.metadata, run)
-    await run.begin()
+    else await run.start()
     await next()
+    await run.start() // a layer inside has answered in place of the loop
     await run.loopEnded()
   }
 

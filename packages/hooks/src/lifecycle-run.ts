@@ -1,4 +1,13 @@
-import type { ModelContext, ModelResponse, NextFor, ToolContext, ToolResult, TurnContext, Usage } from '@allium/core'
+import type {
+  ModelContext,
+  ModelResponse,
+  NextFor,
+  RunEnd,
+  ToolContext,
+  ToolResult,
+  TurnContext,
+  Usage,
+} from '@allium/core'
 import { type Chain, inTurn, joined } from './chain.ts'
 import { throughHooks } from './chunks.ts'
 import { RunContext } from './hook-context.ts'
@@ -26,22 +35,37 @@ export class LifecycleRun {
   #failed: { readonly error: unknown } | undefined
   #endsTold = false
 
-  constructor(turn: TurnContext, chain: Chain) {
+  readonly #endTimeout: number
+  #starting: Promise<void> | undefined
+
+  /** @param endTimeout milliseconds that the run waits for its terminal hooks */
+  constructor(turn: TurnContext, chain: Chain, endTimeout: number) {
     this.#turn = turn
     this.#chain = chain
+    this.#endTimeout = endTimeout
     this.#ctx = new RunContext(turn)
     this.#started = turn.clock.monotonic()
   }
 
-  /** The run starts. */
-  begin(): Promise<void> {
-    return this.#begin(this.#chain)
+  /** Before anything else. */
+  async setUp(chain = this.#chain): Promise<void> {
+    if (!this.#endsTold && hasTerminal(chain)) {
+      this.#endsTold = true
+      this.#turn.onEnd((end) => this.#tellEnd(end))
+    }
+    await inTurn(chain.setup, this.#ctx)
   }
 
   /** Hooks of a layer further inside come behind these. */
   join(chain: Chain): Promise<void> {
     this.#chain = joined(this.#chain, chain)
-    return this.#begin(chain)
+    return this.setUp(chain)
+  }
+
+  /** The run starts, once. */
+  start(): Promise<void> {
+    this.#starting ??= this.#start()
+    return this.#starting
   }
 
   /** The loop has ended. */
@@ -67,8 +91,7 @@ export class LifecycleRun {
 
   /** Right around the provider: the call is what is sent. */
   async provider(ctx: ModelContext, next: () => unknown): Promise<unknown> {
-    const hooks = this.#chain.onStructuredOutputConfig
-    if (hooks.length > 0) await shapeOutput(hooks, this.#ctx, ctx, this.#turn)
+    if (this.#chain.onStructuredOutputConfig.length > 0) await shapeOutput(this.#chain, this.#ctx, ctx, this.#turn)
     return next()
   }
 
@@ -94,15 +117,16 @@ export class LifecycleRun {
     return result
   }
 
-  async #begin(chain: Chain): Promise<void> {
-    if (!this.#endsTold && hasTerminal(chain)) {
-      this.#endsTold = true
-      this.#turn.onEnd((end) => tellEnd(this.#chain, this.#ctx, end, this.#turn.clock.monotonic() - this.#started))
-    }
-    await inTurn(chain.setup, this.#ctx)
-    if (chain.onConfig.length > 0) await this.#configure(chain)
+  async #start(): Promise<void> {
+    if (this.#chain.onConfig.length > 0) await this.#configure()
     this.#changes = { ...this.#changes, messages: undefined } // they stand in the turn's from here on
-    await inTurn(chain.onStart, this.#ctx)
+    await inTurn(this.#chain.onStart, this.#ctx)
+  }
+
+  #tellEnd(end: RunEnd): Promise<void> {
+    const { clock } = this.#turn
+    const duration = clock.monotonic() - this.#started
+    return tellEnd(this.#chain, this.#ctx, { ...end, duration }, { ms: this.#endTimeout, clock })
   }
 
   /** False where the loop is to end instead. Where a hook throws, the next attempt begins it anew. */
@@ -126,13 +150,13 @@ export class LifecycleRun {
     this.#ctx.phase = 'beforeModel'
     this.#changes = { ...this.#changes, messages: undefined }
     await inTurn(this.#chain.onIteration, this.#ctx, { iteration: ctx.stepIndex })
-    if (this.#chain.onConfig.length > 0) await this.#configure(this.#chain)
+    if (this.#chain.onConfig.length > 0) await this.#configure()
     return true
   }
 
-  async #configure({ onConfig }: Chain): Promise<void> {
+  async #configure(): Promise<void> {
     const source = sourceOfRun(this.#turn, this.#changes)
-    const { settings, maxSteps, ...changes } = (await pipeConfig(onConfig, this.#ctx, source)) ?? {}
+    const { settings, maxSteps, ...changes } = (await pipeConfig(this.#chain, 'onConfig', this.#ctx, source)) ?? {}
     this.#changes = { ...this.#changes, ...changes, settings: { ...this.#changes.settings, ...settings } }
     if (changes.messages !== undefined) this.#turn.messages = [...changes.messages]
     if (maxSteps !== undefined) this.#turn.maxSteps = maxSteps
@@ -140,7 +164,7 @@ export class LifecycleRun {
 
   async #tune(ctx: ModelContext): Promise<void> {
     const source = sourceOfCall(ctx, this.#turn)
-    const changes = await pipeConfig(this.#chain.onBeforeModel, this.#ctx, source)
+    const changes = await pipeConfig(this.#chain, 'onBeforeModel', this.#ctx, source)
     if (changes !== undefined) changeCall(ctx, this.#turn, changes, source.fields.tools)
   }
 

@@ -1,5 +1,5 @@
 import type { JsonSchema, ModelContext, TurnContext } from '@allium/core'
-import type { BoundHook } from './chain.ts'
+import type { Chain } from './chain.ts'
 import type { HookContext } from './hook-context.ts'
 import { changeCall, pipeConfig, sourceOfCall } from './pipe-config.ts'
 import type { RunConfig } from './run-config.ts'
@@ -17,16 +17,12 @@ export type StructuredOutputPatch = Partial<Omit<StructuredOutputConfig, 'name'>
 type Form = Pick<StructuredOutputConfig, 'name' | 'description' | 'schema'>
 
 /** Asks the hooks about the form of the answer, where this call has one, and changes the call. */
-export async function shapeOutput(
-  hooks: readonly BoundHook[],
-  run: HookContext,
-  ctx: ModelContext,
-  turn: TurnContext,
-): Promise<void> {
+export async function shapeOutput(chain: Chain, run: HookContext, ctx: ModelContext, turn: TurnContext): Promise<void> {
   const form = formOf(ctx)
   if (form === undefined) return
   const call = sourceOfCall(ctx, turn)
-  const changes = await pipeConfig<StructuredOutputConfig>(hooks, run, { ...call, fields: { ...call.fields, ...form } })
+  const source = { ...call, fields: { ...call.fields, ...form } }
+  const changes = await pipeConfig<StructuredOutputConfig>(chain, 'onStructuredOutputConfig', run, source)
   if (changes === undefined) return
   changeCall(ctx, turn, changes, call.fields.tools)
   setForm(ctx, { ...form, ...changes, name: form.name })

@@ -1,5 +1,6 @@
 import { AlliumError, type ModelContext, type ToolDef, type TurnContext } from '@allium/core'
-import type { BoundHook } from './chain.ts'
+import type { Chain } from './chain.ts'
+import { checkPatch } from './check-patch.ts'
 import type { HookContext } from './hook-context.ts'
 import { conversationOf, instructionsOf, withInstructions } from './instructions.ts'
 import { type Changes, configOf, type RunConfig, type Source, withPatch } from './run-config.ts'
@@ -9,9 +10,9 @@ export function sourceOfRun(turn: TurnContext, { settings, ...changes }: Changes
   const { plan } = turn
   const { model, tools } = plan
   return {
-    fields: { model, tools, toolChoice: 'auto', maxSteps: turn.maxSteps, ...changes },
+    fields: { model, tools: Object.freeze([...tools]), toolChoice: 'auto', maxSteps: turn.maxSteps, ...changes },
     settings: { ...plan.settings, ...settings },
-    messages: lazily(() => turn.messages.slice()),
+    messages: lazily(() => Object.freeze([...turn.messages])),
     instructions: () => ('instructions' in changes ? changes.instructions : turn.agent.instructions),
   }
 }
@@ -22,25 +23,29 @@ export function sourceOfCall(ctx: ModelContext, turn: TurnContext): Source {
   const { answerTool } = ctx.plan
   const { model, maxSteps } = ctx
   return {
-    fields: { model, tools: tools.filter(({ name }) => name !== answerTool), toolChoice, maxSteps },
+    fields: { model, tools: Object.freeze(tools.filter(({ name }) => name !== answerTool)), toolChoice, maxSteps },
     settings,
-    messages: lazily(() => conversationOf(ctx, turn)),
+    messages: lazily(() => Object.freeze([...conversationOf(ctx, turn)])),
     instructions: () => instructionsOf(ctx, turn),
   }
 }
 
+type ConfigHook = 'onConfig' | 'onBeforeModel' | 'onStructuredOutputConfig'
+
 /** Asks hook after hook, each with what those before it made of the config. Gives the changes, if there are any. */
 export async function pipeConfig<Config extends RunConfig>(
-  hooks: readonly BoundHook[],
+  chain: Chain,
+  hook: ConfigHook,
   ctx: HookContext,
   source: Source<Config>,
 ): Promise<Changes<Config> | undefined> {
   let changes: Changes<Config> = {}
   let now = configOf(source, changes)
   let changed = false
-  for (const { name, call } of hooks) {
-    const patch = (await call(ctx, now)) as Partial<Config> | null | undefined
-    if (patch === undefined || patch === null) continue
+  for (const { name, call } of chain[hook]) {
+    const given = await call(ctx, now)
+    if (given === undefined || given === null) continue
+    const patch = checkPatch(`${hook} of "${name}"`, given, now)
     checkTools(name, patch.tools, source.fields.tools)
     changes = withPatch(changes, now, patch)
     now = configOf(source, changes)

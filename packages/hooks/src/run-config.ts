@@ -28,9 +28,10 @@ export interface Source<Config extends RunConfig = RunConfig> {
   instructions(): string | undefined
 }
 
+/** The config as a hook sees it: frozen, because a change that is written into it and not given back would be lost. */
 export function configOf<Config extends RunConfig>(source: Source<Config>, changes: Changes<Config>): Config {
-  const settings = { ...source.settings, ...changes.settings }
-  return {
+  const settings = Object.freeze({ ...source.settings, ...changes.settings })
+  return Object.freeze({
     ...settings,
     ...source.fields,
     get messages() {
@@ -41,7 +42,7 @@ export function configOf<Config extends RunConfig>(source: Source<Config>, chang
     },
     ...changes,
     settings,
-  } as Config // every field is in one of the parts
+  }) as Config // every field is in one of the parts
 }
 
 /** Adds a patch to the changes. What it only repeats, as `{ ...config, temperature: 1 }` does, changes nothing. */
@@ -51,7 +52,9 @@ export function withPatch<Config extends RunConfig>(
   patch: Partial<Config>,
 ): Changes<Config> {
   const { settings, ...rest } = patch
-  const isNew = ([key, value]: [string, unknown]) => value !== now[key as keyof Config]
+  // Instructions and settings may be taken away; of all else there is always something.
+  const isNew = ([key, value]: [string, unknown]) =>
+    value !== now[key as keyof Config] && (value !== undefined || key === 'instructions' || isSetting(key))
   const given = Object.entries(rest).filter(isNew)
   return {
     ...changes,
@@ -64,7 +67,7 @@ export function withPatch<Config extends RunConfig>(
   }
 }
 
-const settingNames: Record<keyof Settings, true> = {
+const settings: Record<keyof Settings, true> = {
   temperature: true,
   topP: true,
   maxOutputTokens: true,
@@ -74,4 +77,5 @@ const settingNames: Record<keyof Settings, true> = {
   providerOptions: true,
   headers: true,
 }
-const isSetting = (key: string): boolean => Object.hasOwn(settingNames, key)
+export const settingNames = Object.keys(settings)
+export const isSetting = (key: string): boolean => Object.hasOwn(settings, key)

@@ -1,5 +1,5 @@
-import { AlliumError, type RunEnd, type Usage } from '@allium/core'
-import type { Chain } from './chain.ts'
+import { AlliumError, type Clock, messageOf, type RunEnd, type Usage } from '@allium/core'
+import { type Chain, isThenable } from './chain.ts'
 import type { HookContext } from './hook-context.ts'
 
 interface Ended {
@@ -24,17 +24,43 @@ export interface ErrorInfo extends Ended {
   readonly error: unknown
 }
 
-/** Runs the one terminal hook of each object. All of them run; then the errors are thrown, for the log. */
-export async function tellEnd(chain: Chain, ctx: HookContext, end: RunEnd, duration: number): Promise<void> {
-  const [hook, info] = terminal(ctx, end, duration)
+type EndOfRun = RunEnd & Pick<Ended, 'duration'>
+
+/**
+ * Runs the one terminal hook of each object, and waits for them until their time is over. All of them run; then the errors
+ * are thrown, for the log.
+ */
+export async function tellEnd(
+  chain: Chain,
+  ctx: HookContext,
+  end: EndOfRun,
+  { ms, clock }: { ms: number; clock: Clock },
+): Promise<void> {
+  const [hook, info] = terminal(ctx, end)
   const errors: unknown[] = []
-  for (const { call } of chain[hook])
+  let disarm = () => {}
+  const over = new Promise<'late'>((resolve) => (disarm = clock.after(ms, () => resolve('late'))))
+  for (const { name, call } of chain[hook])
     try {
-      await call(ctx, info)
+      const given = call(ctx, info)
+      if (isThenable(given) && (await Promise.race([given, over])) === 'late') errors.push(left(hook, name, ms))
     } catch (error) {
       errors.push(error)
     }
-  if (errors.length > 0) throw errors.length === 1 ? errors[0] : new AggregateError(errors, `${hook} hooks failed`)
+  disarm()
+  if (errors.length > 0) throw errors.length === 1 ? errors[0] : new AggregateError(errors, messagesOf(hook, errors))
+}
+
+function left(hook: string, name: string, ms: number): AlliumError {
+  return new AlliumError(
+    'layer.timeout',
+    `${hook} of "${name}" had not come back ${ms} ms after the run ended; the run does not wait for it any longer. Give work that may take its time to ctx.defer(), or hooks.from() another endTimeout.`,
+    { details: { layer: name } },
+  )
+}
+
+function messagesOf(hook: string, errors: readonly unknown[]): string {
+  return `${errors.length} ${hook} hooks failed: ${errors.map(messageOf).join('; ')}`
 }
 
 export const hasTerminal = ({ onFinish, onAbort, onError }: Chain): boolean =>
@@ -42,8 +68,7 @@ export const hasTerminal = ({ onFinish, onAbort, onError }: Chain): boolean =>
 
 function terminal(
   ctx: HookContext,
-  { status, reason, error, usage }: RunEnd,
-  duration: number,
+  { status, reason, error, usage, duration }: EndOfRun,
 ): ['onFinish', FinishInfo] | ['onAbort', AbortInfo] | ['onError', ErrorInfo] {
   switch (status) {
     case 'failed':

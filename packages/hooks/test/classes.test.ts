@@ -93,6 +93,35 @@ describe('a class-based agent', () => {
     expect(order.filter((line) => line.endsWith('onFinish'))).toHaveLength(2)
   })
 
+  it('runs every setup, that of a run too, before the first onConfig', async () => {
+    const order: string[] = []
+    const inside = (_: unknown, next: () => Promise<void>) => {
+      order.push('inside')
+      return next()
+    }
+    const made = agent({ getMiddlewares: () => [recorder(order, 'own:')] }, { model: scriptedModel(['done']) }).use(
+      inside,
+    )
+    await made.run('hi', { use: [from(recorder(order, 'run:'))] })
+    expect(order.slice(0, 7)).toEqual([
+      'own:setup',
+      'inside',
+      'run:setup',
+      'own:onConfig init',
+      'run:onConfig init',
+      'own:onStart',
+      'run:onStart',
+    ])
+  })
+
+  it('tells of the start where a layer inside answers in place of the loop', async () => {
+    const order: string[] = []
+    const answers = { name: 'answers', turn: (ctx: { output: string | null }) => void (ctx.output = 'closed') }
+    const made = agent({ getMiddlewares: () => [recorder(order)] }, { model: scriptedModel([]) }).use(answers)
+    expect((await made.run('hi')).text).toBe('closed')
+    expect(order).toEqual(['setup', 'onConfig init', 'onStart', 'onFinish'])
+  })
+
   it('pipes chunks through its own hooks first', async () => {
     const add = (text: string) => ({
       onChunk: (_: unknown, chunk: ContentChunk) =>

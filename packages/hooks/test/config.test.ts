@@ -150,3 +150,61 @@ describe('onBeforeModel', () => {
     expect(seen).toEqual([2, 'Be brief.'])
   })
 })
+
+describe('a config', () => {
+  it('is to be read: a hook that writes into it fails the run, and the conversation stays as it was', async () => {
+    const writes = [
+      (config: RunConfig) => Object.assign(config.messages[0] as object, { content: 'changed' }),
+      (config: RunConfig) => (config.messages as unknown[]).push({ role: 'user', content: 'more' }),
+      (config: RunConfig) => (config.tools as unknown[]).pop(),
+      (config: RunConfig) => Object.assign(config, { temperature: 1 }),
+      (config: RunConfig) => Object.assign(config.settings, { temperature: 1 }),
+    ]
+    for (const write of writes) {
+      const { agent, model } = build(
+        ['done', 'done'],
+        [from({ onConfig: (ctx, config) => void (ctx.turnIndex === 1 && write(config)) })],
+      )
+      const session = agent.session()
+      await session.run('hi')
+      expect((await settled(session.run('again'))).error).toBeInstanceOf(TypeError)
+      expect([model.calls, session.history[0]]).toEqual([1, { role: 'user', content: 'hi' }])
+    }
+  })
+})
+
+describe('what a config hook gives', () => {
+  it.each<[string, unknown, RegExp]>([
+    ['messages that are null', { messages: null }, /"messages".*null/],
+    ['messages that are texts', { messages: ['hi'] }, /"messages".*\{ role, content \}/],
+    ['a message without content', { messages: [{ role: 'user' }] }, /"messages"/],
+    ['tools that are null', { tools: null }, /"tools".*null/],
+    ['a number of instructions', { instructions: 5 }, /"instructions".*5/],
+    ['settings that are none', { settings: 5 }, /"settings".*5/],
+    ['a choice that no model knows', { toolChoice: 'foo' }, /"toolChoice".*"foo"/],
+    ['no number of steps', { maxSteps: 'many' }, /"maxSteps".*"many"/],
+    ['a key that nobody reads', { temprature: 1 }, /"temprature".*temperature/],
+    ['a text', 'brief', /"brief"/],
+  ])('fails the run by name where it is %s', async (_, patch, message) => {
+    for (const hook of ['onConfig', 'onBeforeModel']) {
+      const { agent, model } = build(['done'], [from({ getName: () => 'mine', [hook]: () => patch })])
+      const { error } = await settled(agent.run('hi'))
+      expect(error).toMatchObject({ code: 'layer.result', message: expect.stringMatching(message) })
+      expect([(error as Error).message.includes(`${hook} of "mine"`), model.calls]).toEqual([true, 0])
+    }
+  })
+
+  it('may repeat the whole config, and leave fields undefined', async () => {
+    const none = {
+      messages: undefined,
+      tools: undefined,
+      model: undefined,
+      maxSteps: undefined,
+      temperature: undefined,
+    }
+    const hooks = from([{ onConfig: (_, config) => ({ ...config, topP: 1 }) }, { onBeforeModel: () => none as never }])
+    const { agent, model } = build(['done'], [hooks])
+    await agent.run('hi')
+    expect(model.requests[0]).toMatchObject({ settings: { topP: 1 }, messages: [{ content: 'hi' }] })
+  })
+})

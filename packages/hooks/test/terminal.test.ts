@@ -1,4 +1,5 @@
 import type { Middleware } from '@allium/core'
+import { manualClock } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { from, type Lifecycle } from '../src/index.ts'
@@ -115,6 +116,46 @@ describe('terminal hooks', () => {
         duration: expect.any(Number),
       },
     ])
+  })
+})
+
+describe('a terminal hook that does not come back', () => {
+  const hangs: Lifecycle = { onFinish: () => new Promise(() => {}), onError: () => new Promise(() => {}) }
+
+  it('is left after a time, and told, and the others run', async () => {
+    const clock = manualClock()
+    const log: string[] = []
+    const { agent, log: logged } = build(
+      ['done'],
+      [from([hangs, hangs, terminals(log)], { as: 'slow', endTimeout: 500 })],
+      { clock },
+    )
+    const run = agent.run('hi')
+    await rest()
+    expect(log).toEqual([])
+    await clock.advance(500)
+    expect((await run).text).toBe('done')
+    expect(log).toEqual(['finish completed'])
+    expect(logged.join()).toMatch(/onFinish .*500 ms/)
+  })
+
+  it('is left after 30 seconds, where nothing else is said', async () => {
+    const clock = manualClock()
+    const { agent } = build(['done'], [from(hangs)], { clock })
+    const run = agent.run('hi')
+    let over = false
+    void run.then(() => (over = true))
+    await rest()
+    await clock.advance(29_000)
+    expect(over).toBe(false)
+    await clock.advance(1_000)
+    expect((await run).text).toBe('done')
+  })
+
+  it('leaves no timer behind where it comes back', async () => {
+    const clock = manualClock()
+    await build(['done'], [from({ onFinish() {} })], { clock }).agent.run('hi')
+    expect(clock.pending).toBe(0)
   })
 })
 

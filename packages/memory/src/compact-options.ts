@@ -1,4 +1,4 @@
-import { AlliumError, type Message, type ModelRef } from '@allium/core'
+import { layerOptions, type Message, type ModelRef, misconfigured, option } from '@allium/core'
 import type { Clearing, ConversationSize } from './compact-view.ts'
 import { countTokens } from './count-tokens.ts'
 import { summaryPrompt } from './summary.ts'
@@ -60,36 +60,54 @@ export interface CompactPlan<Name extends string> {
   as: Name
 }
 
-/** @throws AlliumError `layer.config` */
-export function planOf<Name extends string>({
-  strategy = 'hybrid',
-  trigger = { tokens: 100_000 },
-  window,
-  keep = {},
-  results = {},
-  model,
-  prompt = summaryPrompt,
-  summaryTokens = 4000,
-  timeout = 60_000,
-  countTokens: count = countTokens,
-  as = 'memory:compact' as Name,
-}: CompactOptions<Name>): CompactPlan<Name> {
-  const refuse = (what: string): never => {
-    throw new AlliumError('layer.config', `"${as}" ${what}`)
-  }
-  const least = (name: string, value: number, from: number) =>
-    value >= from || refuse(`needs ${name} of ${from} or more, but ${value} was given.`)
+const readOptions = layerOptions<CompactOptions>('memory:compact', {
+  strategy: option.oneOf('clear', 'summarise', 'hybrid'),
+  trigger: option.shape<CompactTrigger>({
+    tokens: option.number({ from: 1 }),
+    messages: option.number({ from: 2 }),
+    fraction: option.number({ above: 0, to: 1 }),
+  }),
+  window: option.number({ from: 1 }),
+  keep: option.shape<NonNullable<CompactOptions['keep']>>({
+    messages: option.number({ from: 1 }),
+    tokens: option.number({ from: 1 }),
+  }),
+  results: option.shape<NonNullable<CompactOptions['results']>>({
+    keep: option.number({ from: 0 }),
+    exclude: option.list(option.text),
+    atLeast: option.number({ from: 0 }),
+    marker: option.text,
+  }),
+  model: option.any,
+  prompt: option.text,
+  summaryTokens: option.number({ from: 1 }),
+  timeout: option.number({ from: 1 }),
+  countTokens: option.fn,
+})
 
+/** @throws AlliumError `layer.config` */
+export function planOf<Name extends string>(given: CompactOptions<Name>): CompactPlan<Name> {
+  const {
+    strategy = 'hybrid',
+    trigger = { tokens: 100_000 },
+    window,
+    keep = {},
+    results = {},
+    model,
+    prompt = summaryPrompt,
+    summaryTokens = 4000,
+    timeout = 60_000,
+    countTokens: count = countTokens,
+    as = 'memory:compact' as Name,
+  } = readOptions(given)
+  const refuse = (what: string): never => {
+    throw misconfigured(as, what)
+  }
   const { tokens, messages, fraction } = trigger
   if (tokens === undefined && messages === undefined && fraction === undefined)
     refuse('needs a trigger: { tokens }, { messages } or { fraction } of the window.')
-  if (fraction !== undefined && !(fraction > 0 && fraction <= 1))
-    refuse(`needs trigger.fraction above 0 and up to 1, but ${fraction} was given.`)
   if (fraction !== undefined && window === undefined)
     refuse('has trigger.fraction, but cannot know of what: give window, the tokens that the model can be sent.')
-  if (window !== undefined) least('window', window, 1)
-  if (tokens !== undefined) least('trigger.tokens', tokens, 1)
-  if (messages !== undefined) least('trigger.messages', messages, 2)
   const none = Number.POSITIVE_INFINITY
   const limit = {
     messages: messages ?? none,
@@ -100,15 +118,10 @@ export function planOf<Name extends string>({
     tokens: keep.tokens ?? limit.tokens / 2,
   }
   for (const unit of ['messages', 'tokens'] as const) {
-    if (keep[unit] !== undefined) least(`keep.${unit}`, keep[unit], 1)
     if (keep[unit] !== undefined && keep[unit] >= limit[unit])
       refuse(`would keep ${keep[unit]} ${unit}, and begins at ${limit[unit]}: keep fewer.`)
   }
   const { keep: newest = 3, exclude = [], atLeast = 0, marker = clearedMarker } = results
-  least('results.keep', newest, 0)
-  least('results.atLeast', atLeast, 0)
-  least('summaryTokens', summaryTokens, 1)
-  least('timeout', timeout, 1)
   const clearing = { keep: newest, exclude, atLeast, marker }
   return { strategy, limit, room, clearing, model, prompt, summaryTokens, timeout, count, as }
 }

@@ -5,6 +5,7 @@ import {
   type ModelResponse,
   type NextFor,
   type TypedMiddleware,
+  withState,
 } from '@allium/core'
 import { type CompactOptions, planOf } from './compact-options.ts'
 import {
@@ -92,7 +93,7 @@ export function compact<Name extends string = 'memory:compact'>(
       return next()
     },
   })
-  return [layer as TypedMiddleware<CompactState<Name>>, ofSummaries] // the key is computed from the name
+  return [withState<CompactState<Name>>(layer), ofSummaries]
 
   function isOver({ messages, tokens }: ConversationSize): boolean {
     return messages > limit.messages || tokens > limit.tokens

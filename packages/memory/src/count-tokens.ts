@@ -18,6 +18,8 @@ function ofPart(part: Part): number {
       return typeof part.content === 'string'
         ? Math.ceil(part.content.length / 4)
         : part.content.reduce((sum, inner) => sum + ofPart(inner), 0)
+    case 'custom':
+      return Math.ceil(JSON.stringify(part.providerMetadata ?? {}).length / 4)
     default:
       return 1000
   }

@@ -1,4 +1,4 @@
-import { defineMiddleware, memoryStore, type SessionStore, tenantOf } from '@allium/core'
+import { defineMiddleware, layerOptions, memoryStore, option, type SessionStore, tenantOf } from '@allium/core'
 import { StoredConversation } from './stored-conversation.ts'
 
 export interface PersistOptions {
@@ -9,6 +9,11 @@ export interface PersistOptions {
   /** The layer's name. @default 'memory:persist' */
   as?: string
 }
+
+const readOptions = layerOptions<PersistOptions>('memory:persist', {
+  store: option.object,
+  lease: option.number({ above: 0 }),
+})
 
 /**
  * Keeps each session in a store: it is loaded when it opens, and every run is appended when it has ended, whichever way.
@@ -21,7 +26,8 @@ export interface PersistOptions {
  * const agent = new Agent({ model }).use(memory.persist({ store }))
  * await agent.session({ id: 'chat-1', principal: { tenantId: 'acme' } }).run('Hello again')
  */
-export function persist({ store = memoryStore(), lease = 30_000, as = 'memory:persist' }: PersistOptions = {}) {
+export function persist(given: PersistOptions = {}) {
+  const { store = memoryStore(), lease = 30_000, as = 'memory:persist' } = readOptions(given)
   /** By the history that only one session has: one that was idle goes on where it was, if nobody else has gone on. */
   const conversations = new WeakMap<object, StoredConversation>()
   return defineMiddleware({

@@ -1,11 +1,13 @@
 import {
-  AlliumError,
   type AnyTool,
   defineMiddleware,
+  layerOptions,
   type Message,
+  option,
   type ToolContext,
   type TypedMiddleware,
   toolResult,
+  withState,
 } from '@allium/core'
 
 const statuses = ['pending', 'in_progress', 'completed'] as const
@@ -45,6 +47,13 @@ declare module '@allium/core' {
 /** The session's plan. */
 export type PlanState<Name extends string> = Record<Name, PlanItem[]>
 
+const readOptions = layerOptions<PlanOptions>('memory:plan', {
+  tool: option.text,
+  description: option.text,
+  maxItems: option.number({ from: 1 }),
+  maxLength: option.number({ from: 1 }),
+})
+
 /**
  * Gives the model a to-do list: a tool that writes it whole, and a note of what is open at the end of each call.
  *
@@ -56,17 +65,16 @@ export type PlanState<Name extends string> = Record<Name, PlanItem[]>
  * @example
  * agent.use(memory.plan())
  */
-export function plan<Name extends string = 'memory:plan'>({
-  tool = 'plan',
-  description = guidance,
-  maxItems = 50,
-  maxLength = 500,
-  as = 'memory:plan' as Name,
-}: PlanOptions<Name> = {}): TypedMiddleware<PlanState<Name>> {
-  for (const [option, value] of Object.entries({ maxItems, maxLength }))
-    if (!(value >= 1))
-      throw new AlliumError('layer.config', `"${as}" needs ${option} of 1 or more, but ${value} was given.`)
-
+export function plan<Name extends string = 'memory:plan'>(
+  given: PlanOptions<Name> = {},
+): TypedMiddleware<PlanState<Name>> {
+  const {
+    tool = 'plan',
+    description = guidance,
+    maxItems = 50,
+    maxLength = 500,
+    as = 'memory:plan' as Name,
+  } = readOptions(given)
   const writes: AnyTool = {
     name: tool,
     description,
@@ -99,7 +107,7 @@ export function plan<Name extends string = 'memory:plan'>({
       })
     },
   })
-  return layer as TypedMiddleware<PlanState<Name>> // the key is computed from the name
+  return withState<PlanState<Name>>(layer)
 }
 
 const guidance = `Writes your plan: the whole list of what is to be done, which replaces the one before. Plan work that takes three steps or more; for less, just do it. Set an item to in_progress before you begin it and to completed as soon as it is done, add what you find out, and drop what is no longer needed. Call it once in an answer.`

@@ -39,6 +39,7 @@ function partOf(part: Part): unknown[] {
     case 'text':
       return [cut(part.text, longest.text)]
     case 'reasoning':
+    case 'custom':
       return []
     case 'tool-call':
       return [{ calls: part.name, args: cut(JSON.stringify(part.args), longest.result) }]

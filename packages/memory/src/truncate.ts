@@ -1,4 +1,4 @@
-import { AlliumError, defineMiddleware, type Message, type TypedMiddleware } from '@allium/core'
+import { defineMiddleware, layerOptions, type Message, misconfigured, option, type TypedMiddleware } from '@allium/core'
 import { countTokens } from './count-tokens.ts'
 import { fromUser, unitsOf } from './units.ts'
 
@@ -13,6 +13,12 @@ export interface TruncateOptions {
   as?: string
 }
 
+const readOptions = layerOptions<TruncateOptions>('memory:truncate', {
+  messages: option.number({ from: 1 }),
+  tokens: option.number({ from: 1 }),
+  countTokens: option.fn,
+})
+
 /**
  * Sends the model the newest messages alone, up to a number or an amount of tokens. The history stays whole.
  *
@@ -23,14 +29,15 @@ export interface TruncateOptions {
  * @example
  * agent.use(memory.truncate({ tokens: 8_000 }))
  */
-export function truncate({
-  messages = Number.POSITIVE_INFINITY,
-  tokens = Number.POSITIVE_INFINITY,
-  countTokens: count = countTokens,
-  as = 'memory:truncate',
-}: TruncateOptions): TypedMiddleware<{}> {
-  if (!(messages >= 1 && tokens >= 1) || (messages === Number.POSITIVE_INFINITY && tokens === Number.POSITIVE_INFINITY))
-    throw new AlliumError('layer.config', `"${as}" needs the option messages or tokens, of 1 or more.`)
+export function truncate(given: TruncateOptions): TypedMiddleware<{}> {
+  const {
+    messages = Number.POSITIVE_INFINITY,
+    tokens = Number.POSITIVE_INFINITY,
+    countTokens: count = countTokens,
+    as = 'memory:truncate',
+  } = readOptions(given)
+  if (messages === Number.POSITIVE_INFINITY && tokens === Number.POSITIVE_INFINITY)
+    throw misconfigured(as, 'needs the option messages or tokens, of 1 or more.')
 
   return defineMiddleware({
     name: as,

@@ -1,4 +1,12 @@
-import { AlliumError, defineMiddleware, type ModelContext, type TypedMiddleware, tenantOf } from '@allium/core'
+import {
+  AlliumError,
+  defineMiddleware,
+  layerOptions,
+  type ModelContext,
+  option,
+  type TypedMiddleware,
+  tenantOf,
+} from '@allium/core'
 import { isFinal, isTransient } from '@allium/resilience'
 import { LRUCache } from 'lru-cache'
 import type { BreakerState, Circuit, Threshold } from './circuit.ts'
@@ -16,6 +24,19 @@ export interface BreakerOptions {
   as?: string
 }
 
+const readOptions = layerOptions<BreakerOptions>('model:breaker', {
+  threshold: option.either(
+    option.whole(1),
+    option.shape<Exclude<Threshold, number>>({
+      share: option.required(option.number({ above: 0, below: 1 })),
+      of: option.required(option.whole(1)),
+    }),
+  ),
+  halfOpenAfter: option.number({ above: 0 }),
+  when: option.fn,
+  per: option.either(option.oneOf('model', 'tenant'), option.fn),
+})
+
 /**
  * Stops calling a model that keeps failing: its calls fail at once with `model.open`, until a trial succeeds.
  *
@@ -27,14 +48,14 @@ export interface BreakerOptions {
  * @example
  * agent.use(model.fallback({ models: ['openai/gpt-5-mini'] })).use(model.retry()).use(model.breaker())
  */
-export function breaker({
-  threshold = 5,
-  halfOpenAfter = 30_000,
-  when = isTransient,
-  per = 'model',
-  as = 'model:breaker',
-}: BreakerOptions = {}): TypedMiddleware<{}> {
-  checkOptions(threshold, halfOpenAfter, as)
+export function breaker(given: BreakerOptions = {}): TypedMiddleware<{}> {
+  const {
+    threshold = 5,
+    halfOpenAfter = 30_000,
+    when = isTransient,
+    per = 'model',
+    as = 'model:breaker',
+  } = readOptions(given)
   const circuits = new LRUCache<string, Circuit>({ max: 1000 })
 
   return defineMiddleware({
@@ -79,22 +100,6 @@ export function breaker({
     }
     return circuit
   }
-}
-
-function checkOptions(threshold: Threshold, halfOpenAfter: number, as: string): void {
-  if (!(halfOpenAfter > 0))
-    throw new AlliumError('layer.config', `"${as}" needs halfOpenAfter above 0, but ${halfOpenAfter} was given.`)
-  if (typeof threshold === 'number') {
-    if (Number.isInteger(threshold) && threshold > 0) return
-    const what = `but ${threshold} was given. Give whole failures in a row, or { share, of }.`
-    throw new AlliumError('layer.config', `"${as}" needs a threshold of 1 or more, ${what}`)
-  }
-  const { share, of } = threshold
-  if (!(share > 0 && share < 1 && Number.isInteger(of) && of > 0))
-    throw new AlliumError(
-      'layer.config',
-      `"${as}" needs a share between 0 and 1 of 1 or more calls, but { share: ${share}, of: ${of} } was given.`,
-    )
 }
 
 /** Not worth a retry at once, and says so; one that is told to retry it waits as long as the header says. */

@@ -1,10 +1,12 @@
 import {
-  AlliumError,
   defineMiddleware,
   digestOf,
   type KeyValue,
+  layerOptions,
+  type Message,
   type ModelContext,
   type ModelResponse,
+  option,
   ownerOf,
   sessionKeyOf,
   type TypedMiddleware,
@@ -31,6 +33,13 @@ export interface ModelCacheHit {
   model: string
 }
 
+const readOptions = layerOptions<CacheOptions>('model:cache', {
+  store: option.object,
+  ttl: option.number({ above: 0 }),
+  per: option.oneOf('tenant', 'user', 'session'),
+  when: option.fn,
+})
+
 /**
  * Answers a model call that was made before with the answer that it got then, streamed like any other.
  *
@@ -42,14 +51,14 @@ export interface ModelCacheHit {
  * @example
  * agent.use(model.cache({ ttl: 600_000 }))
  */
-export function cache({
-  store = memoryKeyValue(),
-  ttl = 3_600_000,
-  per = 'tenant',
-  when = () => true,
-  as = 'model:cache',
-}: CacheOptions = {}): TypedMiddleware<{}> {
-  if (!(ttl > 0)) throw new AlliumError('layer.config', `"${as}" needs a ttl above 0, but ${ttl} was given.`)
+export function cache(given: CacheOptions = {}): TypedMiddleware<{}> {
+  const {
+    store = memoryKeyValue(),
+    ttl = 3_600_000,
+    per = 'tenant',
+    when = () => true,
+    as = 'model:cache',
+  } = readOptions(given)
   const flights = new Flights<ModelResponse>()
 
   return defineMiddleware({
@@ -107,8 +116,14 @@ function sharersOf(ctx: ModelContext, per: NonNullable<CacheOptions['per']>): un
 }
 
 /** Ended by itself: not at its length, by a filter, or in an error. What a layer said in the place of a model, such as a budget, is no answer to keep. */
-function isWhole({ finishReason, usage }: ModelResponse): boolean {
-  return (finishReason === 'stop' || finishReason === 'tool-calls') && usage.calls > 0
+function isWhole({ finishReason, usage, paused, toolCalls, message }: ModelResponse): boolean {
+  if (usage.calls === 0 || paused === true || (finishReason !== 'stop' && finishReason !== 'tool-calls')) return false
+  return toolCalls.every(({ callId, providerExecuted }) => providerExecuted !== true || hasResult(message, callId))
+}
+
+/** A result that the provider still owes comes in an answer to this one alone. */
+function hasResult({ content }: Message, callId: string): boolean {
+  return typeof content !== 'string' && content.some((part) => part.type === 'tool-result' && part.callId === callId)
 }
 
 /** The answer as one of its own: it cost nothing, and ids of tool calls are unique in a history. */
@@ -121,7 +136,8 @@ async function again(known: ModelResponse, { turnId, callIndex }: ModelContext) 
   for (const call of toolCalls) call.callId = idOf(call.callId)
   if (typeof message.content !== 'string')
     for (const part of message.content)
-      if (part.type === 'tool-call' || part.type === 'tool-result') part.callId = idOf(part.callId)
+      if (part.type === 'tool-call' || (part.type === 'tool-result' && places.has(part.callId)))
+        part.callId = idOf(part.callId)
   return { text, ...(reasoning !== undefined && { reasoning }), toolCalls, finishReason, model, message }
 }
 

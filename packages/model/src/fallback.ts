@@ -1,4 +1,4 @@
-import { AlliumError, defineMiddleware, type ModelRef, type TypedMiddleware } from '@allium/core'
+import { defineMiddleware, layerOptions, type ModelRef, option, type TypedMiddleware } from '@allium/core'
 import { isFinal } from '@allium/resilience'
 import { watchChunks } from './watch-chunks.ts'
 
@@ -13,6 +13,12 @@ export interface FallbackOptions {
   as?: string
 }
 
+const readOptions = layerOptions<FallbackOptions>('model:fallback', {
+  models: option.required(option.some(option.any), 'at least one model to fall back on'),
+  when: option.fn,
+  midStream: option.oneOf('reset', 'fail'),
+})
+
 /**
  * Asks other models when one fails, across providers.
  *
@@ -23,13 +29,8 @@ export interface FallbackOptions {
  * @example
  * agent.use(model.fallback({ models: ['openai/gpt-5-mini', 'google/gemini-2.5-flash'] })).use(model.retry())
  */
-export function fallback({
-  models,
-  when = () => true,
-  midStream = 'reset',
-  as = 'model:fallback',
-}: FallbackOptions): TypedMiddleware<{}> {
-  if (models.length === 0) throw new AlliumError('layer.config', `"${as}" needs at least one model to fall back on.`)
+export function fallback(given: FallbackOptions): TypedMiddleware<{}> {
+  const { models, when = () => true, midStream = 'reset', as = 'model:fallback' } = readOptions(given)
 
   return defineMiddleware({
     name: as,

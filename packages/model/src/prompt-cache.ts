@@ -1,8 +1,9 @@
 import {
-  AlliumError,
   defineMiddleware,
+  layerOptions,
   type Message,
   type ModelContext,
+  option,
   type Part,
   type RequestView,
   type TypedMiddleware,
@@ -21,6 +22,13 @@ export interface PromptCacheOptions {
   as?: string
 }
 
+const readOptions = layerOptions<PromptCacheOptions>('model:promptCache', {
+  ttl: option.oneOf('5m', '1h'),
+  apply: option.some(option.oneOf('system', 'messages')),
+  minTokens: option.number({ from: 0 }),
+  when: option.fn,
+})
+
 /**
  * Lets Anthropic keep what it has read of a prompt, which then costs a tenth.
  *
@@ -32,19 +40,14 @@ export interface PromptCacheOptions {
  * @example
  * agent.use(model.promptCache({ ttl: '1h' }))
  */
-export function promptCache({
-  ttl = '5m',
-  apply = ['system', 'messages'],
-  minTokens = 1024,
-  when = isAnthropic,
-  as = 'model:promptCache',
-}: PromptCacheOptions = {}): TypedMiddleware<{}> {
-  if (ttl !== '5m' && ttl !== '1h')
-    throw new AlliumError('layer.config', `"${as}" needs a ttl of '5m' or '1h', but ${JSON.stringify(ttl)} was given.`)
-  if (!(minTokens >= 0))
-    throw new AlliumError('layer.config', `"${as}" needs minTokens of 0 or more, but ${minTokens} was given.`)
-  if (apply.length === 0)
-    throw new AlliumError('layer.config', `"${as}" marks nothing. Leave apply out, or name something.`)
+export function promptCache(given: PromptCacheOptions = {}): TypedMiddleware<{}> {
+  const {
+    ttl = '5m',
+    apply = ['system', 'messages'],
+    minTokens = 1024,
+    when = isAnthropic,
+    as = 'model:promptCache',
+  } = readOptions(given)
 
   return defineMiddleware({
     name: as,

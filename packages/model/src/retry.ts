@@ -1,4 +1,4 @@
-import { defineMiddleware, type TypedMiddleware, wait } from '@allium/core'
+import { defineMiddleware, layerOptions, option, type TypedMiddleware, wait } from '@allium/core'
 import { backoff, isFinal, isTransient, retryAfter, statusOf } from '@allium/resilience'
 import { watchChunks } from './watch-chunks.ts'
 
@@ -21,6 +21,16 @@ export interface RetryOptions {
   as?: string
 }
 
+const readOptions = layerOptions<RetryOptions>('model:retry', {
+  attempts: option.number({ from: 1 }),
+  delay: option.number({ from: 0 }),
+  maxDelay: option.number({ from: 0 }),
+  jitter: option.number({ from: 0, to: 1 }),
+  when: option.fn,
+  midStream: option.oneOf('reset', 'fail'),
+  random: option.fn,
+})
+
 /**
  * Repeats a model call that failed for a passing reason: overload, a rate limit, a cut connection.
  *
@@ -31,16 +41,17 @@ export interface RetryOptions {
  * @example
  * agent.use(model.retry({ attempts: 5 }))
  */
-export function retry({
-  attempts = 3,
-  delay = 250,
-  maxDelay = 30_000,
-  jitter = 0.5,
-  when = isTransient,
-  midStream = 'reset',
-  random = Math.random,
-  as = 'model:retry',
-}: RetryOptions = {}): TypedMiddleware<{}> {
+export function retry(given: RetryOptions = {}): TypedMiddleware<{}> {
+  const {
+    attempts = 3,
+    delay = 250,
+    maxDelay = 30_000,
+    jitter = 0.5,
+    when = isTransient,
+    midStream = 'reset',
+    random = Math.random,
+    as = 'model:retry',
+  } = readOptions(given)
   const waits = { delay, maxDelay, jitter, random }
   return defineMiddleware({
     name: as,

@@ -1,4 +1,12 @@
-import { AlliumError, defineMiddleware, type ModelContext, type ModelRef, type TypedMiddleware } from '@allium/core'
+import {
+  defineMiddleware,
+  layerOptions,
+  type ModelContext,
+  type ModelRef,
+  misconfigured,
+  option,
+  type TypedMiddleware,
+} from '@allium/core'
 
 /** A model for some calls. */
 export interface RouteRule {
@@ -17,6 +25,11 @@ export interface RouteOptions {
   as?: string
 }
 
+const readOptions = layerOptions<RouteOptions>('model:route', {
+  rules: option.list(option.shape<RouteRule>({ when: option.required(option.fn), model: option.required(option.any) })),
+  to: option.fn,
+})
+
 /**
  * Chooses a model for each call: by the tenant's plan, the length of the input, the step.
  *
@@ -27,9 +40,9 @@ export interface RouteOptions {
  * @example
  * agent.use(model.route({ rules: [{ when: ({ principal }) => planOf(principal) === 'free', model: 'openai/gpt-5-mini' }] }))
  */
-export function route({ rules = [], to, as = 'model:route' }: RouteOptions): TypedMiddleware<{}> {
-  if (rules.length > 0 === (to !== undefined))
-    throw new AlliumError('layer.config', `"${as}" needs rules or a function to, and not both.`)
+export function route(given: RouteOptions): TypedMiddleware<{}> {
+  const { rules = [], to, as = 'model:route' } = readOptions(given)
+  if (rules.length > 0 === (to !== undefined)) throw misconfigured(as, 'needs rules or a function to, and not both.')
   const choose = to ?? ((ctx: ModelContext) => byRule(rules, ctx))
 
   return defineMiddleware({

@@ -1,12 +1,16 @@
 import {
-  AlliumError,
   type AnyMiddleware,
   defineMiddleware,
+  layerOptions,
   type Model,
   type ModelContext,
+  misconfigured,
+  option,
+  sum,
   type ToolDef,
   type TypedMiddleware,
   type Usage,
+  withState,
 } from '@allium/core'
 import { toolPicker } from './tool-picker.ts'
 
@@ -50,6 +54,15 @@ declare module '@allium/core' {
   }
 }
 
+const readOptions = layerOptions<SelectToolsOptions>('model:selectTools', {
+  tools: option.either(option.list(option.text), option.fn),
+  model: option.any,
+  max: option.number({ from: 1 }),
+  always: option.list(option.text),
+  hint: option.text,
+  use: option.list(option.any),
+})
+
 /**
  * Shows the model only the tools that it needs: by name, by a function, or by the choice of a small model.
  *
@@ -61,19 +74,22 @@ declare module '@allium/core' {
  * @example
  * agent.use(model.selectTools({ model: small, max: 5, always: ['search'] }))
  */
-export function selectTools<Name extends string = 'model:selectTools'>({
-  tools,
-  model,
-  max = Number.POSITIVE_INFINITY,
-  always = [],
-  hint,
-  use = [],
-  as = 'model:selectTools' as Name,
-}: SelectToolsOptions<Name>): TypedMiddleware<SelectToolsState<Name>> {
+export function selectTools<Name extends string = 'model:selectTools'>(
+  given: SelectToolsOptions<Name>,
+): TypedMiddleware<SelectToolsState<Name>> {
+  const {
+    tools,
+    model,
+    max = Number.POSITIVE_INFINITY,
+    always = [],
+    hint,
+    use = [],
+    as = 'model:selectTools' as Name,
+  } = readOptions(given)
   if ((tools === undefined) === (model === undefined))
-    throw new AlliumError('layer.config', `"${as}" needs either tools or a model that picks them.`)
-  if (!(max >= 1 && (Number.isInteger(max) || max === Number.POSITIVE_INFINITY)))
-    throw new AlliumError('layer.config', `"${as}" needs a whole max of 1 or more, but ${max} was given.`)
+    throw misconfigured(as, 'needs either tools or a model that picks them.')
+  if (!Number.isInteger(max) && max !== Number.POSITIVE_INFINITY)
+    throw misconfigured(as, `needs a whole max, but ${max} was given.`)
   const pick = model && toolPicker(as, { model, max, hint, use })
 
   const layer = defineMiddleware<Record<string, unknown>>({
@@ -81,7 +97,7 @@ export function selectTools<Name extends string = 'model:selectTools'>({
     order: { is: ['shapes'] },
     state: {
       [`${as}:shown`]: { default: null, scope: 'turn' },
-      [`${as}:tokens`]: { default: 0, reducer: (tokens, more) => Number(tokens) + Number(more) },
+      [`${as}:tokens`]: sum(),
     },
     async model(ctx, next) {
       const chosen = new Set([...(await choose(ctx)), ...always, ...demanded(ctx)])
@@ -98,7 +114,7 @@ export function selectTools<Name extends string = 'model:selectTools'>({
       return next()
     },
   })
-  return layer as TypedMiddleware<SelectToolsState<Name>> // the keys are computed from the name
+  return withState<SelectToolsState<Name>>(layer)
 
   async function choose(ctx: ModelContext<Record<string, unknown>>): Promise<Names> {
     if (pick === undefined) return typeof tools === 'function' ? tools(ctx) : (tools ?? [])

@@ -1,4 +1,12 @@
-import { AlliumError, defineMiddleware, type ModelContext, type Settings, type TypedMiddleware } from '@allium/core'
+import {
+  defineMiddleware,
+  layerOptions,
+  type ModelContext,
+  misconfigured,
+  option,
+  type Settings,
+  type TypedMiddleware,
+} from '@allium/core'
 
 /** Settings, or what gives those of one call: `ctx.callIndex`, `ctx.model` and the principal may tell them. */
 export type SettingsSource =
@@ -14,6 +22,11 @@ export interface SettingsOptions {
   as?: string
 }
 
+const readOptions = layerOptions<SettingsOptions>('model:settings', {
+  defaults: option.any,
+  overrides: option.any,
+})
+
 /**
  * Settles the settings of each model call: temperature, length, provider options.
  *
@@ -24,19 +37,17 @@ export interface SettingsOptions {
  * @example
  * agent.use(model.settings({ defaults: { temperature: 0.2 }, overrides: { maxOutputTokens: 1_000 } }))
  */
-export function settings({ defaults, overrides, as = 'model:settings' }: SettingsOptions): TypedMiddleware<{}> {
+export function settings(given: SettingsOptions): TypedMiddleware<{}> {
+  const { defaults, overrides, as = 'model:settings' } = readOptions(given)
   if (!isSource(defaults) && !isSource(overrides))
-    throw new AlliumError(
-      'layer.config',
-      `"${as}" changes nothing. Give it defaults or overrides: settings, or a function.`,
-    )
+    throw misconfigured(as, 'changes nothing. Give it defaults or overrides: settings, or a function.')
 
   return defineMiddleware({
     name: as,
     order: { is: ['shapes'], inside: ['routes'] },
     async model(ctx, next) {
-      const below = await given(defaults, ctx)
-      const above = await given(overrides, ctx)
+      const below = await settingsOf(defaults, ctx)
+      const above = await settingsOf(overrides, ctx)
       ctx.settings = merge(merge(below, ctx.request.settings), above)
       return next()
     },
@@ -47,7 +58,7 @@ function isSource(source: unknown): boolean {
   return typeof source === 'function' || (typeof source === 'object' && source !== null)
 }
 
-async function given(source: SettingsSource | undefined, ctx: ModelContext): Promise<Settings> {
+async function settingsOf(source: SettingsSource | undefined, ctx: ModelContext): Promise<Settings> {
   return (typeof source === 'function' ? await source(ctx) : source) ?? {}
 }
 

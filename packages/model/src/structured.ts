@@ -1,9 +1,12 @@
 import {
   AlliumError,
   defineMiddleware,
+  layerOptions,
   type Message,
   type ModelContext,
   type ModelResponse,
+  misconfigured,
+  option,
   type TypedMiddleware,
 } from '@allium/core'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
@@ -24,6 +27,14 @@ export interface StructuredOptions {
   as?: string
 }
 
+const readOptions = layerOptions<StructuredOptions>('model:structured', {
+  schema: option.required(option.any, 'a Standard Schema, such as one of zod'),
+  format: option.oneOf('json', 'text'),
+  tries: option.whole(1),
+  show: option.oneOf('early', 'checked'),
+  ask: option.fn,
+})
+
 /**
  * Asks the model again where its answer does not fit a schema, with what is wrong.
  *
@@ -35,18 +46,17 @@ export interface StructuredOptions {
  * @example
  * const { output } = await agent.run('Plan a trip', { output: trip, use: [model.structured({ schema: trip })] })
  */
-export function structured({
-  schema,
-  format = 'json',
-  tries = 3,
-  show = 'early',
-  ask = format === 'json' ? askForJson : askForText,
-  as = 'model:structured',
-}: StructuredOptions): TypedMiddleware<{}> {
-  if (!(Number.isInteger(tries) && tries >= 1))
-    throw new AlliumError('layer.config', `"${as}" needs 1 or more tries, but ${tries} was given.`)
+export function structured(given: StructuredOptions): TypedMiddleware<{}> {
+  const {
+    schema,
+    format = 'json',
+    tries = 3,
+    show = 'early',
+    ask = format === 'json' ? askForJson : askForText,
+    as = 'model:structured',
+  } = readOptions(given)
   if (typeof schema?.['~standard']?.validate !== 'function')
-    throw new AlliumError('layer.config', `"${as}" needs a Standard Schema, such as one of zod.`)
+    throw misconfigured(as, 'needs a Standard Schema, such as one of zod.')
   const enveloped = isEnveloped(schema)
 
   return defineMiddleware({
@@ -59,7 +69,7 @@ export function structured({
       const envelope = enveloped ? envelopeOf(ctx) : 'never'
       for (let attempt = 1; ; attempt++) {
         const response = await next()
-        if (asksForTools(response)) return response
+        if (isUnfinished(response)) return response
         const issues = await issuesOf(response, schema, format === 'text' ? format : { envelope })
         if (issues === undefined) return response
         const told = issues.map(tell)
@@ -77,9 +87,9 @@ function envelopeOf({ request, plan }: ModelContext): Envelope {
   return request.responseFormat.type === 'json' || plan.answerTool !== undefined ? 'always' : 'perhaps'
 }
 
-/** Calls that the provider ran itself are part of an answer. */
-function asksForTools({ toolCalls }: ModelResponse): boolean {
-  return toolCalls.some(({ providerExecuted }) => providerExecuted !== true)
+/** It asks for tools, or was paused: another answer follows. Calls that the provider ran itself are part of an answer. */
+function isUnfinished({ toolCalls, paused }: ModelResponse): boolean {
+  return paused === true || toolCalls.some(({ providerExecuted }) => providerExecuted !== true)
 }
 
 function askForJson(issues: readonly string[]): string {

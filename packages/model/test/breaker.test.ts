@@ -258,8 +258,8 @@ describe('model.breaker', () => {
   it.each<[BreakerOptions, string]>([
     [{ threshold: 0 }, 'but 0 was given'],
     [{ threshold: 1.5 }, 'but 1.5 was given'],
-    [{ threshold: { share: 1, of: 20 } }, 'share: 1'],
-    [{ threshold: { share: 0.5, of: 0 } }, 'of: 0'],
+    [{ threshold: { share: 1, of: 20 } }, 'threshold.share above 0 and below 1, but 1'],
+    [{ threshold: { share: 0.5, of: 0 } }, 'threshold.of to be a whole number, 1 or more, but 0'],
     [{ halfOpenAfter: 0 }, 'halfOpenAfter above 0'],
     [{ halfOpenAfter: Number.NaN }, 'but NaN was given'],
   ])('refuses %j', (options, message) => {

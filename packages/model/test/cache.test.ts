@@ -1,4 +1,4 @@
-import { Agent, type KeyValue, type Middleware } from '@allium/core'
+import { Agent, type KeyValue, type Middleware, type ModelChunk } from '@allium/core'
 import { historyProblems, layerConformance, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { type CacheOptions, cache, memoryKeyValue } from '../src/index.ts'
@@ -158,6 +158,22 @@ describe('model.cache', () => {
     await session.run('look')
     await session.run('look')
     expect([historyProblems(session.history), model.calls]).toEqual([[], 3])
+  })
+
+  it.each<[string, ModelChunk[]]>([
+    ['whose result the provider still owes', []],
+    ['that the provider paused', [{ type: 'finish', reason: 'stop', paused: true, usage: {} }]],
+  ])('keeps no answer %s', async (_, last) => {
+    const call = (callId: string, name: string, providerExecuted: boolean): ModelChunk[] => [
+      { type: 'tool-input-start', callId, name, providerExecuted },
+      { type: 'tool-input-end', callId },
+    ]
+    const calls = last.length > 0 ? [] : call('p', 'search', true)
+    const open: ScriptedStep = { chunks: [...calls, ...call('c', 'look', false), ...last] }
+    const { ask, model } = scene([open, 'done', open, 'done'])
+    await ask()
+    await ask()
+    expect(model.requests.filter(({ messages }) => messages.length === 1)).toHaveLength(2)
   })
 
   it('forgets after its time', async () => {

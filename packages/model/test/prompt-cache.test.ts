@@ -179,7 +179,7 @@ describe('model.promptCache', () => {
   it.each<[PromptCacheOptions, string]>([
     [{ ttl: '10m' as '5m' }, '"10m" was given'],
     [{ minTokens: -1 }, '-1 was given'],
-    [{ apply: [] }, 'marks nothing'],
+    [{ apply: [] }, 'apply to name something, and it is empty'],
   ])('refuses %j', (options, message) => {
     expect(() => promptCache(options)).toThrowError(expect.objectContaining({ code: 'layer.config' }))
     expect(() => promptCache(options)).toThrowError(message)

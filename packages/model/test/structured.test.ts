@@ -1,4 +1,4 @@
-import { Agent, type AnyMiddleware, textOf } from '@allium/core'
+import { Agent, type AnyMiddleware, type ModelChunk, textOf } from '@allium/core'
 import { type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -108,6 +108,13 @@ describe('model.structured', () => {
       'assistant',
       'user',
     ])
+  })
+
+  it('leaves an answer alone that the provider paused: it is not whole', async () => {
+    const paused: ModelChunk = { type: 'finish', reason: 'stop', paused: true, usage: {} }
+    const { agent, told } = scene([{ chunks: ['I look it up.', paused] }, right])
+    expect((await agent.run('hi')).text).toBe(right)
+    expect(told).toEqual([])
   })
 
   it('takes a repair that calls a tool first', async () => {
@@ -223,7 +230,7 @@ describe('model.structured', () => {
     [{ tries: 0 }, 'but 0 was given'],
     [{ tries: 1.5 }, 'but 1.5 was given'],
     [{ schema: {} as never }, 'needs a Standard Schema'],
-    [{ schema: undefined as never }, 'needs a Standard Schema'],
+    [{ schema: undefined as never }, 'needs the option schema: a Standard Schema'],
   ])('refuses %j', (options, message) => {
     const make = () => structured({ schema: City, ...options })
     expect(make).toThrowError(expect.objectContaining({ code: 'layer.config' }))

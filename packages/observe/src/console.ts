@@ -1,9 +1,11 @@
 import {
   type Clock,
   defineMiddleware,
+  layerOptions,
   type Message,
   type ModelResponse,
   messageOf,
+  option,
   type ToolResult,
   type TypedMiddleware,
   textOf,
@@ -19,6 +21,11 @@ export interface ConsoleOptions {
   as?: string
 }
 
+const readOptions = layerOptions<ConsoleOptions>('observe:console', {
+  write: option.fn,
+  maxLength: option.number({ from: 1 }),
+})
+
 /**
  * Prints what happens, one line a thing: turns, model calls, tool calls, errors.
  *
@@ -28,11 +35,12 @@ export interface ConsoleOptions {
  * @example
  * agent.use(observe.console())
  */
-export function consoleLayer({
-  write = (line) => console.log(line),
-  maxLength = 120,
-  as = 'observe:console',
-}: ConsoleOptions = {}): TypedMiddleware<{}> {
+export function consoleLayer(given: ConsoleOptions = {}): TypedMiddleware<{}> {
+  const {
+    write = (line) => console.log(line),
+    maxLength = 120,
+    as = 'observe:console',
+  }: ConsoleOptions = readOptions(given)
   const show = (text: string) => oneLine(text, maxLength)
 
   return defineMiddleware({

@@ -1,4 +1,4 @@
-import { defineMiddleware, type TurnContext, type TypedMiddleware } from '@allium/core'
+import { defineMiddleware, layerOptions, type TurnContext, type TypedMiddleware, withState } from '@allium/core'
 import { firstChunkOf, stopwatch } from './stopwatch.ts'
 
 export interface DurationOptions<Name extends string = string> {
@@ -36,6 +36,8 @@ declare module '@allium/core' {
   }
 }
 
+const readOptions = layerOptions<DurationOptions>('observe:duration', {})
+
 /**
  * Measures turns, model calls and tool calls, in the session's state and as `observe:duration` events.
  *
@@ -46,9 +48,10 @@ declare module '@allium/core' {
  * @example
  * agent.use(observe.duration()).on('observe:duration', ({ scope, name, ms }) => report(scope, name, ms))
  */
-export function duration<Name extends string = 'observe:duration'>({
-  as = 'observe:duration' as Name,
-}: DurationOptions<Name> = {}): TypedMiddleware<DurationState<Name>> {
+export function duration<Name extends string = 'observe:duration'>(
+  given: DurationOptions<Name> = {},
+): TypedMiddleware<DurationState<Name>> {
+  const { as = 'observe:duration' as Name } = readOptions(given)
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
     // Not `observes`: it keeps no text that a layer outside it would have to redact.
@@ -67,7 +70,7 @@ export function duration<Name extends string = 'observe:duration'>({
     tool: (ctx, next) =>
       timed(ctx, { scope: 'tool', name: () => ctx.tool.name }, next, ({ status }) => status !== 'suspended'),
   })
-  return layer as unknown as TypedMiddleware<DurationState<Name>> // the keys are computed from the name
+  return withState<DurationState<Name>>(layer)
 
   async function timed<R>(
     ctx: TurnContext<Record<string, unknown>>,

@@ -1,7 +1,9 @@
 import {
   defineMiddleware,
+  layerOptions,
   type ModelResponse,
   messageOf,
+  option,
   type RunStatus,
   type ToolResult,
   type TurnContext,
@@ -44,6 +46,14 @@ export interface LogOptions {
   as?: string
 }
 
+const readOptions = layerOptions<LogOptions>('observe:log', {
+  logger: option.required(option.any, 'pino, or what is called as it is'),
+  levels: option.record(option.oneOf('debug', 'info', 'warn', 'error')),
+  content: option.flag,
+  hide: option.list(option.text),
+  maxLength: option.number({ from: 1 }),
+})
+
 /**
  * Logs turns, model calls and tool calls, a record for each beginning and end.
  *
@@ -53,14 +63,8 @@ export interface LogOptions {
  * @example
  * agent.use(observe.log({ logger: pino() }))
  */
-export function log({
-  logger,
-  levels,
-  content = false,
-  hide = [],
-  maxLength = 2000,
-  as = 'observe:log',
-}: LogOptions): TypedMiddleware<{}> {
+export function log(given: LogOptions): TypedMiddleware<{}> {
+  const { logger, levels, content = false, hide = [], maxLength = 2000, as = 'observe:log' } = readOptions(given)
   const levelOf = { start: 'debug', end: 'info', trouble: 'warn', failed: 'error', ...levels } as const
   const hidden = new Set(hide.map((name) => name.toLowerCase()))
   const safe: PlainOptions = {

@@ -1,4 +1,4 @@
-import { defineMiddleware, type TypedMiddleware } from '@allium/core'
+import { defineMiddleware, layerOptions, option, type TypedMiddleware } from '@allium/core'
 import { turnToHTML } from './onion-html.ts'
 import { type OnionTextOptions, turnToText } from './onion-text.ts'
 import type { OnionTurn } from './onion-turn.ts'
@@ -25,6 +25,10 @@ export interface Onion extends TypedMiddleware<{}> {
   turns(): string[]
 }
 
+const readOptions = layerOptions<OnionOptions>('observe:onion', {
+  turns: option.whole(1),
+})
+
 /**
  * Records each turn as its layers saw it: who was entered, how long it took, and what it decided.
  *
@@ -36,7 +40,8 @@ export interface Onion extends TypedMiddleware<{}> {
  * const { turnId } = await agent.use(onion).run('Hello')
  * console.log(onion.toText(turnId))
  */
-export function onion({ turns = 100, as = 'observe:onion' }: OnionOptions = {}): Onion {
+export function onion(given: OnionOptions = {}): Onion {
+  const { turns = 100, as = 'observe:onion' } = readOptions(given)
   const { wrapHooks, ended, timeline, turnIds } = createRecorder(turns)
 
   const layer = defineMiddleware({
@@ -55,7 +60,7 @@ export function onion({ turns = 100, as = 'observe:onion' }: OnionOptions = {}):
     return explainTurn(turnId, timeline(turnId), belonging)
   }
 
-  return Object.assign(layer, {
+  const made: Onion = Object.assign(layer, {
     wrapHooks,
     timeline,
     turns: turnIds,
@@ -63,4 +68,6 @@ export function onion({ turns = 100, as = 'observe:onion' }: OnionOptions = {}):
     toHTML: (turnId: string) => turnToHTML(turnId, timeline(turnId), explain(turnId)),
     toText: (turnId: string, options?: OnionTextOptions) => turnToText(turnId, timeline(turnId), options),
   })
+  // Not enumerable: one that stands in the place of a hook would be told from it by nothing.
+  return Object.defineProperty(made, 'turns', { enumerable: false })
 }

@@ -1,10 +1,14 @@
 import type { TypedMiddleware } from '@allium/core'
-import { type Logger, pino } from 'pino'
+import { type Level, type Logger, pino } from 'pino'
 import { type LogOptions, log as logTo } from './log.ts'
 
 export interface PinoLogOptions extends Omit<LogOptions, 'logger'> {
-  /** @default pino(), which writes to the standard output */
+  /** @default one that writes to `to` from `level` on */
   logger?: Logger
+  /** The least that is logged, as pino names it. @default 'info' */
+  level?: Level
+  /** @default 'stdout' */
+  to?: 'stdout' | 'stderr'
 }
 
 /**
@@ -14,6 +18,6 @@ export interface PinoLogOptions extends Omit<LogOptions, 'logger'> {
  * import { log } from '@allium/observe/pino'
  * agent.use(log())
  */
-export function log({ logger = pino(), ...options }: PinoLogOptions = {}): TypedMiddleware<{}> {
-  return logTo({ logger, ...options })
+export function log({ level = 'info', to = 'stdout', logger, ...options }: PinoLogOptions = {}): TypedMiddleware<{}> {
+  return logTo({ logger: logger ?? pino({ level }, pino.destination(to === 'stderr' ? 2 : 1)), ...options })
 }

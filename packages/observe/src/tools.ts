@@ -1,4 +1,4 @@
-import { defineMiddleware, type TypedMiddleware } from '@allium/core'
+import { defineMiddleware, layerOptions, type TypedMiddleware, withState } from '@allium/core'
 import { knownTool } from './known-tool.ts'
 import { stopwatch } from './stopwatch.ts'
 
@@ -23,6 +23,8 @@ export interface ToolStats {
 /** The session's sums by the name of the tool. */
 export type ToolsState<Name extends string> = Record<`${Name}:calls`, Readonly<Record<string, ToolStats>>>
 
+const readOptions = layerOptions<ToolsOptions>('observe:tools', {})
+
 /**
  * Counts the calls of each tool, what they came to, and the time that they took.
  *
@@ -33,9 +35,10 @@ export type ToolsState<Name extends string> = Record<`${Name}:calls`, Readonly<R
  * const { state } = await agent.use(observe.tools()).run('Refund my order')
  * console.log(state['observe:tools:calls'].refund)
  */
-export function tools<Name extends string = 'observe:tools'>({
-  as = 'observe:tools' as Name,
-}: ToolsOptions<Name> = {}): TypedMiddleware<ToolsState<Name>> {
+export function tools<Name extends string = 'observe:tools'>(
+  given: ToolsOptions<Name> = {},
+): TypedMiddleware<ToolsState<Name>> {
+  const { as = 'observe:tools' as Name } = readOptions(given)
   const key = `${as}:calls`
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
@@ -56,7 +59,7 @@ export function tools<Name extends string = 'observe:tools'>({
       }
     },
   })
-  return layer as unknown as TypedMiddleware<ToolsState<Name>> // the key is computed from the name
+  return withState<ToolsState<Name>>(layer)
 }
 
 type Came = 'ok' | 'errors' | 'denied' | 'cancelled' | 'waits'

@@ -1,4 +1,15 @@
-import { addUsage, defineMiddleware, type ModelResponse, noUsage, type TypedMiddleware, type Usage } from '@allium/core'
+import {
+  addUsage,
+  defineMiddleware,
+  layerOptions,
+  type ModelResponse,
+  noUsage,
+  option,
+  sum,
+  type TypedMiddleware,
+  type Usage,
+  withState,
+} from '@allium/core'
 import { createPricing, type Prices } from '@allium/prices'
 
 export interface UsageOptions<Name extends string = string> {
@@ -18,6 +29,10 @@ export type UsageState<Name extends string> = Record<`${Name}:tokens`, Usage> &
   Record<`${Name}:cost` | `${Name}:unpriced`, number> &
   Record<`${Name}:models`, Readonly<Record<string, ModelUsage>>>
 
+const readOptions = layerOptions<UsageOptions>('observe:usage', {
+  prices: option.either(option.object, option.fn),
+})
+
 /**
  * Counts tokens and USD of a session: all in all, and by model.
  *
@@ -29,10 +44,10 @@ export type UsageState<Name extends string> = Record<`${Name}:tokens`, Usage> &
  * const { state } = await agent.use(observe.usage()).run('Hello')
  * console.log(state['observe:usage:tokens'].outputTokens, state['observe:usage:cost'])
  */
-export function usage<Name extends string = 'observe:usage'>({
-  prices,
-  as = 'observe:usage' as Name,
-}: UsageOptions<Name> = {}): TypedMiddleware<UsageState<Name>> {
+export function usage<Name extends string = 'observe:usage'>(
+  given: UsageOptions<Name> = {},
+): TypedMiddleware<UsageState<Name>> {
+  const { prices, as = 'observe:usage' as Name } = readOptions(given)
   const costOf = createPricing(prices)
   const keys = { tokens: `${as}:tokens`, cost: `${as}:cost`, unpriced: `${as}:unpriced`, models: `${as}:models` }
 
@@ -43,8 +58,8 @@ export function usage<Name extends string = 'observe:usage'>({
     inherit: true,
     state: {
       [keys.tokens]: { default: noUsage, reducer: plus },
-      [keys.cost]: { default: 0, reducer: add },
-      [keys.unpriced]: { default: 0, reducer: add },
+      [keys.cost]: sum(),
+      [keys.unpriced]: sum(),
       [keys.models]: { default: {}, reducer: plusModel },
     },
     async model(ctx, next) {
@@ -66,7 +81,7 @@ export function usage<Name extends string = 'observe:usage'>({
       }
     },
   })
-  return layer as unknown as TypedMiddleware<UsageState<Name>> // the keys are computed from the name
+  return withState<UsageState<Name>>(layer)
 }
 
 /** The counts alone, whatever else a provider or a layer put beside them. */
@@ -74,10 +89,6 @@ function countsOf({ usage }: ModelResponse): Usage {
   const counts = noUsage()
   addUsage(counts, usage)
   return counts
-}
-
-function add(total: number, more: number): number {
-  return total + more
 }
 
 function plus(total: Usage, more: Usage): Usage {

@@ -2,13 +2,18 @@ import type { ModelRequest, Settings, ToolChoice, ToolDef } from '@allium/core'
 import type { AiSdkModel } from './ai-sdk-model.ts'
 import { type Dialect, dialectOf } from './dialect.ts'
 import { toPrompt } from './prompt.ts'
+import type { ProviderTools } from './provider-tools.ts'
 import { reasoningOptions } from './reasoning.ts'
 
 /** A request as the options of `doStream`. What is not set is left out. */
-export async function callOptions(model: AiSdkModel, request: ModelRequest): Promise<Record<string, unknown>> {
+export async function callOptions(
+  model: AiSdkModel,
+  request: ModelRequest,
+  tools: ProviderTools,
+): Promise<Record<string, unknown>> {
   const dialect = dialectOf(model)
   const options: Record<string, unknown> = {
-    prompt: toPrompt(request.messages, { model, dialect, urls: await model.supportedUrls }),
+    prompt: toPrompt(request.messages, { model, dialect, tools, urls: await model.supportedUrls }),
     abortSignal: request.signal,
     ...settingsOptions(model, request.settings, dialect),
   }
@@ -16,6 +21,7 @@ export async function callOptions(model: AiSdkModel, request: ModelRequest): Pro
     options.tools = request.tools.map((tool) => toTool(tool, dialect))
     options.toolChoice = toToolChoice(request.toolChoice)
   }
+  if (dialect.rawEvents(model)) options.includeRawChunks = true
   if (request.responseFormat.type === 'json') options.responseFormat = request.responseFormat
   return options
 }
@@ -42,11 +48,14 @@ function mergeOptions(
 }
 
 function toTool(
-  { name, description, jsonSchema, providerExecuted }: ToolDef,
+  { name, description, jsonSchema, providerExecuted, providerOptions, strict }: ToolDef,
   dialect: Dialect,
 ): Record<string, unknown> {
   if (providerExecuted !== undefined) return { type: dialect.providerTool, name, ...providerExecuted }
-  return { type: 'function', name, description, inputSchema: jsonSchema }
+  const tool: Record<string, unknown> = { type: 'function', name, description, inputSchema: jsonSchema }
+  if (providerOptions !== undefined) tool.providerOptions = providerOptions
+  if (strict !== undefined && dialect.strict) tool.strict = strict
+  return tool
 }
 
 function toToolChoice(choice: ToolChoice): Record<string, unknown> {

@@ -11,6 +11,12 @@ export interface Dialect {
   resultFile(file: FileContent): Record<string, unknown> | undefined
   /** Whether the call options have a `reasoning` effort of their own. */
   reasoning: boolean
+  /** Whether a tool says by itself if it is strict. */
+  strict: boolean
+  /** Whether messages know parts that only one provider knows, and files among thoughts. */
+  custom: boolean
+  /** Whether the provider's own events are asked for too, since the package does not tell what failed. */
+  rawEvents(model: AiSdkModel): boolean
 }
 
 const v2: Dialect = {
@@ -18,6 +24,9 @@ const v2: Dialect = {
   fileData: rawData,
   resultFile: (file) => ('url' in file ? undefined : { type: 'media', data: file.base64(), mediaType: file.mediaType }),
   reasoning: false,
+  strict: false,
+  custom: false,
+  rawEvents: () => true,
 }
 
 const v3: Dialect = {
@@ -30,6 +39,9 @@ const v3: Dialect = {
     return { type: `${kind}-url`, url: file.url.href, ...(kind === 'file' && { mediaType: file.mediaType }) }
   },
   reasoning: false,
+  strict: true,
+  custom: false,
+  rawEvents: ({ provider }) => provider === 'amazon-bedrock',
 }
 
 const v4: Dialect = {
@@ -43,6 +55,9 @@ const v4: Dialect = {
     ...named(file),
   }),
   reasoning: true,
+  strict: true,
+  custom: true,
+  rawEvents: () => false,
 }
 
 /** The dialect of a model. Later versions than the known ones are spoken to as the newest. */

@@ -1,6 +1,6 @@
-import { AbortError, AlliumError } from '@allium/core'
+import { AbortError, AlliumError, isAlliumError } from '@allium/core'
 
-/** The HTTP statuses of the error types of Anthropic and OpenAI, which come without one inside a stream. */
+/** The HTTP statuses of the error types of Anthropic, OpenAI and others, which come without one inside a stream. */
 const statuses: Record<string, number> = {
   invalid_request_error: 400,
   authentication_error: 401,
@@ -14,14 +14,33 @@ const statuses: Record<string, number> = {
   server_error: 500,
   rate_limit_exceeded: 429,
   insufficient_quota: 429,
+  slow_down: 503,
+  server_is_overloaded: 503,
+  // Google's
+  INVALID_ARGUMENT: 400,
+  UNAUTHENTICATED: 401,
+  PERMISSION_DENIED: 403,
+  NOT_FOUND: 404,
+  RESOURCE_EXHAUSTED: 429,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+  DEADLINE_EXCEEDED: 504,
+  // Bedrock's
+  validationException: 400,
+  throttlingException: 429,
+  internalServerException: 500,
+  modelStreamErrorException: 503,
+  serviceUnavailableException: 503,
 }
 
 /**
  * What a failed call throws: after an abort the abort's own reason if it is an error, else an AbortError; otherwise
- * the provider's error, the same object, with its `statusCode` as `status` too, where layers look for it.
+ * what cut the stream as `model.truncated`, and any other error of the provider's as it is, the same object, with its `statusCode` as `status` too, where layers look for it.
  */
 export function failure(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return abortReason(signal)
+  const cut = cutOr(error)
+  if (cut !== error) return cut
   if (isObject(error) && error.status === undefined && Object.isExtensible(error)) {
     const status = httpStatus(error)
     if (status !== undefined) error.status = status
@@ -29,20 +48,57 @@ export function failure(error: unknown, signal: AbortSignal): unknown {
   return error
 }
 
-/** The error of an `error` part. Some providers send a plain object, which becomes the cause of a real error. */
-export function partError(error: unknown): unknown {
+/**
+ * The error of an `error` part. Some providers send a plain object, which becomes the cause of a real error; OpenAI's is
+ * one inside another.
+ *
+ * @param type the error's type where the provider tells it beside the error
+ */
+export function partError(error: unknown, type?: string): unknown {
   if (error instanceof Error) return error
-  const message = isObject(error) && typeof error.message === 'string' ? error.message : String(error)
-  const failed = new AlliumError('model.failed', `The provider broke off with an error: ${message}`, { cause: error })
-  const status = isObject(error) ? httpStatus(error) : undefined
-  return status === undefined ? failed : Object.assign(failed, { status })
+  const told = innermost(error)
+  const message = isObject(told) ? (told.message ?? JSON.stringify(told)) : told
+  const failed = new AlliumError('model.failed', `The provider broke off with an error: ${String(message)}`, {
+    cause: error,
+  })
+  const status = isObject(told) ? httpStatus({ type, ...told }) : undefined
+  const { isRetryable } = isObject(error) ? error : {}
+  return Object.assign(failed, status !== undefined && { status }, typeof isRetryable === 'boolean' && { isRetryable })
+}
+
+function innermost(error: unknown): unknown {
+  return isObject(error) && typeof error.message !== 'string' && isObject(error.error) ? innermost(error.error) : error
+}
+
+/**
+ * A stream that was cut, as one of the errors that packages have for it: plain ones, that tell it by their message alone.
+ * Any other error stays what it is.
+ */
+export function cutOr(error: unknown): unknown {
+  if (!(error instanceof Error) || isAlliumError(error)) return error
+  const { status, statusCode, code, isRetryable, cause } = error as Error & Record<string, unknown>
+  const saysMore = [status, statusCode, code, isRetryable, cause].some((value) => value !== undefined)
+  return !saysMore && isCut.test(error.message) ? truncated(error) : error
+}
+
+/** `Response stream ended without a finish reason.`, `Incomplete … event-stream frame: …` */
+const isCut =
+  /\bstream (has )?(ended|closed)\b|\bincomplete\b.*\b(stream|frame|response)\b|\bunexpected end\b|\bpremature/i
+
+/** The answer was cut. */
+export function truncated(cause?: unknown): AlliumError {
+  return new AlliumError(
+    'model.truncated',
+    'The stream of the provider ended before its finish. The answer is not complete: repeat the call.',
+    cause === undefined ? {} : { cause },
+  )
 }
 
 /** A cut socket comes with the 200 that the answer began with: that is no status of the failure. */
-function httpStatus({ statusCode, code, type }: Record<string, unknown>): number | undefined {
-  const told = [statusCode, code].find((value) => typeof value === 'number')
+function httpStatus({ statusCode, code, type, status }: Record<string, unknown>): number | undefined {
+  const told = [statusCode, code, status].find((value) => typeof value === 'number')
   if (told !== undefined) return isFailing(told) ? told : undefined
-  const name = [type, code].find((value) => typeof value === 'string' && Object.hasOwn(statuses, value))
+  const name = [code, status, type].find((value) => typeof value === 'string' && Object.hasOwn(statuses, value))
   return name === undefined ? undefined : statuses[name as string]
 }
 

@@ -1,4 +1,12 @@
-import { AlliumError, type FinishChunk, type FinishReason, type ProviderMetadata, type Usage } from '@allium/core'
+import {
+  AlliumError,
+  type FinishChunk,
+  type FinishReason,
+  type ModelWarning,
+  type ProviderMetadata,
+  type Usage,
+} from '@allium/core'
+import { truncated } from './failure.ts'
 
 /** The `finish` part of any version: v2 has a flat usage and a plain reason, later ones nest both. */
 export interface FinishPart {
@@ -7,16 +15,22 @@ export interface FinishPart {
   providerMetadata?: ProviderMetadata
 }
 
+/** What the parts before the finish have told of the answer as a whole. */
+export interface Told {
+  responseId?: string
+  warnings?: ModelWarning[]
+}
+
 /**
  * The last chunk.
  *
  * @throws AlliumError `model.truncated` where the provider's package closed the books on a stream that was cut, which it
  * tells only by a reason that the provider never gave; `model.failed` where the provider ended with an error
  */
-export function toFinish(part: FinishPart): FinishChunk {
+export function toFinish(part: FinishPart, { responseId, warnings }: Told = {}): FinishChunk {
   const usage = toUsage(part)
-  const { unified, raw } = toReason(part.finishReason)
-  if (unified === 'interrupted' || (unified === 'other' && raw === undefined)) throw truncated()
+  const { unified, raw, isRaw } = toReason(part.finishReason)
+  if (unified === 'interrupted' || (unified === 'other' && isUnfinished(raw))) throw truncated()
   if (unified === 'error')
     throw new AlliumError(
       'model.failed',
@@ -24,23 +38,26 @@ export function toFinish(part: FinishPart): FinishChunk {
       { details: { usage } },
     )
   const finish: FinishChunk = { type: 'finish', reason: known(unified), usage }
+  if (isRaw && raw !== undefined) finish.rawReason = raw
+  if (raw === 'pause_turn') finish.paused = true
+  if (responseId !== undefined) finish.responseId = responseId
   if (part.providerMetadata !== undefined) finish.providerMetadata = part.providerMetadata
+  if (warnings !== undefined && warnings.length > 0) finish.warnings = warnings
   return finish
 }
 
-export function truncated(): AlliumError {
-  return new AlliumError(
-    'model.truncated',
-    'The stream of the provider ended before its finish. The answer is not complete: repeat the call.',
-  )
+/** What the last event said where it was not the end: nothing, or that the answer was on its way. */
+function isUnfinished(raw: string | undefined): boolean {
+  return raw === undefined || raw === 'in_progress' || raw === 'queued'
 }
 
-/** v2's `unknown` says that the provider gave no reason. */
-function toReason(reason: FinishPart['finishReason']): { unified: string; raw: string | undefined } {
-  if (typeof reason === 'object' && reason !== null) return { unified: reason.unified ?? 'other', raw: reason.raw }
+/** v2's `unknown` says that the provider gave no reason; it tells no reason in the provider's own word. */
+function toReason(reason: FinishPart['finishReason']): { unified: string; raw: string | undefined; isRaw: boolean } {
+  if (typeof reason === 'object' && reason !== null)
+    return { unified: reason.unified ?? 'other', raw: reason.raw, isRaw: true }
   return reason === 'unknown' || reason === undefined
-    ? { unified: 'other', raw: undefined }
-    : { unified: reason, raw: reason }
+    ? { unified: 'other', raw: undefined, isRaw: false }
+    : { unified: reason, raw: reason, isRaw: false }
 }
 
 function known(reason: string): FinishReason {

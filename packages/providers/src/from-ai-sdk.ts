@@ -2,6 +2,7 @@ import type { Model, ModelChunk, ModelRequest } from '@allium/core'
 import { type AiSdkModel, type PartReader, providerName } from './ai-sdk-model.ts'
 import { callOptions } from './call-options.ts'
 import { failure } from './failure.ts'
+import { ProviderTools } from './provider-tools.ts'
 import { StreamParts } from './stream-parts.ts'
 
 export interface FromAiSdkOptions {
@@ -13,8 +14,8 @@ export interface FromAiSdkOptions {
  * A language model of the AI SDK (specification v2, v3, v4 or later, told by shape) as a model for an agent.
  * One call is one request: the AI SDK repeats nothing at this level, so `model.retry` sees each failure.
  *
- * Errors keep object and class, and get their `statusCode` as `status` too. A stream that ends without its finish
- * throws `model.truncated`; one that tells of an error fails, whatever follows. Leaving the iterator closes the socket.
+ * Errors keep object and class, and get their `statusCode` as `status` too. A stream that is cut, by whatever error its
+ * package has for that, throws `model.truncated`; one that tells of an error fails, whatever follows. Leaving the iterator closes the socket.
  *
  * @example
  * new Agent({ model: fromAiSdk(createOpenAI({ apiKey })('gpt-5')) })
@@ -30,9 +31,10 @@ async function* stream(model: AiSdkModel, request: ModelRequest): AsyncGenerator
   let reader: PartReader | undefined
   try {
     request.signal.throwIfAborted()
-    const options = await callOptions(model, request)
+    const tools = new ProviderTools(request.tools)
+    const options = await callOptions(model, request, tools)
     reader = (await model.doStream(options as never)).stream.getReader()
-    const parts = new StreamParts(model)
+    const parts = new StreamParts(model, tools)
     for (let read = await reader.read(); !read.done; read = await reader.read())
       for (const chunk of parts.chunks(read.value)) yield chunk
     for (const chunk of parts.end()) yield chunk

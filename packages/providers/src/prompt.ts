@@ -9,6 +9,7 @@ import {
 import { type AiSdkModel, type UrlPatterns, unsupported } from './ai-sdk-model.ts'
 import type { Dialect } from './dialect.ts'
 import { fileContent, takesUrl } from './file-content.ts'
+import type { ProviderTools } from './provider-tools.ts'
 import { executedOutput, toolOutput } from './tool-output.ts'
 
 /** A message or a part in the words of the AI SDK. */
@@ -18,6 +19,7 @@ export type Piece = { [key: string]: unknown }
 export interface PromptContext {
   model: AiSdkModel
   dialect: Dialect
+  tools: ProviderTools
   urls: UrlPatterns | undefined
 }
 
@@ -55,7 +57,12 @@ type Told = Map<string, ProviderMetadata>
 function toContent({ role, content }: Message, context: PromptContext, told: Told): Piece[] {
   if (role === 'system') return []
   const parts: Part[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content
-  return parts.filter(says).map((part) => ({ ...toPart(part, role, context), ...options(part, told) }))
+  const unanswered = new Set(
+    parts.map((part) => (part.type === 'tool-result' && part.missing ? part.callId : undefined)),
+  )
+  return parts
+    .filter((part) => says(part, context) && !isUnanswered(part, unanswered, context))
+    .map((part) => ({ ...toPart(part, role, context), ...options(part, told) }))
 }
 
 function toPart(part: Part, role: Message['role'], context: PromptContext): Piece {
@@ -72,7 +79,10 @@ function toPart(part: Part, role: Message['role'], context: PromptContext): Piec
       if (role === 'assistant') return { type: 'reasoning', text: part.text }
       break
     case 'tool-call':
-      if (role === 'assistant') return toToolCall(part)
+      if (role === 'assistant') return toToolCall(part, context)
+      break
+    case 'custom':
+      if (role === 'assistant') return { type: 'custom', kind: part.kind }
       break
     case 'tool-result': {
       const named = { type: 'tool-result', toolCallId: part.callId, toolName: part.name }
@@ -94,13 +104,18 @@ function toFile(part: ImagePart | FilePart, { model, dialect, urls }: PromptCont
       model,
       `does not fetch ${file.url.protocol}//${file.url.host} for ${file.mediaType}. Give the bytes instead of the URL.`,
     )
-  const piece: Piece = { type: 'file', mediaType: file.mediaType, data: dialect.fileData(file) }
+  const type = part.type === 'file' && part.reasoning === true && dialect.custom ? 'reasoning-file' : 'file'
+  const piece: Piece = { type, mediaType: file.mediaType, data: dialect.fileData(file) }
   if (file.filename !== undefined) piece.filename = file.filename
   return piece
 }
 
-function toToolCall({ callId, name, args, providerExecuted }: Extract<Part, { type: 'tool-call' }>): Piece {
-  const call: Piece = { type: 'tool-call', toolCallId: callId, toolName: name, input: args }
+function toToolCall(
+  { callId, name, args, providerExecuted }: Extract<Part, { type: 'tool-call' }>,
+  { tools }: PromptContext,
+): Piece {
+  const input = tools.takesText(name) && typeof args.input === 'string' ? args.input : args
+  const call: Piece = { type: 'tool-call', toolCallId: callId, toolName: name, input }
   if (providerExecuted === true) call.providerExecuted = true
   return call
 }
@@ -113,6 +128,13 @@ function options(part: Part, told?: Told): Piece {
   return given === undefined ? {} : { providerOptions: given }
 }
 
-function says(part: Part): boolean {
+function says(part: Part, { dialect }: PromptContext): boolean {
+  if (part.type === 'custom') return dialect.custom
   return part.type !== 'text' || part.text !== '' || part.providerMetadata !== undefined
+}
+
+/** A call of the provider's that it never answered: the answer was made up. Anthropic refuses the call alone, others want it. */
+function isUnanswered(part: Part, unanswered: ReadonlySet<unknown>, { model }: PromptContext): boolean {
+  if (part.type === 'tool-result') return part.missing === true
+  return part.type === 'tool-call' && unanswered.has(part.callId) && model.provider.includes('anthropic')
 }

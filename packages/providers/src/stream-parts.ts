@@ -1,59 +1,54 @@
-import type {
-  ContentChunk,
-  FileChunk,
-  FinishChunk,
-  ProviderMetadata,
-  ProviderToolResult,
-  SourceChunk,
-} from '@allium/core'
+import type { ContentChunk, FinishChunk, ProviderMetadata, SourceChunk } from '@allium/core'
 import { type AiSdkModel, unsupported } from './ai-sdk-model.ts'
 import { type BlockPart, Blocks } from './blocks.ts'
-import { partError } from './failure.ts'
-import { type FinishPart, toFinish, truncated } from './finish.ts'
+import {
+  type CitationPart,
+  type FilePart,
+  type SourcePart,
+  type ToolResultPart,
+  toFile,
+  toSource,
+  toToolResult,
+  withMetadata,
+} from './content-parts.ts'
+import { cutOr, partError, truncated } from './failure.ts'
+import { type FinishPart, type Told, toFinish } from './finish.ts'
+import type { ProviderTools } from './provider-tools.ts'
+import { throwFailed, toldError, typeOf } from './raw-events.ts'
 import { type InputStartPart, type ToolCallPart, ToolInputs } from './tool-inputs.ts'
+import { toWarning, type WarningPart } from './warnings.ts'
 
 type StreamPart =
-  | ({
-      type: 'text-start' | 'text-delta' | 'text-end' | 'reasoning-start' | 'reasoning-delta' | 'reasoning-end'
-    } & BlockPart)
+  | ({ type: 'text-start' | 'text-delta' | 'reasoning-start' | 'reasoning-delta' | 'reasoning-end' } & BlockPart)
+  | ({ type: 'text-end'; citations?: CitationPart[] } & BlockPart)
   | ({ type: 'tool-input-start' } & InputStartPart)
   | { type: 'tool-input-delta'; id: string; delta: string }
   | ({ type: 'tool-call' } & ToolCallPart)
   | ({ type: 'tool-result' } & ToolResultPart)
-  | ({ type: 'file' } & FilePart)
+  | ({ type: 'file' | 'reasoning-file' } & FilePart)
+  | { type: 'custom'; kind: string; providerMetadata?: ProviderMetadata }
   | ({ type: 'source' } & SourcePart)
   | { type: 'tool-approval-request' }
+  | { type: 'stream-start'; warnings?: WarningPart[] }
+  | { type: 'response-metadata'; id?: string }
+  | { type: 'raw'; rawValue: unknown }
   | ({ type: 'finish' } & FinishPart)
   | { type: 'error'; error: unknown }
-
-interface ToolResultPart {
-  toolCallId: string
-  toolName: string
-  result: unknown
-  isError?: boolean
-  preliminary?: boolean
-  providerMetadata?: ProviderMetadata
-}
-interface FilePart {
-  mediaType: string
-  data: string | Uint8Array | { type: 'data'; data: string | Uint8Array } | { type: 'url'; url: URL }
-  providerMetadata?: ProviderMetadata
-}
-interface SourcePart {
-  id?: string
-  url?: string
-  title?: string
-  mediaType?: string
-  providerMetadata?: ProviderMetadata
-}
 
 /** Turns the parts of one stream into chunks. Parts that it does not know are ignored. */
 export class StreamParts {
   readonly #blocks = new Blocks()
-  readonly #inputs = new ToolInputs()
+  readonly #inputs: ToolInputs
+  readonly #told: Told = {}
+  #raw: unknown
   #finish: FinishPart | undefined
 
-  constructor(readonly model: AiSdkModel) {}
+  constructor(
+    readonly model: AiSdkModel,
+    tools: ProviderTools,
+  ) {
+    this.#inputs = new ToolInputs(tools)
+  }
 
   /** @throws what an `error` part carries */
   chunks(value: unknown): ContentChunk[] {
@@ -66,11 +61,13 @@ export class StreamParts {
         this.#blocks.start('reasoning', part)
         return []
       case 'text-delta':
-      case 'text-end':
         return listed(this.#blocks.next('text', part))
       case 'reasoning-delta':
-      case 'reasoning-end':
         return listed(this.#blocks.next('reasoning', part))
+      case 'text-end':
+        return this.#endOfText(part)
+      case 'reasoning-end':
+        return listed(this.#blocks.end('reasoning', part))
       case 'tool-input-start':
         return this.#inputs.start(part)
       case 'tool-input-delta':
@@ -80,14 +77,27 @@ export class StreamParts {
       case 'tool-result':
         return part.preliminary === true ? [] : [toToolResult(part)]
       case 'file':
+      case 'reasoning-file':
         return [toFile(part)]
+      case 'custom':
+        return [withMetadata({ type: 'custom', kind: part.kind }, part.providerMetadata)]
       case 'source':
         return [toSource(part)]
       case 'finish':
         this.#finish = part
         return []
+      case 'stream-start':
+        this.#told.warnings = part.warnings?.map(toWarning) ?? []
+        return []
+      case 'response-metadata':
+        if (part.id !== undefined) this.#told.responseId = part.id
+        return []
+      case 'raw':
+        this.#raw = part.rawValue
+        throwFailed(part.rawValue)
+        return []
       case 'error':
-        throw partError(part.error)
+        throw partError(cutOr(toldError(part.error, this.#raw)), typeOf(this.#raw))
       case 'tool-approval-request':
         throw unsupported(
           this.model,
@@ -105,39 +115,21 @@ export class StreamParts {
    */
   end(): (ContentChunk | FinishChunk)[] {
     if (this.#finish === undefined) throw truncated()
-    const finish = toFinish(this.#finish)
-    return [...this.#inputs.close(), finish]
+    const finish = toFinish(this.#finish, this.#told)
+    return [...this.#inputs.close(finish.reason), finish]
   }
-}
 
-function toToolResult({ toolCallId, toolName, result, isError, providerMetadata }: ToolResultPart): ProviderToolResult {
-  const content = typeof result === 'string' ? result : (JSON.stringify(result) ?? '')
-  const chunk: ProviderToolResult = { type: 'tool-result', callId: toolCallId, name: toolName, content }
-  if (isError === true) chunk.isError = true
-  return withMetadata(chunk, providerMetadata)
-}
-
-/** v4 puts the data in a box that tells its kind. */
-function toFile({ mediaType, data, providerMetadata }: FilePart): FileChunk {
-  const boxed = typeof data === 'object' && 'type' in data ? data : { type: 'data' as const, data }
-  return withMetadata(
-    { type: 'file', mediaType, data: boxed.type === 'url' ? boxed.url : boxed.data },
-    providerMetadata,
-  )
-}
-
-function toSource({ id, url, title, mediaType, providerMetadata }: SourcePart): SourceChunk {
-  const chunk: SourceChunk = { type: 'source' }
-  if (id !== undefined) chunk.id = id
-  if (url !== undefined) chunk.url = url
-  if (title !== undefined) chunk.title = title
-  if (mediaType !== undefined) chunk.mediaType = mediaType
-  return withMetadata(chunk, providerMetadata)
-}
-
-function withMetadata<C extends ContentChunk>(chunk: C, providerMetadata: ProviderMetadata | undefined): C {
-  if (providerMetadata !== undefined) chunk.providerMetadata = providerMetadata
-  return chunk
+  /** Each reference that supports the text is a source that tells its passage. */
+  #endOfText({ citations = [], ...part }: { citations?: CitationPart[] } & BlockPart): ContentChunk[] {
+    const textId = this.#blocks.idOf('text', part.id)
+    const sources = citations.map(
+      ({ source, ...passage }): SourceChunk => ({
+        ...toSource(source),
+        cites: { textId, ...passage },
+      }),
+    )
+    return [...listed(this.#blocks.end('text', part)), ...sources]
+  }
 }
 
 function listed<T>(value: T | undefined): T[] {

@@ -1,10 +1,12 @@
 import {
   AlliumError,
   type ContentChunk,
+  type FinishReason,
   type ProviderMetadata,
   type ToolInputEnd,
   type ToolInputStart,
 } from '@allium/core'
+import type { ProviderTools } from './provider-tools.ts'
 
 export interface InputStartPart {
   id: string
@@ -25,6 +27,7 @@ interface OpenInput {
   json: string
   /** The deltas are not JSON: only the whole call tells the arguments. */
   opaque: boolean
+  providerExecuted: boolean
   call?: ToolCallPart
 }
 
@@ -35,9 +38,12 @@ interface OpenInput {
 export class ToolInputs {
   readonly #inputs = new Map<string, OpenInput>()
 
+  constructor(readonly tools: ProviderTools) {}
+
   start({ id, toolName, inputEncoding, providerExecuted, providerMetadata }: InputStartPart): ContentChunk[] {
     if (this.#inputs.has(id)) throw repeated(id)
-    this.#inputs.set(id, { json: '', opaque: inputEncoding === 'text' })
+    const opaque = inputEncoding === 'text' || this.tools.takesText(toolName)
+    this.#inputs.set(id, { json: '', opaque, providerExecuted: providerExecuted === true })
     const start: ToolInputStart = { type: 'tool-input-start', callId: id, name: toolName }
     if (providerExecuted === true) start.providerExecuted = true
     if (providerMetadata !== undefined) start.providerMetadata = providerMetadata
@@ -52,43 +58,72 @@ export class ToolInputs {
   }
 
   call(call: ToolCallPart): ContentChunk[] {
-    const { toolCallId: id, providerMetadata } = call
+    const { toolCallId: id, toolName, providerExecuted, providerMetadata } = call
     const chunks = this.#inputs.has(id) ? [] : this.start({ ...call, id })
     const input = this.#inputs.get(id) as OpenInput
     if (input.call !== undefined) {
       if (sameCall(input.call, call)) return []
       throw repeated(id)
     }
-    chunks.push(...this.delta(id, missing(id, input, call)))
+    const isForeign = providerExecuted === true || this.tools.has(toolName)
+    chunks.push(...this.delta(id, missing(id, input, wholeJson(call, isForeign))))
     input.call = call
     const end: ToolInputEnd = { type: 'tool-input-end', callId: id }
+    if (providerExecuted === true && !input.providerExecuted) end.providerExecuted = true
     if (providerMetadata !== undefined) end.providerMetadata = providerMetadata
     return [...chunks, end]
   }
 
-  /** Ends the inputs that were never told whole, as when the answer reached its length. */
-  close(): ContentChunk[] {
-    return [...this.#inputs]
-      .filter(([, input]) => input.call === undefined)
-      .map(([callId]) => ({ type: 'tool-input-end', callId }))
+  /**
+   * Ends the inputs that were never told whole, as when the answer reached its length. Elsewhere nothing says that the
+   * arguments are all there: what would be none is made unreadable, so that no tool runs with nothing.
+   */
+  close(reason: FinishReason): ContentChunk[] {
+    const open = [...this.#inputs].filter(([, { call }]) => call === undefined)
+    return open.flatMap(([callId, { json, opaque }]): ContentChunk[] => {
+      const end: ContentChunk = { type: 'tool-input-end', callId }
+      if (reason === 'length' && !opaque) return [end]
+      return json.trim() === '' ? [{ type: 'tool-input-delta', callId, delta: '{' }, end] : [end]
+    })
   }
 }
 
+/** Arguments are an object: a text, or anything else that a provider's own tool is given, is its `input`. */
+function wholeJson({ input }: ToolCallPart, isForeign: boolean): string {
+  const json = typeof input === 'string' ? input : JSON.stringify(input ?? {})
+  if (!isForeign || json.trim() === '') return json
+  const value = parsed(json)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? json : JSON.stringify({ input: value })
+}
+
 /** What of the whole call's arguments the deltas have not told. */
-function missing(id: string, input: OpenInput, { input: whole }: ToolCallPart): string {
-  const json = typeof whole === 'string' ? whole : JSON.stringify(whole ?? {})
+function missing(id: string, input: OpenInput, json: string): string {
   input.opaque = false
   if (json.startsWith(input.json)) return json.slice(input.json.length)
-  if (canonical(json) === canonical(input.json)) return ''
+  if (sameJson(json, input.json)) return ''
   throw new AlliumError(
     'model.protocol',
     `The provider streamed other arguments for the tool call "${id}" than it told in the end.`,
   )
 }
 
+/** By value: the whole may have its keys in another order than the deltas. */
+function sameJson(a: string, b: string): boolean {
+  return canonical(a) === canonical(b)
+}
+
 function canonical(json: string): string {
+  return JSON.stringify(parsed(json), (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  )
+}
+
+/** The value of a JSON text, or the text itself. */
+function parsed(json: string): unknown {
   try {
-    return JSON.stringify(JSON.parse(json))
+    return JSON.parse(json)
   } catch {
     return json
   }

@@ -4,18 +4,28 @@ import { fileContent, takesUrl } from './file-content.ts'
 import type { Piece, PromptContext } from './prompt.ts'
 
 /** What a tool of the agent gave. An error whose content is more than text loses its flag: the AI SDK has no word for it. */
-export function toolOutput({ content, isError }: ToolResultPart, context: PromptContext): Piece {
+export function toolOutput({ content, isError, json }: ToolResultPart, context: PromptContext): Piece {
   const type = isError === true ? 'error-text' : 'text'
-  if (typeof content === 'string') return { type, value: content }
+  if (typeof content === 'string') return (json === true ? jsonOf(content) : undefined) ?? { type, value: content }
   if (content.every((part) => part.type === 'text')) return { type, value: textOf(content) }
   return { type: 'content', value: content.flatMap((part) => toResultPart(part, context)) }
 }
 
-/** What a tool of the provider gave, as the JSON that it came as. */
-export function executedOutput({ content, isError }: ToolResultPart): Piece {
-  return {
-    type: isError === true ? 'error-json' : 'json',
-    value: fromJson(typeof content === 'string' ? content : textOf(content)),
+/** What a tool of the provider gave, as it came. */
+export function executedOutput({ content, isError, json }: ToolResultPart): Piece {
+  const text = typeof content === 'string' ? content : textOf(content)
+  // A history made elsewhere may not say so.
+  const value = json === true || /^\s*[[{]/.test(text) ? jsonOf(text) : undefined
+  if (isError === true) return { type: 'error-json', value: value === undefined ? text : value.value }
+  return value ?? { type: 'text', value: text }
+}
+
+/** Undefined where a layer has made something else of it. */
+function jsonOf(text: string): Piece | undefined {
+  try {
+    return { type: 'json', value: JSON.parse(text) }
+  } catch {
+    return undefined
   }
 }
 
@@ -40,12 +50,4 @@ function fetches(url: URL, mediaType: string, { model, urls }: PromptContext): b
 
 function textOf(parts: Part[]): string {
   return parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
-}
-
-function fromJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }

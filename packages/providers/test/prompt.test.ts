@@ -2,7 +2,7 @@ import type { Message, Part } from '@allium/core'
 import { fromAiSdk } from '@allium/providers'
 import { describe, expect, it } from 'vitest'
 import { failureOf } from './calls.ts'
-import { optionsFor, written } from './written-model.ts'
+import { finishV3, optionsFor, written } from './written-model.ts'
 
 const promptFor = async (messages: Message[]) => (await optionsFor({ messages })).prompt
 const result = (callId: string, more: object): Part => ({
@@ -91,5 +91,55 @@ describe('messages', () => {
   it('a part in a role that cannot hold it fails', async () => {
     const messages: Message[] = [{ role: 'user', content: [{ type: 'reasoning', text: 'x' }] }]
     expect(await failureOf(fromAiSdk(written('v3', [])), { messages })).toMatchObject({ code: 'message.invalid' })
+  })
+
+  it.each([
+    ['an object', { content: '{"a":1}', json: true }, { type: 'json', value: { a: 1 } }],
+    ['a text that looks like one', { content: '{"a":1}' }, { type: 'text', value: '{"a":1}' }],
+    ['what a layer has made no JSON', { content: '{"a":…', json: true }, { type: 'text', value: '{"a":…' }],
+  ])('a result that is %s is told as such', async (_, more, output) => {
+    expect(await promptFor([{ role: 'tool', content: [result('1', more)] }])).toMatchObject([{ content: [{ output }] }])
+  })
+
+  it.each([
+    ['a text', { content: 'found' }, { type: 'text', value: 'found' }],
+    ['a value', { content: '[1]', json: true }, { type: 'json', value: [1] }],
+    ['an error', { content: '{"type":"x"}', json: true, isError: true }, { type: 'error-json', value: { type: 'x' } }],
+    ['an error in words', { content: 'no', isError: true }, { type: 'error-json', value: 'no' }],
+  ])('a result of the provider that is %s goes back as it came', async (_, more, output) => {
+    const call: Part = { type: 'tool-call', callId: '1', name: 'add', args: {}, providerExecuted: true }
+    expect(await promptFor([{ role: 'assistant', content: [call, result('1', more)] }])).toMatchObject([
+      { content: [{ type: 'tool-call' }, { type: 'tool-result', output }] },
+    ])
+  })
+
+  it('a result that was made up is not sent, nor its call to Anthropic, which refuses it alone', async () => {
+    const call: Part = { type: 'tool-call', callId: '1', name: 'add', args: {}, providerExecuted: true }
+    const content: Part[] = [{ type: 'text', text: 'a' }, call, result('1', { isError: true, missing: true })]
+    const typesFor = async (provider: string) => {
+      const { prompt }: { prompt?: unknown } = await optionsFor(
+        { messages: [{ role: 'assistant', content }] },
+        written('v3', [finishV3], { provider }),
+      )
+      return (prompt as { content: { type: string }[] }[])[0]!.content.map(({ type }) => type)
+    }
+    expect(await typesFor('xai.responses')).toEqual(['text', 'tool-call'])
+    expect(await typesFor('anthropic.messages')).toEqual(['text'])
+  })
+
+  it.each([
+    ['v3', ['text', 'file']],
+    ['v4', ['custom', 'text', 'reasoning-file']],
+  ])('what only the provider knows goes back to %s as far as it knows such parts', async (version, types) => {
+    const content: Part[] = [
+      { type: 'custom', kind: 'p.compaction', providerMetadata: { p: { item: 1 } } },
+      { type: 'text', text: 'a' },
+      { type: 'file', data: 'AQID', mediaType: 'image/png', reasoning: true },
+    ]
+    const { prompt }: { prompt?: unknown } = await optionsFor(
+      { messages: [{ role: 'assistant', content }] },
+      written(version, [finishV3]),
+    )
+    expect((prompt as { content: { type: string }[] }[])[0]!.content.map(({ type }) => type)).toEqual(types)
   })
 })

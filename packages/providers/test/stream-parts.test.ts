@@ -25,6 +25,16 @@ describe('text and reasoning', () => {
     ])
   })
 
+  it('of one id, one after the other, stay apart', async () => {
+    const block = (delta: string) => [
+      { type: 'text-start', id: '0' },
+      { type: 'text-delta', id: '0', delta },
+      { type: 'text-end', id: '0', providerMetadata: { p: { item: delta } } },
+    ]
+    const ids = (await chunksOf(...block('a'), ...block('b'))).map((chunk) => chunk.id)
+    expect(ids).toEqual(['0', '0', '0~2', '0~2'])
+  })
+
   it('lose empty deltas that say nothing', async () => {
     expect(
       await chunksOf(
@@ -37,13 +47,41 @@ describe('text and reasoning', () => {
 })
 
 describe('other parts', () => {
-  it('sources go on; warnings, raw events and unknown parts do not', async () => {
-    const source = { type: 'source', sourceType: 'url', id: 's', url: 'https://example.com', title: 'T' }
-    const ignored = ['stream-start', 'response-metadata', 'raw', 'custom', 'ping', 'from-the-future'].map((type) => ({
+  it('sources go on; raw events and unknown parts do not', async () => {
+    const source = {
+      type: 'source',
+      sourceType: 'url',
+      id: 's',
+      url: 'https://example.com',
+      title: 'T',
+      filename: 'a.txt',
+    }
+    const ignored = ['stream-start', 'response-metadata', 'raw', 'ping', 'from-the-future'].map((type) => ({
       type,
     }))
     expect(await chunksOf(...ignored, source)).toEqual([
-      { type: 'source', id: 's', url: 'https://example.com', title: 'T' },
+      { type: 'source', id: 's', url: 'https://example.com', title: 'T', filename: 'a.txt' },
+    ])
+  })
+
+  it('a reference that supports a text is a source that tells its passage', async () => {
+    const source = { type: 'source', sourceType: 'url', id: 's', url: 'https://example.com' }
+    const citations = [{ source, startIndex: 0, endIndex: 2, citedText: 'Hi there' }]
+    const parts = [
+      { type: 'text-start', id: '0' },
+      { type: 'text-delta', id: '0', delta: 'Hi' },
+      { type: 'text-end', id: '0', citations },
+    ]
+    const cites = { textId: '0', startIndex: 0, endIndex: 2, citedText: 'Hi there' }
+    expect((await chunksOf(...parts)).at(-1)).toEqual({ type: 'source', id: 's', url: 'https://example.com', cites })
+  })
+
+  it('what only the provider knows goes on, and a file among thoughts says so', async () => {
+    const custom = { type: 'custom', kind: 'p.compaction', providerMetadata: { p: { item: 1 } } }
+    const file = { type: 'reasoning-file', mediaType: 'image/png', data: { type: 'data', data: 'AQID' } }
+    expect(await chunksOf(custom, file)).toEqual([
+      custom,
+      { type: 'file', mediaType: 'image/png', data: 'AQID', reasoning: true },
     ])
   })
 
@@ -60,6 +98,52 @@ describe('other parts', () => {
       status: 529,
       message: expect.stringContaining('busy'),
     })
+  })
+
+  it.each([
+    ['inside another', { type: 'error', error: { type: 'server_error', code: null, message: 'busy' } }, 500],
+    ['of a known code', { type: 'error', code: 'rate_limit_exceeded', message: 'busy' }, 429],
+    ["of Google's status", { code: 503, status: 'UNAVAILABLE', message: 'busy' }, 503],
+    ['of a status alone', { status: 'RESOURCE_EXHAUSTED', message: 'busy' }, 429],
+  ])('an error object %s has its message and its status', async (_, error, status) => {
+    const failed = await errorOf({ type: 'error', error })
+    expect(failed).toMatchObject({ code: 'model.failed', status, message: expect.stringContaining('busy') })
+  })
+
+  it('an error object keeps what it says of a retry', async () => {
+    const error = { message: 'busy', isRetryable: true, data: {} }
+    expect(await errorOf({ type: 'error', error })).toMatchObject({ isRetryable: true })
+  })
+
+  it.each([
+    'Response stream ended without a finish reason.',
+    'Incomplete Amazon Bedrock event-stream frame: 7 buffered bytes remain at end of stream.',
+    'Unexpected end of JSON input',
+  ])('a plain error that tells of a cut is one: %s', async (message) => {
+    const cut = new Error(message)
+    expect(await errorOf({ type: 'error', error: cut })).toMatchObject({ code: 'model.truncated', cause: cut })
+  })
+
+  it.each([
+    new Error('The request is incomplete: no messages.'),
+    Object.assign(new Error('stream ended'), { statusCode: 400 }),
+  ])('any other error stays what it is: %s', async (error) => {
+    expect(await errorOf({ type: 'error', error })).toBe(error)
+  })
+
+  it('the failed response of OpenAI, which its v2 package passes over, fails the call with its status', async () => {
+    const rawValue = { type: 'response.failed', response: { error: { code: 'server_error', message: 'boom' } } }
+    const failed = await errorOf({ type: 'raw', rawValue })
+    expect(failed).toMatchObject({ code: 'model.failed', status: 500, message: expect.stringContaining('boom') })
+  })
+
+  it("an exception of Bedrock's has the status of its name", async () => {
+    const message = 'Too many tokens'
+    const failed = await errorOf(
+      { type: 'raw', rawValue: { throttlingException: { message } } },
+      { type: 'error', error: { message } },
+    )
+    expect(failed).toMatchObject({ code: 'model.failed', status: 429 })
   })
 
   it('a request for approval at the provider fails with the mend', async () => {

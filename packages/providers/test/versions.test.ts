@@ -93,6 +93,19 @@ describe('the rest', () => {
   })
 
   it.each([
+    ['v2', { type: 'function', name: 'add', providerOptions: { p: { deferLoading: true } } }, false],
+    ['v3', { type: 'function', name: 'add', providerOptions: { p: { deferLoading: true } }, strict: true }, true],
+    ['v4', { type: 'function', name: 'add', providerOptions: { p: { deferLoading: true } }, strict: true }, true],
+  ])('options and strictness of a tool go to %s as far as it knows them', async (version, tool, strict) => {
+    const model = written(version, [finishV3])
+    const options = { providerOptions: { p: { deferLoading: true } }, strict: true }
+    await collect(fromAiSdk(model), { tools: [{ name: 'add', description: '', jsonSchema: {}, ...options }] })
+    const { tools }: { tools?: unknown } = sent(model)
+    expect(tools).toMatchObject([tool])
+    expect('strict' in (tools as object[])[0]!).toBe(strict)
+  })
+
+  it.each([
     ['v3', { providerOptions: { acme: { reasoningEffort: 'low', x: 1 } } }],
     ['v4', { reasoning: 'low', providerOptions: { acme: { x: 1 } } }],
   ])('the effort goes to %s in its own place', async (version, expected) => {

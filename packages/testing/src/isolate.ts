@@ -6,12 +6,9 @@ const scopes: readonly ScopeName[] = ['agent', 'session', 'turn', 'model', 'tool
 export function isolate(layer: AnyMiddleware, scope: ScopeName): Middleware {
   const hook = layer[scope] as unknown
   const others = Object.fromEntries(scopes.map((other) => [other, undefined]))
-  return {
-    ...(layer as Middleware),
-    name: layer.name,
-    ...others,
-    [scope]: typeof hook === 'function' ? hook.bind(layer) : hook,
-  }
+  const own = { name: layer.name, ...others, [scope]: typeof hook === 'function' ? hook.bind(layer) : hook }
+  // Of the same class: only a plain object must have the keys of a layer and no others.
+  return Object.assign(Object.create(Object.getPrototypeOf(layer) as object), layer, own)
 }
 
 /** The outermost layer: keeps what comes out of the hook, and provides what the hook injects. */

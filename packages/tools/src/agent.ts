@@ -4,6 +4,8 @@ import {
   defineMiddleware,
   delegate,
   type Input,
+  layerOptions,
+  option,
   type RunOptions,
   type RunResult,
   type Tool,
@@ -36,6 +38,18 @@ export interface AgentToolOptions<S extends Schema, State> {
   as?: string
 }
 
+const readOptions = layerOptions<AgentToolOptions<Schema, unknown>>('tools:agent', {
+  agent: option.required(option.object, 'who does the work'),
+  description: option.required(option.text, 'when to hand work on, for the model'),
+  name: option.text,
+  schema: option.any,
+  input: option.fn,
+  result: option.fn,
+  run: option.object,
+  timeout: option.number({ above: 0 }),
+  requireApproval: option.either(option.flag, option.fn),
+})
+
 /**
  * Gives the agent another one as a tool: the model hands a task on and gets its answer.
  *
@@ -48,18 +62,21 @@ export interface AgentToolOptions<S extends Schema, State> {
  * const researcher = new Agent({ name: 'researcher', model, tools: [search] })
  * agent.use(tools.agent({ agent: researcher, description: 'Finds facts on the web, with sources' }))
  */
-export function agentTool<S extends Schema = undefined, State = {}>({
-  agent,
-  description,
-  name = agent.name,
-  schema,
-  input = (args) => taskOf(args as object),
-  result = ({ text }) => text,
-  run,
-  timeout = 600_000,
-  requireApproval,
-  as = `tools:agent:${name}`,
-}: AgentToolOptions<S, State>): TypedMiddleware<{}> {
+export function agentTool<S extends Schema = undefined, State = {}>(
+  given: AgentToolOptions<S, State>,
+): TypedMiddleware<{}> {
+  const {
+    agent,
+    description,
+    name = agent.name,
+    schema,
+    input = (args) => taskOf(args as object),
+    result = ({ text }) => text,
+    run,
+    timeout = 600_000,
+    requireApproval,
+    as = `tools:agent:${name}`,
+  }: AgentToolOptions<S, State> = readOptions(given)
   const tool: AnyTool = {
     name,
     description,

@@ -1,8 +1,9 @@
 import {
-  AlliumError,
   defineMiddleware,
   digestOf,
   type KeyValue,
+  layerOptions,
+  option,
   ownerOf,
   type Part,
   sessionKeyOf,
@@ -41,6 +42,15 @@ interface Kept {
   readonly value?: unknown
 }
 
+const readOptions = layerOptions<CacheOptions>('tools:cache', {
+  tools: option.required(option.some(option.text), 'the names of those whose results it keeps'),
+  store: option.object,
+  ttl: option.number({ above: 0 }),
+  per: option.oneOf('tenant', 'user', 'session'),
+  when: option.fn,
+  key: option.fn,
+})
+
 /**
  * Answers a tool call that was made before with the result that it got then.
  *
@@ -52,18 +62,16 @@ interface Kept {
  * @example
  * agent.use(tools.cache({ tools: ['search'], ttl: 60_000 }))
  */
-export function cache({
-  tools,
-  store = memoryKeyValue(),
-  ttl = 300_000,
-  per = 'user',
-  when = () => true,
-  key: more = () => null,
-  as = 'tools:cache',
-}: CacheOptions): TypedMiddleware<{}> {
-  if (!Array.isArray(tools) || tools.length === 0)
-    throw new AlliumError('layer.config', `"${as}" needs tools: the names of those whose results it keeps.`)
-  if (!(ttl > 0)) throw new AlliumError('layer.config', `"${as}" needs a ttl above 0, but ${ttl} was given.`)
+export function cache(given: CacheOptions): TypedMiddleware<{}> {
+  const {
+    tools,
+    store = memoryKeyValue(),
+    ttl = 300_000,
+    per = 'user',
+    when = () => true,
+    key: more = () => null,
+    as = 'tools:cache',
+  } = readOptions(given)
   const flights = new Flights<Kept>()
 
   return defineMiddleware({

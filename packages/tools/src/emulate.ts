@@ -3,7 +3,9 @@ import {
   type AnyMiddleware,
   defineMiddleware,
   delegate,
+  layerOptions,
   type Model,
+  option,
   type ToolContext,
   type ToolResult,
   type TypedMiddleware,
@@ -32,6 +34,13 @@ export interface ToolsEmulated {
   outputTokens: number
 }
 
+const readOptions = layerOptions<EmulateOptions>('tools:emulate', {
+  model: option.required(option.any, 'the model that plays the tools'),
+  tools: option.list(option.text),
+  instructions: option.text,
+  use: option.list(option.any),
+})
+
 /**
  * Has a model play the tools: for tests, demos and dry runs. The tools themselves never run, not even where the model fails.
  *
@@ -41,13 +50,8 @@ export interface ToolsEmulated {
  * @example
  * if (dryRun) agent.use(tools.emulate({ model: small, instructions: 'The warehouse is empty.' }))
  */
-export function emulate({
-  model,
-  tools,
-  instructions = '',
-  use = [],
-  as = 'tools:emulate',
-}: EmulateOptions): TypedMiddleware<{}> {
+export function emulate(given: EmulateOptions): TypedMiddleware<{}> {
+  const { model, tools, instructions = '', use = [], as = 'tools:emulate' } = readOptions(given)
   const player = new Agent({ name: as, model, instructions: `${role}\n\n${instructions}`.trim(), maxSteps: 1 })
   player.use(use)
 

@@ -1,4 +1,4 @@
-import { type AnyTool, defineMiddleware, type Tool, type TypedMiddleware } from '@allium/core'
+import { type AnyTool, defineMiddleware, layerOptions, option, type Tool, type TypedMiddleware } from '@allium/core'
 
 type Schema = Tool['schema']
 
@@ -6,6 +6,19 @@ export interface FunctionOptions<S extends Schema> extends Tool<S> {
   /** The layer's name. @default 'tools:function:' and the tool's name */
   as?: string
 }
+
+const readOptions = layerOptions<FunctionOptions<Schema>>('tools:function', {
+  name: option.required(option.text, 'what the model calls it by'),
+  description: option.required(option.text, 'what it is for, for the model'),
+  schema: option.any,
+  jsonSchema: option.any,
+  execute: option.fn,
+  requireApproval: option.either(option.flag, option.fn),
+  timeout: option.number({ above: 0 }),
+  providerExecuted: option.object,
+  providerOptions: option.object,
+  strict: option.flag,
+})
 
 /**
  * Gives the agent a tool made of one function.
@@ -24,6 +37,7 @@ export interface FunctionOptions<S extends Schema> extends Tool<S> {
  *   }),
  * )
  */
-export function functionTool<S extends Schema = undefined>({ as, ...tool }: FunctionOptions<S>): TypedMiddleware<{}> {
+export function functionTool<S extends Schema = undefined>(given: FunctionOptions<S>): TypedMiddleware<{}> {
+  const { as, ...tool } = readOptions(given)
   return defineMiddleware({ name: as ?? `tools:function:${tool.name}`, tools: [tool as AnyTool] })
 }

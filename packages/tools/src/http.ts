@@ -1,7 +1,9 @@
 import {
-  AlliumError,
   type AnyTool,
   defineMiddleware,
+  layerOptions,
+  misconfigured,
+  option,
   type ToolExecution,
   type TypedMiddleware,
   toolResult,
@@ -54,6 +56,22 @@ export interface HttpOptions {
   as?: string
 }
 
+const readOptions = layerOptions<HttpOptions>('tools:http', {
+  hosts: option.required(option.any, 'names such as "api.example.com", or "*" for any'),
+  allowPrivate: option.any,
+  methods: option.some(option.oneOf(...everyMethod)),
+  headers: option.object,
+  requestHeaders: option.list(option.text),
+  files: option.list(option.text),
+  maxBytes: option.number({ above: 0 }),
+  maxRedirects: option.number({ from: 0 }),
+  timeout: option.number({ above: 0 }),
+  lookup: option.fn,
+  name: option.text,
+  description: option.text,
+  requireApproval: option.either(option.flag, option.fn),
+})
+
 /**
  * Gives the agent a tool that makes HTTP requests, to named hosts and to public addresses alone.
  *
@@ -64,14 +82,13 @@ export interface HttpOptions {
  * @example
  * agent.use(tools.http({ hosts: ['api.example.com'], headers: { 'api.example.com': { authorization: `Bearer ${token}` } } }))
  */
-export function http(options: HttpOptions): TypedMiddleware<{}> {
+export function http(given: HttpOptions): TypedMiddleware<{}> {
+  const options = readOptions(given)
   const { name = 'http_request', as = `tools:http:${name}`, timeout, requireApproval } = options
   const { maxBytes = 1_000_000, maxRedirects = 5, methods = ['GET'], requestHeaders = [], files = [] } = options
-  if (!(maxBytes > 0 && maxRedirects >= 0)) throw wrong(as, 'maxBytes above 0 and maxRedirects of 0 or more')
-  const unknown = methods.find((method) => !everyMethod.includes(method))
-  if (unknown !== undefined || methods.length === 0) throw wrong(as, `methods out of ${everyMethod.join(', ')}`)
   const framing = requestHeaders.find((header) => reserved.test(header))
-  if (framing !== undefined) throw wrong(as, `other requestHeaders than "${framing}", which is set for the request`)
+  if (framing !== undefined)
+    throw misconfigured(as, `needs other requestHeaders than "${framing}", which is set for the request.`)
   const hosts = new HostList(as, options.hosts, options.allowPrivate)
   const headers = new HeadersByOrigin(as, options.headers)
   const allowed: Allowed = { hosts, headers, methods, maxBytes, maxRedirects, lookup: options.lookup }
@@ -124,8 +141,4 @@ function readArgs(given: Record<string, unknown>, methods: readonly HttpMethod[]
   const odd = own.find(([header]) => !requestHeaders.some((known) => known.toLowerCase() === header))
   if (odd !== undefined) throw refused(`The header "${odd[0].slice(0, 100)}" may not be set.`)
   return { url, method: method as HttpMethod, headers: Object.fromEntries(own), body }
-}
-
-function wrong(as: string, what: string): AlliumError {
-  return new AlliumError('layer.config', `"${as}" needs ${what}.`)
 }

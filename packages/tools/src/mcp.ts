@@ -1,7 +1,15 @@
-import { AlliumError, defineMiddleware, type ToolExecution, type ToolResult, type TypedMiddleware } from '@allium/core'
+import {
+  defineMiddleware,
+  layerOptions,
+  misconfigured,
+  option,
+  type ToolExecution,
+  type ToolResult,
+  type TypedMiddleware,
+} from '@allium/core'
 import { Connection, type McpReconnectOptions } from './mcp/connection.ts'
 import { Secrets } from './mcp/secrets.ts'
-import { isHttp, type McpServer } from './mcp/server.ts'
+import { isHttp, type McpHttpServer, type McpServer, type McpStdioServer } from './mcp/server.ts'
 import { type McpCall, Toolbox } from './mcp/toolbox.ts'
 
 export type { McpReconnectOptions } from './mcp/connection.ts'
@@ -31,6 +39,29 @@ export interface McpLayerOptions {
   as?: string
 }
 
+type EveryOption = McpLayerOptions & Partial<McpStdioServer & McpHttpServer>
+const readOptions = layerOptions<EveryOption>('tools:mcp', {
+  command: option.text,
+  args: option.list(option.secret),
+  env: option.any,
+  cwd: option.text,
+  url: option.any,
+  headers: option.any,
+  fetch: option.fn,
+  name: option.required(option.text, 'what the server is called here'),
+  prefix: option.text,
+  include: option.list(option.text),
+  exclude: option.list(option.text),
+  requireApproval: option.either(option.flag, option.list(option.text), option.fn),
+  timeout: option.number({ above: 0 }),
+  connectTimeout: option.number({ above: 0 }),
+  reconnect: option.shape<McpReconnectOptions>({
+    attempts: option.number({ from: 0 }),
+    delay: option.number({ from: 0 }),
+    maxDelay: option.number({ from: 0 }),
+  }),
+})
+
 /**
  * Gives the agent the tools of an MCP server, over stdio or streamable HTTP.
  *
@@ -42,7 +73,8 @@ export interface McpLayerOptions {
  * @example
  * agent.use(tools.mcp({ name: 'files', command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] }))
  */
-export function mcp(options: McpOptions): TypedMiddleware<{}> {
+export function mcp(given: McpOptions): TypedMiddleware<{}> {
+  const options = readOptions(given)
   const { name, as = `tools:mcp:${name}`, connectTimeout = 30_000, reconnect } = options
   const { prefix = `${name}__`, include, exclude = [], requireApproval = false, timeout } = options
   checkOptions(options, as)
@@ -82,14 +114,11 @@ export function mcp(options: McpOptions): TypedMiddleware<{}> {
 
 function checkOptions(options: McpOptions, as: string): void {
   const { command, url } = options as { command?: unknown; url?: unknown }
-  if (typeof options.name !== 'string' || options.name === '') throw wrong(as, 'a name')
-  if ((command === undefined) === (url === undefined)) throw wrong(as, 'either a command or a url')
-  if (isHttp(options) && !/^https?:$/.test(protocolOf(options.url))) throw wrong(as, 'a url of http or https')
-}
-
-/** The URL itself may hold a secret, and is not told. */
-function wrong(as: string, what: string): AlliumError {
-  return new AlliumError('layer.config', `"${as}" needs ${what}.`)
+  if (options.name === '') throw misconfigured(as, 'needs a name.')
+  if ((command === undefined) === (url === undefined)) throw misconfigured(as, 'needs either a command or a url.')
+  // The URL itself may hold a secret, and is not told.
+  if (isHttp(options) && !/^https?:$/.test(protocolOf(options.url)))
+    throw misconfigured(as, 'needs a url of http or https.')
 }
 
 function protocolOf(url: string | URL): string {

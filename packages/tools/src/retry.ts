@@ -1,4 +1,4 @@
-import { AlliumError, defineMiddleware, type ToolResult, type TypedMiddleware, wait } from '@allium/core'
+import { defineMiddleware, layerOptions, option, type ToolResult, type TypedMiddleware, wait } from '@allium/core'
 import { backoff, isFinal, isTransient, retryAfter, statusOf } from '@allium/resilience'
 
 export interface RetryOptions {
@@ -36,6 +36,16 @@ export interface ToolsRetry {
   status: number | undefined
 }
 
+const readOptions = layerOptions<RetryOptions>('tools:retry', {
+  tools: option.required(option.some(option.text), 'the names of those that may run again'),
+  attempts: option.number({ from: 1 }),
+  delay: option.number({ from: 0 }),
+  maxDelay: option.number({ from: 0 }),
+  jitter: option.number({ from: 0, to: 1 }),
+  when: option.fn,
+  random: option.fn,
+})
+
 /**
  * Repeats a tool call that failed for a passing reason: a timeout, a cut connection, an overloaded server.
  *
@@ -48,20 +58,17 @@ export interface ToolsRetry {
  * @example
  * agent.use(tools.retry({ tools: ['search', 'http_request'] }))
  */
-export function retry({
-  tools,
-  attempts = 3,
-  delay = 250,
-  maxDelay = 30_000,
-  jitter = 0.5,
-  when = isTransient,
-  random = Math.random,
-  as = 'tools:retry',
-}: RetryOptions): TypedMiddleware<{}> {
-  if (!Array.isArray(tools) || tools.length === 0)
-    throw new AlliumError('layer.config', `"${as}" needs tools: the names of those that may run again.`)
-  if (!(attempts >= 1))
-    throw new AlliumError('layer.config', `"${as}" needs attempts of 1 or more, but ${attempts} was given.`)
+export function retry(given: RetryOptions): TypedMiddleware<{}> {
+  const {
+    tools,
+    attempts = 3,
+    delay = 250,
+    maxDelay = 30_000,
+    jitter = 0.5,
+    when = isTransient,
+    random = Math.random,
+    as = 'tools:retry',
+  } = readOptions(given)
   const waits = { delay, maxDelay, jitter, random }
 
   return defineMiddleware({

@@ -1,4 +1,4 @@
-import { AlliumError, defineMiddleware, type Part, type TypedMiddleware } from '@allium/core'
+import { defineMiddleware, layerOptions, option, type Part, type TypedMiddleware } from '@allium/core'
 
 export interface TruncateOptions {
   /** Characters of one result that the model is sent. @default 20_000 */
@@ -13,6 +13,13 @@ export interface TruncateOptions {
   as?: string
 }
 
+const readOptions = layerOptions<TruncateOptions>('tools:truncate', {
+  maxChars: option.number({ above: 0 }),
+  keep: option.oneOf('start', 'end', 'both'),
+  tools: option.list(option.text),
+  marker: option.fn,
+})
+
 /**
  * Cuts tool results that are too long for the model, with a marker where text is missing.
  *
@@ -23,15 +30,14 @@ export interface TruncateOptions {
  * @example
  * agent.use(tools.truncate({ maxChars: 8_000, keep: 'both' }))
  */
-export function truncate({
-  maxChars = 20_000,
-  keep = 'start',
-  tools,
-  marker = (omitted) => `\n[… ${omitted} characters left out …]\n`,
-  as = 'tools:truncate',
-}: TruncateOptions = {}): TypedMiddleware<{}> {
-  if (!(maxChars > 0))
-    throw new AlliumError('layer.config', `"${as}" needs maxChars above 0, but ${maxChars} was given.`)
+export function truncate(given: TruncateOptions = {}): TypedMiddleware<{}> {
+  const {
+    maxChars = 20_000,
+    keep = 'start',
+    tools,
+    marker = (omitted) => `\n[… ${omitted} characters left out …]\n`,
+    as = 'tools:truncate',
+  }: TruncateOptions = readOptions(given)
 
   return defineMiddleware({
     name: as,

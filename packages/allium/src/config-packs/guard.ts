@@ -1,7 +1,11 @@
 import type { Packs } from '@allium/config'
 import * as guard from '@allium/guard'
 import { z } from 'zod'
-import { as, count, ms, names, price, prices } from './values.ts'
+import { namedModel } from './named-model.ts'
+import { as, count, failure, ms, names, part, price, prices, text } from './values.ts'
+
+const where = z.array(z.enum(['input', 'output', 'toolResults'])).min(1)
+const strategy = z.enum(['redact', 'mask', 'hash', 'block'])
 
 const rate = z.strictObject({
   limit: z.number().positive(),
@@ -45,6 +49,17 @@ export const guardPacks: Packs = {
       as,
     }),
   },
+  'guard.content': {
+    create: guard.content,
+    options: z.strictObject({
+      keywords: z.array(text).min(1),
+      action: z.enum(['block', 'redact']).optional(),
+      replacement: z.string().optional(),
+      apply: where.optional(),
+      ...failure,
+      as,
+    }),
+  },
   'guard.files': {
     create: guard.files,
     options: z.strictObject({
@@ -56,9 +71,35 @@ export const guardPacks: Packs = {
       root: z.string().min(1).optional(),
       args: z.record(z.string().min(1), names.min(1)).optional(),
       resolve: z.boolean().optional(),
-      onError: z.enum(['block', 'allow']).optional(),
-      timeout: ms.optional(),
-      reply: z.string().optional(),
+      ...failure,
+      as,
+    }),
+  },
+  'guard.injection': {
+    create: guard.injection,
+    options: z.strictObject({
+      threshold: part.optional(),
+      onInput: z.enum(['block', 'pass']).optional(),
+      onToolResult: z.enum(['mark', 'withhold', 'block']).optional(),
+      trusted: names.optional(),
+      privileged: names.optional(),
+      secret: text.optional(),
+      ...failure,
+      as,
+    }),
+  },
+  'guard.judge': {
+    create: ({ model, ...options }: Omit<guard.JudgeOptions, 'model'> & { model: string }) =>
+      guard.judge({ ...options, model: namedModel(model) }),
+    options: z.strictObject({
+      model: text,
+      rubric: text,
+      apply: z
+        .array(z.enum(['input', 'output']))
+        .min(1)
+        .optional(),
+      threshold: part.optional(),
+      ...failure,
       as,
     }),
   },
@@ -78,6 +119,22 @@ export const guardPacks: Packs = {
       tools: names.optional(),
       per: z.enum(['turn', 'session']).optional(),
       onLimit: z.enum(['deny', 'stop', 'block', 'abort']).optional(),
+      as,
+    }),
+  },
+  'guard.pii': {
+    create: guard.pii,
+    options: z.strictObject({
+      types: z
+        .array(z.enum(['email', 'phone', 'card', 'iban', 'ip', 'ssn', 'api_key']))
+        .min(1)
+        .optional(),
+      strategy: z.union([strategy, z.record(text, strategy)]).optional(),
+      apply: where.optional(),
+      restore: names.optional(),
+      allow: names.optional(),
+      hashKey: text.optional(),
+      ...failure,
       as,
     }),
   },

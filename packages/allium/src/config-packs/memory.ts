@@ -32,6 +32,7 @@ export const memoryPacks: Packs = {
       as,
     }),
   },
+  'memory.persist': { create: memory.persist, options: z.strictObject({ lease: ms.optional(), as }) },
   'memory.plan': {
     create: memory.plan,
     options: z.strictObject({

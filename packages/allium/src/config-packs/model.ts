@@ -1,6 +1,8 @@
 import type { Packs } from '@allium/config'
+import type { JsonSchema } from '@allium/core'
 import * as model from '@allium/model'
 import { z } from 'zod'
+import { standardSchema } from '../standard-schema.ts'
 import { as, count, ms, names } from './values.ts'
 
 const midStream = z.enum(['reset', 'fail']).optional()
@@ -57,6 +59,17 @@ export const modelPacks: Packs = {
     }),
   },
   'model.selectTools': { create: model.selectTools, options: z.strictObject({ tools: names, as }) },
+  'model.structured': {
+    create: ({ schema, ...options }: Omit<model.StructuredOptions, 'schema'> & { schema: JsonSchema }) =>
+      model.structured({ ...options, schema: standardSchema(schema) }),
+    options: z.strictObject({
+      schema: z.record(z.string(), z.unknown()),
+      format: z.enum(['json', 'text']).optional(),
+      tries: count.optional(),
+      show: z.enum(['early', 'checked']).optional(),
+      as,
+    }),
+  },
   'model.settings': {
     create: model.settings,
     options: z.strictObject({ defaults: settings.optional(), overrides: settings.optional(), as }),

@@ -1,7 +1,11 @@
+import { resolve } from 'node:path'
 import type { Packs } from '@allium/config'
+import { AlliumError } from '@allium/core'
 import * as observe from '@allium/observe'
+import type { MetricsOptions, TraceOptions } from '@allium/observe/otel'
+import type { PinoLogOptions } from '@allium/observe/pino'
 import { z } from 'zod'
-import { as, count, prices } from './values.ts'
+import { as, count, ms, names, prices, text } from './values.ts'
 
 export const observePacks: Packs = {
   'observe.console': {
@@ -9,6 +13,55 @@ export const observePacks: Packs = {
     options: z.strictObject({ maxLength: count.optional(), as }),
   },
   'observe.duration': { create: observe.duration, options: z.strictObject({ as }) },
+  'observe.log': {
+    create: async (options: PinoLogOptions) => (await pinoLog()).log(options),
+    options: z.strictObject({
+      level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']).optional(),
+      to: z.enum(['stdout', 'stderr']).optional(),
+      content: z.boolean().optional(),
+      hide: names.optional(),
+      maxLength: count.optional(),
+      as,
+    }),
+  },
+  'observe.metrics': {
+    create: async (options: MetricsOptions) => (await openTelemetry()).metrics(options),
+    options: z.strictObject({ as }),
+  },
+  'observe.onion': { create: observe.onion, options: z.strictObject({ turns: count.optional(), as }) },
   'observe.tools': { create: observe.tools, options: z.strictObject({ as }) },
+  'observe.trace': {
+    create: async (options: TraceOptions) => (await openTelemetry()).trace(options),
+    options: z.strictObject({ content: z.boolean().optional(), as }),
+  },
   'observe.usage': { create: observe.usage, options: z.strictObject({ prices: prices.optional(), as }) },
+}
+
+/** It writes a file wherever a config says. */
+export const observeServerPacks: Packs = {
+  'observe.audit': {
+    create: ({ sink, ...options }: Omit<observe.AuditOptions, 'sink'> & { sink: string }, { root }) =>
+      observe.audit({ ...options, sink: observe.auditFile(resolve(root, sink)) }),
+    options: z.strictObject({
+      sink: text,
+      content: z.boolean().optional(),
+      secret: text.optional(),
+      onError: z.enum(['block', 'allow']).optional(),
+      timeout: ms.optional(),
+      as,
+    }),
+  },
+}
+
+// Whose libraries are optional.
+const pinoLog = () => installed('pino', import('@allium/observe/pino'))
+const openTelemetry = () => installed('@opentelemetry/api', import('@allium/observe/otel'))
+
+async function installed<T>(library: string, loading: Promise<T>): Promise<T> {
+  try {
+    return await loading
+  } catch (cause) {
+    if ((cause as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw cause
+    throw new AlliumError('config.unsupported', `it needs ${library}. Install it: npm install ${library}`, { cause })
+  }
 }

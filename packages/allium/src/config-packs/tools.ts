@@ -1,7 +1,9 @@
 import type { Packs } from '@allium/config'
-import { cache, http, type McpOptions, mcp, retry, truncate } from '@allium/tools'
+import { cache, type EmulateOptions, emulate, http, type McpOptions, mcp, retry, truncate } from '@allium/tools'
 import { z } from 'zod'
-import { as, count, ms, names } from './values.ts'
+import { namedModel } from './named-model.ts'
+import { observeServerPacks } from './observe.ts'
+import { as, count, ms, names, text } from './values.ts'
 
 const layer = {
   name: z.string().min(1),
@@ -39,6 +41,11 @@ export const toolPacks: Packs = {
       as,
     }),
   },
+  'tools.emulate': {
+    create: ({ model, ...options }: Omit<EmulateOptions, 'model'> & { model: string }) =>
+      emulate({ ...options, model: namedModel(model) }),
+    options: z.strictObject({ model: text, tools: names.optional(), instructions: text.optional(), as }),
+  },
   'tools.retry': {
     create: retry,
     options: z.strictObject({
@@ -62,11 +69,12 @@ export const toolPacks: Packs = {
 }
 
 /**
- * The pack behind `agent.mcp`, and requests. They start programs and open connections, also inside your network: `loadConfig`
- * knows them for trusted configs alone. Give them to a loader of your own, `createLoader({ packs: { ...packs, ...serverPacks } })`,
+ * The pack behind `agent.mcp`, requests, and the audit in a file. They start programs, open connections, also inside your
+ * network, and write files: `loadConfig` knows them for trusted configs alone. Give them to a loader of your own, `createLoader({ packs: { ...packs, ...serverPacks } })`,
  * only for configs that you trust.
  */
 export const serverPacks: Packs = {
+  ...observeServerPacks,
   'tools.http': {
     create: http,
     options: z.strictObject({

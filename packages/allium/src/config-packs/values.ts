@@ -16,3 +16,12 @@ export const price = z.strictObject({
 })
 /** By model. */
 export const prices = z.record(z.string(), price)
+
+/** What guards do where they fail themselves. */
+export const failure = {
+  onError: z.enum(['block', 'allow']).optional(),
+  timeout: ms.optional(),
+  reply: z.string().optional(),
+}
+export const part = z.number().min(0).max(1)
+export const text = z.string().min(1)

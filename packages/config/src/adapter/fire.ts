@@ -67,7 +67,7 @@ export async function tellError(loop: Loop, place: InTurn, phase: ErrorPhase, er
 
 /** Whether an error from inside ends the run, or the call, by intent: a block or an abort is no exception. */
 export function isEnding(error: unknown, { signal }: InTurn): boolean {
-  return isBlockError(error) || signal.aborted || (error instanceof Error && error.name === 'AbortError')
+  return isBlockError(error) || signal.aborted
 }
 
 function isBefore(hook: HookName): boolean {

@@ -2,6 +2,7 @@ import type { Message } from '@allium/core'
 import type { LoopContext } from '../contexts.ts'
 import { type Draft, Lazy, type Life } from './draft.ts'
 import type { Loop } from './loop.ts'
+import { sendableMessages } from './sendable.ts'
 
 /** @param more messages that are not in the conversation yet */
 export function loopDraft(loop: Loop, life: Life, more: readonly Message[] = []): Draft<LoopContext> {
@@ -24,7 +25,7 @@ export function loopDraft(loop: Loop, life: Life, more: readonly Message[] = [])
   // For a hook that is written for any place: `ctx.loop` is there too, but in no JSON.
   Object.defineProperty(ctx, 'loop', { value: ctx })
   const commit = () => {
-    if (messages.touched) loop.messages = messages.value
+    if (messages.touched) loop.messages = sendableMessages(messages.value, 'ctx.messages')
   }
   return { ctx, commit }
 }

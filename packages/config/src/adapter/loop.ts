@@ -1,4 +1,4 @@
-import type { Message, ModelContext, ToolContext, TurnContext } from '@allium/core'
+import { type Message, type ModelContext, messageOf, type ToolContext, type TurnContext } from '@allium/core'
 import type { Hooks, Live } from './hooks.ts'
 
 /** Any context inside a turn. */
@@ -67,11 +67,12 @@ export class Loop {
     this.open = true
   }
 
-  stop(reason = 'stopped'): void {
+  stop(reason?: unknown): void {
     if (this.stopped !== undefined) return
-    this.stopped = reason
-    this.#place.stop(reason)
-    this.#signal?.abort(new DOMException(reason, 'AbortError'))
+    const told = messageOf(reason ?? 'stopped')
+    this.stopped = told
+    this.#place.stop(told)
+    this.#signal?.abort(new DOMException(told, 'AbortError'))
   }
 
   /** Whether `onError` has not been told of this error yet. */

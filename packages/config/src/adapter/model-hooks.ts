@@ -4,6 +4,7 @@ import { type Draft, Lazy, type Life } from './draft.ts'
 import { fire, isEnding, tellError } from './fire.ts'
 import type { Loop } from './loop.ts'
 import { inLoop } from './loop-context.ts'
+import { replaced, sendableMessages, sendableModel, sendableThinking, sendableTools } from './sendable.ts'
 import { fireChunk, toStreamChunk } from './stream-hooks.ts'
 
 /** One model call with its hooks: before, each chunk, after, and on error. */
@@ -75,13 +76,18 @@ function callDraft(loop: Loop, ctx: ModelContext, life: Life, more?: readonly Me
     },
     ...(thinking !== undefined && { thinking }),
   }
+  const hook = inLoop(loop, life, { request }, more)
   return {
-    ctx: inLoop(loop, life, { request }, more),
+    ctx: hook,
     commit() {
-      if (messages.touched) ctx.messages = messages.value
-      if (tools.touched) ctx.toolDefs = tools.value ?? []
-      if (request.model !== model) ctx.setModel(request.model)
-      if (request.thinking !== thinking) ctx.settings.reasoning = request.thinking
+      const now: Partial<ModelCallContext['request']> = replaced(hook.request, 'ctx.request')
+      // What another request in its place leaves out stays.
+      const has = (key: keyof typeof now) => now === request || key in now
+      if (now === request ? messages.touched : 'messages' in now)
+        ctx.messages = sendableMessages(now.messages, 'ctx.request.messages')
+      if (now === request ? tools.touched : 'tools' in now) ctx.toolDefs = sendableTools(now.tools)
+      if (now.model !== model && has('model')) ctx.setModel(sendableModel(now.model))
+      if (now.thinking !== thinking && has('thinking')) ctx.settings.reasoning = sendableThinking(now.thinking)
     },
   }
 }

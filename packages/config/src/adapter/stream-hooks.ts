@@ -13,7 +13,7 @@ export function fireChunk(loop: Loop, place: ModelContext, chunk: StreamChunk): 
   })
 }
 
-/** The chunk as hooks know it; files, sources and the provider's own results are none that they know. */
+/** The chunk as hooks know it; files, sources, the provider's own parts and results are none that they know. */
 export function toStreamChunk(chunk: ContentChunk): StreamChunk | undefined {
   switch (chunk.type) {
     case 'text-delta':
@@ -29,6 +29,7 @@ export function toStreamChunk(chunk: ContentChunk): StreamChunk | undefined {
     case 'tool-result':
     case 'file':
     case 'source':
+    case 'custom':
       return undefined
     default:
       return unknown(chunk)

@@ -4,12 +4,13 @@ import type { Draft, Life } from './draft.ts'
 import { fire, tellError } from './fire.ts'
 import type { Loop } from './loop.ts'
 import { inLoop } from './loop-context.ts'
+import { replaced } from './sendable.ts'
 
 /** One tool call with its hooks. What is refused, or comes after `stop()`, does not run, and the model is told why. */
 export async function toolHooks(loop: Loop, ctx: ToolContext, next: NextFor<ToolResult>): Promise<ToolResult> {
   if (loop.stopped !== undefined) return ctx.deny(`Not run: ${loop.stopped}`)
-  const denied = await beforeTool(loop, ctx)
-  if (denied !== undefined) return ctx.deny(denied)
+  const denial = await beforeTool(loop, ctx)
+  if (denial !== undefined) return ctx.deny(denial.reason)
   if (loop.stopped !== undefined) return ctx.deny(`Not run: ${loop.stopped}`)
   const result = await next()
   if (result.status === 'suspended') return result
@@ -17,20 +18,25 @@ export async function toolHooks(loop: Loop, ctx: ToolContext, next: NextFor<Tool
   return afterTool(loop, ctx, result)
 }
 
-async function beforeTool(loop: Loop, ctx: ToolContext): Promise<string | undefined> {
-  let denied: string | undefined
+/** Why a call is refused; a hook in JavaScript may give no reason, and refuses all the same. */
+interface Denial {
+  readonly reason: string
+}
+
+async function beforeTool(loop: Loop, ctx: ToolContext): Promise<Denial | undefined> {
+  let denial: Denial | undefined
   const deny = (reason: string) => {
-    denied ??= reason
+    denial ??= { reason }
   }
   await fire(loop, {
     hook: 'beforeToolExecution',
     place: ctx,
     phase: 'tool_execution',
     draft: (life) => executionDraft(loop, ctx, life, deny),
-    decided: () => denied !== undefined,
+    decided: () => denial !== undefined,
     refuse: deny,
   })
-  return denied
+  return denial
 }
 
 function executionDraft(
@@ -44,11 +50,13 @@ function executionDraft(
   const refuse = (reason: string) => {
     if (life.open) deny(reason)
   }
+  const hook = inLoop(loop, life, { toolCall, deny: refuse })
   return {
-    ctx: inLoop(loop, life, { toolCall, deny: refuse }),
+    ctx: hook,
     commit() {
-      if (toolCall.arguments === before) return
-      const args = parseArgs(toolCall.arguments)
+      const changed = replaced(hook.toolCall, 'ctx.toolCall').arguments
+      if (changed === before) return
+      const args = parseArgs(changed)
       ctx.modifyArgs(() => args)
     },
   }
@@ -83,7 +91,7 @@ function resultDraft(
   return {
     ctx: hook,
     commit() {
-      const changed = hook.result
+      const changed = replaced(hook.result, 'ctx.result')
       const fails = changed.isError === true
       if (changed.content === content && fails === isError) return
       if (typeof changed.content !== 'string')

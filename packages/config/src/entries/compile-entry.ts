@@ -35,7 +35,7 @@ const options = z.strictObject({
 export async function compileEntry(given: unknown, path: Path, hook: HookName, use: EntryOptions): Promise<Entry> {
   const entry = typeof given === 'string' || typeof given === 'function' ? { run: given } : given
   const parsed = options.safeParse(entry)
-  if (!parsed.success) throw issueMistake(use.source, parsed.error.issues[0] as z.core.$ZodIssue, path, entry)
+  if (!parsed.success) throw issueMistake(use.source, parsed.error.issues[0] as z.core.$ZodIssue, path, entry, options)
   const { run, policy, timeout = use.timeout, env } = parsed.data
   const label = `${hook}[${path.at(-1)}] (${shown(run)})`
   return { label, policy, timeout, run: await runnable(run, path, hookEnv(use.env, env), use) }
@@ -68,8 +68,8 @@ function runnable(
   }
 
   async function file(text: string): Promise<Entry['run']> {
+    onFile(absolute(text, source.root)) // whatever is wrong with it may be mended
     const found = await resolveFile(text, source.root, allowOutside, fail)
-    onFile(found)
     return hookOf(
       await code.importFile(found).catch((cause) => {
         throw fail('config.hook', `names the file ${text}, which cannot be loaded: ${messageOf(cause)}`, cause)

@@ -11,7 +11,7 @@ export type EntryKind = 'shell' | 'file' | 'script' | 'inline' | 'unknown'
 export function kindOf(text: string): EntryKind {
   if (/^shell:/.test(text)) return 'shell'
   const rooted = /^(\.{1,2}|~)?\/(?![/*])[^\n]*$/.test(text)
-  const named = /^[\w@.-][\w@. /-]*$/.test(text)
+  const named = /^[\p{L}\p{M}\p{N}_@.-][\p{L}\p{M}\p{N}_@. /-]*$/u.test(text)
   if (rooted || named) {
     if (isCodeFile(text)) return 'file'
     if (interpreterOf(text) !== undefined) return 'script'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { listProcesses, type Process } from './processes.ts'
+import { isMarked, listProcesses, type Process } from './processes.ts'
 
 /** Milliseconds between SIGTERM and SIGKILL. */
 const grace = 3_000
@@ -38,7 +38,7 @@ class Family {
   }
 
   async living(): Promise<Process[]> {
-    const all = await listProcesses(this.#mark)
+    const all = await listProcesses()
     const found = new Set(all.filter((one) => this.#isOurs(one)))
     for (let size = -1; size !== found.size; ) {
       size = found.size
@@ -58,8 +58,8 @@ class Family {
     return living.length
   }
 
-  #isOurs({ pid, pgid, started, marked }: Process): boolean {
-    return marked || pgid === this.#root || this.#known.get(pid) === started
+  #isOurs(one: Process): boolean {
+    return one.pgid === this.#root || this.#known.get(one.pid) === one.started || isMarked(one, this.#mark)
   }
 }
 

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 
 /** One process of this machine. */
@@ -9,22 +10,45 @@ export interface Process {
   readonly pgid: number
   /** Tells it from a later one with the same number, where the system says. */
   readonly started: string
-  /** Whether it carries the mark in its environment; known on Linux alone. */
-  readonly marked: boolean
+  /** Its variables, as the system has them; known on Linux alone. */
+  readonly environ: string
 }
 
-/** The processes that live, zombies left out. `mark` is a piece of an environment, such as `NAME=value`. */
-export function listProcesses(mark: string): Promise<Process[]> {
-  return process.platform === 'linux' ? fromProc(mark) : fromPs()
+let running: Promise<Process[]> | undefined
+let following: Promise<Process[]> | undefined
+
+/**
+ * The processes that live, zombies left out. The table is read once for all who ask at a time: each reading costs two files
+ * a process. Who asks while it is read gets the next one, because what he looks for may have come meanwhile.
+ */
+export function listProcesses(): Promise<Process[]> {
+  if (running === undefined) return begin()
+  following ??= running.then(begin, begin)
+  return following
 }
 
-async function fromProc(mark: string): Promise<Process[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-  const found = await Promise.all(pids.map((pid) => readProcess(pid, mark)))
+function begin(): Promise<Process[]> {
+  following = undefined
+  const reading = process.platform === 'linux' ? fromProc() : fromPs()
+  running = reading
+  const over = () => {
+    if (running === reading) running = undefined
+  }
+  reading.then(over, over)
+  return reading
+}
+
+/** @param mark a variable with its value, such as `NAME=value` */
+export function isMarked({ environ }: Pick<Process, 'environ'>, mark: string): boolean {
+  return `\0${environ}`.includes(`\0${mark}\0`)
+}
+
+async function fromProc(): Promise<Process[]> {
+  const found = await Promise.all((await readdir('/proc')).filter(isPid).map(readProcess))
   return found.filter((one) => one !== undefined)
 }
 
-async function readProcess(pid: string, mark: string): Promise<Process | undefined> {
+async function readProcess(pid: string): Promise<Process | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'latin1')
     // The name stands in parentheses and may hold any character: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
@@ -32,16 +56,34 @@ async function readProcess(pid: string, mark: string): Promise<Process | undefin
     const [state, ppid, pgid] = fields
     if (state === 'Z' || state === 'X') return undefined
     const environ = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')
-    return {
-      pid: Number(pid),
-      ppid: Number(ppid),
-      pgid: Number(pgid),
-      started: fields[19] ?? '',
-      marked: `\0${environ}`.includes(`\0${mark}\0`),
-    }
+    return { pid: Number(pid), ppid: Number(ppid), pgid: Number(pgid), started: fields[19] ?? '', environ }
   } catch {
     return undefined // it has ended meanwhile
   }
+}
+
+/** The processes that carry one of the marks, for a process that ends and can wait for nothing. */
+export function markedNow(marks: readonly string[]): number[] {
+  if (process.platform !== 'linux') return []
+  return readdirSync('/proc')
+    .filter(isPid)
+    .map(Number)
+    .filter((pid) => {
+      const environ = environNow(pid)
+      return marks.some((mark) => isMarked({ environ }, mark))
+    })
+}
+
+function environNow(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+function isPid(name: string): boolean {
+  return /^\d+$/.test(name)
 }
 
 function fromPs(): Promise<Process[]> {
@@ -55,7 +97,7 @@ function fromPs(): Promise<Process[]> {
           ppid: Number(ppid),
           pgid: Number(pgid),
           started: '',
-          marked: false,
+          environ: '',
         })),
       )
     })

@@ -1,19 +1,15 @@
 import { AlliumError, type Message, type ToolDef } from '@allium/core'
 import { z } from 'zod'
+import { messageList, tool } from '../adapter/sendable.ts'
+import { requestFields } from './request.ts'
 
-const parts = ['text', 'reasoning', 'image', 'file', 'tool-call', 'tool-result'] as const
-const message = z.looseObject({
-  role: z.enum(['system', 'user', 'assistant', 'tool']),
-  content: z.union([z.string(), z.array(z.looseObject({ type: z.enum(parts) }))]),
-})
-const tool = z.looseObject({ name: z.string().min(1), description: z.string().default('') })
 const schema = z.looseObject({
   stop: z.union([z.boolean(), z.string()]).nullish(),
   deny: z.string().nullish(),
   context: z
     .looseObject({
-      messages: z.array(message).nullish(),
-      request: z.looseObject({ messages: z.array(message).nullish(), tools: z.array(tool).nullish() }).nullish(),
+      messages: messageList.nullish(),
+      request: z.looseObject({ messages: messageList.nullish(), tools: z.array(tool).nullish() }).nullish(),
       result: z.looseObject({ content: z.string().optional(), isError: z.boolean().optional() }).nullish(),
     })
     .nullish(),
@@ -32,12 +28,28 @@ export interface ShellResponse {
 
 /** What a program wrote to stdout, as a response. Nothing is one that asks for nothing. @throws AlliumError `shell.output` */
 export function parseResponse(stdout: string, command: string): ShellResponse {
-  if (stdout.trim() === '') return {}
-  const parsed = schema.safeParse(parseJson(stdout, command))
+  const text = stdout.trim() // that takes a byte order mark away too
+  if (text === '') return {}
+  const parsed = schema.safeParse(parseJson(text, command))
   if (parsed.success) return parsed.data as unknown as ShellResponse
   const { path, message } = parsed.error.issues[0] as z.core.$ZodIssue
   const where = path.length === 0 ? 'its answer' : path.join('.')
   throw bad(command, `${where} does not fit: ${message}`)
+}
+
+/** The fields of a response that have no meaning; those of the request may come back as they were. */
+export function unread(response: ShellResponse): string[] {
+  const { context } = response
+  return [
+    ...others(response, '', ['stop', 'deny', 'context', ...requestFields]),
+    ...others(context, 'context.', ['messages', 'request', 'result']),
+    ...others(context?.request, 'context.request.', ['messages', 'tools']),
+    ...others(context?.result, 'context.result.', ['content', 'isError']),
+  ]
+}
+
+function others(given: object | null | undefined, place: string, known: readonly string[]): string[] {
+  return Object.keys(given ?? {}).flatMap((key) => (known.includes(key) ? [] : [place + key]))
 }
 
 function parseJson(text: string, command: string): unknown {

@@ -34,17 +34,18 @@ const markName = 'ALLIUM_HOOK_ID'
 export function runProcess(job: Job): Promise<string> {
   return new Promise((resolve, reject) => {
     const { command, args, cwd, env, input, signal } = job
-    const mark = randomUUID()
+    const id = randomUUID()
+    const mark = `${markName}=${id}`
     const stderr = new Tail(job.onLine)
     const stdout = new Output()
     let child: ChildProcessByStdio<Writable, Readable, Readable>
     try {
-      child = spawn(command, args, { cwd, env: { ...env, [markName]: mark }, detached: true, windowsHide: true })
+      child = spawn(command, args, { cwd, env: { ...env, [markName]: id }, detached: true, windowsHide: true })
     } catch (error) {
       return reject(notStarted(command, error))
     }
     const { pid } = child
-    const letGo = pid === undefined ? () => {} : endWithUs(pid)
+    const letGo = pid === undefined ? () => {} : endWithUs(pid, mark)
     let open = true
     let release = () => {}
 
@@ -55,7 +56,7 @@ export function runProcess(job: Job): Promise<string> {
       release()
       for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy()
       stderr.end()
-      if (left && pid !== undefined) job.defer(killTree(pid, `${markName}=${mark}`).finally(letGo))
+      if (left && pid !== undefined) job.defer(killTree(pid, mark).finally(letGo))
       else letGo()
       done()
     }

@@ -2,7 +2,7 @@ import { AlliumError, type Message, type ToolDef } from '@allium/core'
 import type { EntryCall } from '../adapter/hooks.ts'
 import type { HookContexts, HookName } from '../contexts.ts'
 import { toRequest } from './request.ts'
-import { parseResponse, type ShellResponse } from './response.ts'
+import { parseResponse, type ShellResponse, unread } from './response.ts'
 import { runProcess } from './run-process.ts'
 
 /** A program that serves as a hook. */
@@ -30,14 +30,11 @@ export async function runShellHook<Name extends HookName>(
   apply(parseResponse(stdout, program.command), ctx, program.command, call)
 }
 
-function apply(
-  { stop, deny, context }: ShellResponse,
-  ctx: HookContexts[HookName],
-  command: string,
-  call: EntryCall,
-): void {
+function apply(response: ShellResponse, ctx: HookContexts[HookName], command: string, call: EntryCall): void {
   const { hook } = call
+  const { stop, deny, context } = response
   const { messages, request, result } = context ?? {}
+  for (const field of unread(response)) call.warn(`gave ${field}, which no hook reads; passed over.`)
   const passOver = (field: string, place: HookName) =>
     call.warn(`gave ${field}, which counts in ${place} alone; passed over.`)
   if (messages) {

@@ -1,6 +1,8 @@
+import { nearestFirst, unknownName } from '@allium/core'
 import { z } from 'zod'
 import { hookNames } from '../contexts.ts'
 import type { AgentConfig } from '../define-config.ts'
+import { knownKeys } from './known-keys.ts'
 import { mistake, type Path, type Source } from './source.ts'
 
 /** More than a timer can count would be no time at all. */
@@ -41,20 +43,33 @@ export interface Shape {
 export function checkShape(source: Source): Shape {
   const data = withoutNulls(source.data, 3) ?? {}
   const parsed = config.safeParse(data)
-  if (!parsed.success) throw issueMistake(source, parsed.error.issues[0] as z.core.$ZodIssue, [], data)
+  if (!parsed.success) throw issueMistake(source, parsed.error.issues[0] as z.core.$ZodIssue, [], data, config)
   return { agent: {}, ...parsed.data } as Shape
 }
 
 /** The error for what a schema has found below a path. */
-export function issueMistake(source: Source, issue: z.core.$ZodIssue, below: Path, data: unknown): Error {
+export function issueMistake(
+  source: Source,
+  issue: z.core.$ZodIssue,
+  below: Path,
+  data: unknown,
+  schema: z.core.$ZodType,
+): Error {
   const inner = deepest(issue)
   const path = [...below, ...(inner.path as (string | number)[])]
   if (inner.code === 'unrecognized_keys') {
     const [key = ''] = inner.keys
-    return mistake(source, 'config.invalid', path, 'is not known. Check its spelling and its indentation.', { key })
+    const known = knownKeys(schema, inner.path)
+    const what = `is not known. ${unknownName(key, known)} Check its spelling and its indentation.`
+    return mistake(source, 'config.invalid', path, what, {
+      key,
+      expected: `one of ${nearestFirst(key, known).join(', ')}`,
+    })
   }
   const expected = inner.message.replace(/^Invalid (input|option): /, '')
-  const given = tell(inner.path.reduce((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], data))
+  const given =
+    source.written(path) ??
+    tell(inner.path.reduce((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], data))
   return mistake(source, 'config.invalid', path, `is ${given}: ${expected}.`, { expected })
 }
 

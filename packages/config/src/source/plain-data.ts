@@ -1,11 +1,19 @@
 import type { Env } from '../shell/environment.ts'
-import { interpolate } from './interpolate.ts'
+import type { Filled } from './filled.ts'
+import { filledText } from './interpolate.ts'
 import { isHookEntry, mistake, type Path, type Source } from './source.ts'
 
 /** A trusted value with its texts filled in; functions, models and layers stay what they are. */
-export function filledIn(source: Pick<Source, 'file' | 'at'>, value: unknown, env: Env, path: Path = []): unknown {
+export function filledIn(
+  source: Pick<Source, 'file' | 'at'> & { filled: Filled },
+  value: unknown,
+  env: Env,
+  path: Path = [],
+): unknown {
   if (isHookEntry(path)) return value
-  if (typeof value === 'string') return interpolate(value, env, (what) => mistake(source, 'config.env', path, what))
+  if (typeof value === 'string')
+    return filledText(value, env, path, source.filled, (what) => mistake(source, 'config.env', path, what))
+  if (path.length > deepest) throw tooDeep(source, path)
   if (Array.isArray(value)) return value.map((item, i) => filledIn(source, item, env, [...path, i]))
   if (!isPlain(value)) return value
   return Object.fromEntries(
@@ -13,10 +21,25 @@ export function filledIn(source: Pick<Source, 'file' | 'at'>, value: unknown, en
   )
 }
 
+/** Throws where data is nested more deeply than any config is, or without an end. */
+export function checkDepth(source: Pick<Source, 'file' | 'at'>, value: unknown, path: Path = []): void {
+  if (typeof value !== 'object' || value === null) return
+  if (path.length > deepest) throw tooDeep(source, path)
+  for (const [key, field] of Object.entries(value))
+    checkDepth(source, field, [...path, Array.isArray(value) ? Number(key) : key])
+}
+
+/** Levels of a config. */
+export const deepest = 50
+
+export function tooDeep(source: Pick<Source, 'file' | 'at'>, path: Path): Error {
+  return mistake(source, 'config.invalid', path, `is nested too deeply. A config has up to ${deepest} levels.`)
+}
+
 /** A copy of a value from elsewhere, which must be data to its ground: no functions, no objects of a class, no cycles. */
 export function dataOnly(source: Pick<Source, 'file' | 'at'>, value: unknown, path: Path = []): unknown {
   if (value === null || ['string', 'number', 'boolean', 'undefined'].includes(typeof value)) return value
-  if (path.length > 50) throw mistake(source, 'config.invalid', path, 'is nested too deeply.')
+  if (path.length > deepest) throw tooDeep(source, path)
   if (Array.isArray(value)) return value.map((item, i) => dataOnly(source, item, [...path, i]))
   if (!isPlain(value))
     throw mistake(

@@ -1,13 +1,14 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { dirname, extname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { AlliumError, messageOf } from '@allium/core'
+import { AlliumError, isAlliumError, messageOf } from '@allium/core'
 import type { AlliumConfig } from '../define-config.ts'
 import { type Code, isCodeFile } from '../entries/code.ts'
 import type { Env } from '../shell/environment.ts'
+import { Filled } from './filled.ts'
 import { dataOnly, filledIn } from './plain-data.ts'
 import { readYaml } from './read-yaml.ts'
-import { mistake, type Source } from './source.ts'
+import { mistake, type Path, type Source } from './source.ts'
 
 export interface ReadOptions {
   readonly env: Env
@@ -21,19 +22,19 @@ export async function readSource(given: string | URL | AlliumConfig, options: Re
   if (typeof given === 'string') return readConfigFile(resolve(given), options)
   if (given instanceof URL) return readConfigFile(fileURLToPath(given), options)
   const { trusted = false, env } = options
-  const source = { file: undefined, root: process.cwd(), trusted, at: () => undefined }
+  const source = program(undefined, process.cwd(), trusted)
   return { ...source, data: trusted ? filledIn(source, given, env) : dataOnly(source, given) }
 }
 
 async function readConfigFile(file: string, { trusted = true, env, code }: ReadOptions): Promise<Source> {
-  const source = { file, root: dirname(file), trusted, at: () => undefined }
+  const source = program(file, dirname(file), trusted)
   if (['.yml', '.yaml', '.json'].includes(extname(file)))
-    return { ...source, ...readYaml(await readText(file), file, trusted ? env : undefined) }
+    return { ...source, isData: true, ...readYaml(await readText(source), source, trusted ? env : undefined) }
   if (!isCodeFile(file))
     throw mistake(source, 'config.invalid', [], 'has an unknown extension. Expected .yml, .yaml, .json, .ts or .js.')
   if (!trusted)
     throw mistake(source, 'config.untrusted', [], 'is a program, and is not trusted. Expected YAML or JSON.')
-  await readText(file)
+  await readText(source)
   let data: unknown
   try {
     data = await code.importFile(file)
@@ -43,10 +44,38 @@ async function readConfigFile(file: string, { trusted = true, env, code }: ReadO
   return { ...source, data: filledIn(source, data, env) }
 }
 
-async function readText(file: string): Promise<string> {
+/** A source without text: where its values stand is not known. */
+function program<File extends string | undefined>(file: File, root: string, trusted: boolean) {
+  const filled = new Filled()
+  return {
+    file,
+    root,
+    trusted,
+    isData: false,
+    filled,
+    written: (path: Path) => filled.written(path),
+    concealed: (text: string) => filled.concealed(text),
+    at: () => undefined,
+  }
+}
+
+/** What parsers take without harm; the text of a config is far shorter. */
+const maxBytes = 256 * 1024
+
+async function readText(source: Pick<Source, 'at'> & { file: string }): Promise<string> {
+  const { file } = source
   try {
+    const { size } = await stat(file)
+    if (size > maxBytes)
+      throw mistake(
+        source,
+        'config.invalid',
+        [],
+        `has ${size} bytes. Expected up to 256 KiB; what is longer belongs in a file of a hook or tool.`,
+      )
     return await readFile(file, 'utf8')
   } catch (cause) {
+    if (isAlliumError(cause)) throw cause
     throw new AlliumError('config.not_found', `The config file ${file} cannot be read: ${messageOf(cause)}`, { cause })
   }
 }

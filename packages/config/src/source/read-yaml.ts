@@ -1,36 +1,70 @@
+import { messageOf } from '@allium/core'
 import { type Document, isMap, isNode, isPair, isScalar, LineCounter, type Node, parseDocument, visit } from 'yaml'
 import type { Env } from '../shell/environment.ts'
-import { interpolate, toScalar } from './interpolate.ts'
+import type { Filled } from './filled.ts'
+import { filledText, toScalar } from './interpolate.ts'
+import { checkDepth, deepest } from './plain-data.ts'
 import { isHookEntry, mistake, type Path, type Source } from './source.ts'
+import { whereTooDeep } from './yaml-depth.ts'
 
 /** Reads YAML, and JSON, which is YAML; with an environment, fills in its variables. @throws AlliumError `config.invalid`, `config.env` */
-export function readYaml(text: string, file: string, env: Env | undefined): Pick<Source, 'data' | 'at'> {
+export function readYaml(text: string, { file, filled }: Place, env: Env | undefined): Pick<Source, 'data' | 'at'> {
   const lines = new LineCounter()
-  const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const position = (offset: number) => {
     const { line, col } = lines.linePos(offset)
     return { line, column: col }
   }
-  const problem = doc.errors[0] ?? doc.warnings[0]
-  if (problem !== undefined) {
-    const at = () => position(problem.pos[0])
-    throw mistake({ file, at }, 'config.invalid', [], `cannot be read: ${problem.message}`)
+  const fail = (offset: number, what: string) =>
+    mistake({ file, at: () => position(offset) }, 'config.invalid', [], what)
+  const deep = whereTooDeep(text, deepest)
+  if (deep !== undefined) {
+    for (const { index } of text.matchAll(/\n/g)) lines.addNewLine(index + 1)
+    lines.lineStarts.unshift(0)
+    throw fail(deep, `is nested too deeply. A config has up to ${deepest} levels.`)
   }
+  const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const problem = doc.errors[0] ?? doc.warnings[0]
+  if (problem !== undefined) throw fail(problem.pos[0], `cannot be read: ${problem.message}`)
   const at: Source['at'] = (path, key) => {
     const offset = nodeAt(doc, path, key)?.range?.[0]
     return offset === undefined ? { line: 1, column: 1 } : position(offset)
   }
-  if (env !== undefined) fillIn(doc, env, (path, what) => mistake({ file, at }, 'config.env', path, what))
-  return { data: doc.toJS(), at }
+  if (env !== undefined) fillIn(doc, env, filled, (path, what) => mistake({ file, at }, 'config.env', path, what))
+  let data: unknown
+  try {
+    data = doc.toJS()
+  } catch (cause) {
+    throw fail(aliasIn(doc), `cannot be read: ${messageOf(cause)}`)
+  }
+  checkDepth({ file, at }, data)
+  return { data, at }
 }
 
-function fillIn(doc: Document, env: Env, fail: (path: Path, what: string) => Error): void {
+interface Place {
+  readonly file: string
+  readonly filled: Filled
+}
+
+/** Where the first alias stands that names nothing, or the first of all. */
+function aliasIn(doc: Document): number {
+  let first: number | undefined
+  let unresolved: number | undefined
+  visit(doc, {
+    Alias(_key, alias) {
+      first ??= alias.range?.[0]
+      if (alias.resolve(doc) === undefined) unresolved ??= alias.range?.[0]
+    },
+  })
+  return unresolved ?? first ?? 0
+}
+
+function fillIn(doc: Document, env: Env, filled: Filled, fail: (path: Path, what: string) => Error): void {
   visit(doc, {
     Scalar(key, node, ancestors) {
       if (key === 'key' || typeof node.value !== 'string' || !node.value.includes('${')) return
       const path = pathOf(ancestors, key)
       if (isHookEntry(path)) return
-      const text = interpolate(node.value, env, (what) => fail(path, what))
+      const text = filledText(node.value, env, path, filled, (what) => fail(path, what))
       node.value = node.type === 'PLAIN' ? toScalar(text) : text
     },
   })

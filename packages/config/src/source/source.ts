@@ -16,7 +16,13 @@ export interface Source {
   readonly root: string
   /** Whether it may bring code: hooks, tools, servers, layers. */
   readonly trusted: boolean
+  /** Whether it is YAML or JSON, which hold no layers and no functions. */
+  readonly isData: boolean
   readonly data: unknown
+  /** What stands in the file in the place of a value that came from the environment: that is told, and the value is not. */
+  written(path: Path): string | undefined
+  /** A text without the values that came from the environment. */
+  concealed(text: string): string
   /** Where a value stands, or its key, or the nearest thing around it; undefined where there is no text. */
   at(path: Path, key?: string): Position | undefined
 }

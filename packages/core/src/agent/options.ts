@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
 import { boundFault } from '../errors/bound-fault.ts'
 import { describe } from '../errors/describe.ts'
-import { isModel, type ModelRef, type ResolveModel, type Settings } from '../model/model.ts'
+import { describeModel, isModel, type ModelRef, type ResolveModel, type Settings } from '../model/model.ts'
 import type { AgentSetup, ApprovalOptions, Instructions } from '../rings/agent/agent-scope.ts'
 import { type Clock, systemClock } from '../seams/clock.ts'
 import { type Ids, randomIds } from '../seams/ids.ts'
@@ -95,7 +95,7 @@ export function toSetup({
   if (typeof model !== 'string' && !isModel(model))
     throw new AlliumError(
       'agent.options',
-      `An agent needs a model: { id, stream(request) } or a string such as "anthropic/claude-sonnet-4-6", but ${describe(model)} was given.`,
+      `An agent needs a model: { id, stream(request) } or a string such as "anthropic/claude-sonnet-4-6", but ${describeModel(model)}.`,
     )
   checkSecret(approvals)
   atLeastOne('maxSteps', maxSteps)

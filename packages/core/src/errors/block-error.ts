@@ -1,3 +1,5 @@
+import { reasonText } from './describe.ts'
+
 const brand = Symbol.for('allium.block')
 
 /** What is said of a block beside its reason. */
@@ -21,8 +23,9 @@ export class BlockError extends Error {
   readonly retryAfter: number | undefined
 
   constructor(reason: string, { reply, code, retryAfter }: BlockOptions = {}) {
-    super(`Blocked: ${reason}`)
-    this.reason = reason
+    const told = reasonText(reason, 'blocked')
+    super(`Blocked: ${told}`)
+    this.reason = told
     this.reply = reply
     this.code = code
     this.retryAfter = retryAfter

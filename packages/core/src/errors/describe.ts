@@ -15,3 +15,10 @@ export function messageOf(thrown: unknown): string {
     return 'an error whose message cannot be read'
   }
 }
+
+/** Why somebody refuses or ends something, as text: who writes JavaScript may give nothing, or an error. */
+export function reasonText(reason: unknown, otherwise: string): string {
+  if (typeof reason === 'string') return reason
+  if (reason instanceof Error) return messageOf(reason)
+  return reason === undefined || reason === null ? otherwise : describe(reason)
+}

@@ -1,6 +1,7 @@
+import type { ProviderMetadata } from '../messages/message.ts'
 import type { ToolStatus } from '../messages/tool-status.ts'
 import type { Usage } from '../messages/usage.ts'
-import type { ContentChunk, FinishChunk, FinishReason } from '../model/chunk.ts'
+import type { ContentChunk, FinishChunk, FinishReason, ModelWarning } from '../model/chunk.ts'
 
 export type RunStatus = 'completed' | 'stopped' | 'blocked' | 'suspended' | 'aborted' | 'failed'
 
@@ -56,6 +57,12 @@ export interface ToolEnd extends InStep {
   content: string
   isError: boolean
 }
+/** The provider answered, though not quite as it was asked: it passed over a setting, say. */
+export interface ModelWarned extends InStep {
+  type: 'model:warning'
+  model: string
+  warning: ModelWarning
+}
 /** What a layer sends with `ctx.emit()`. */
 export interface CustomEvent {
   type: `${string}:${string}`
@@ -73,6 +80,7 @@ export type StreamEvent =
   | ContentChunk
   | FinishChunk
   | ModelReset
+  | ModelWarned
   | ToolStart
   | ToolEnd
   | StepStart
@@ -94,6 +102,12 @@ export interface ModelEnd extends InStep {
   finishReason?: FinishReason
   usage?: Usage
   error?: unknown
+  /** What the provider tells besides, where it does: see `FinishChunk`. */
+  rawReason?: string
+  paused?: boolean
+  responseId?: string
+  providerMetadata?: ProviderMetadata
+  warnings?: ModelWarning[]
 }
 
 /** A layer, or a tool, tried something after its attempt had failed or was left: it had no effect. */
@@ -118,6 +132,7 @@ export interface CoreEvents {
   'model:start': ModelStart
   'model:chunk': InStep & { type: 'model:chunk'; chunk: ContentChunk | FinishChunk }
   'model:reset': ModelReset
+  'model:warning': ModelWarned
   'model:end': ModelEnd
   'tool:start': ToolStart
   'tool:end': ToolEnd & { error?: unknown }

@@ -40,7 +40,7 @@ export async function loop(turn: Turn, core: Attempt): Promise<void> {
       if (asked.length > 0) await toolStep(turn, asked)
       goesOn(turn)
       turn.answer.stepEnd.end()
-      if (asked.length === 0) break
+      if (asked.length === 0 && response.paused !== true) break
       if (turn.waiting !== undefined) turn.waits = true
     }
     turn.answer.complete()

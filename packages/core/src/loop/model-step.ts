@@ -1,6 +1,8 @@
-import type { Message, Part } from '../messages/message.ts'
+import { awaitedCalls } from '../messages/history.ts'
+import type { Message, Part, ToolResultPart } from '../messages/message.ts'
+import type { ModelWarning } from '../model/chunk.ts'
 import { modelId } from '../model/model.ts'
-import { type ModelResponse, responseMessage, type ToolCall } from '../model/response.ts'
+import { finishOf, goesOn, type ModelResponse, responseMessage } from '../model/response.ts'
 import { ModelCall } from '../rings/model/model-call.ts'
 import { modelRing } from '../rings/model/ring.ts'
 import type { Turn } from '../rings/turn/turn.ts'
@@ -22,25 +24,31 @@ export function beginCall(turn: Turn): ModelCall {
 /** The answer of a call: told, and put into the history. */
 export function callEnded(call: ModelCall, response: ModelResponse): void {
   const { turn, callIndex } = call
-  const { session, turnId, stepIndex } = turn
-  const { observers } = session.agent
-  const { finishReason, usage, model } = response
-  turn.answer.finish({ type: 'finish', reason: finishReason, usage }, response.toolCalls.length > 0)
+  const { observers } = turn.session.agent
+  const { model, warnings } = response
+  const finish = finishOf(response)
+  if (warnings !== undefined) warn(turn, model, warnings)
+  turn.answer.finish(finish, goesOn(response))
   if (observers.has('model:end')) {
-    const sessionId = session.id
-    const told = { ...usage }
+    const { type: _, reason: finishReason, ...told } = finish
     observers.emit('model:end', {
       type: 'model:end',
-      sessionId,
-      turnId,
-      stepIndex,
+      ...turn.place,
       model,
       callIndex,
       finishReason,
-      usage: told,
+      ...told,
+      usage: { ...response.usage },
     })
   }
   commit(turn, response)
+}
+
+function warn(turn: Turn, model: string, warnings: readonly ModelWarning[]): void {
+  for (const warning of warnings) {
+    turn.send({ type: 'model:warning', ...turn.place, model, warning: { ...warning } })
+    turn.answer.warned(warning)
+  }
 }
 
 export function callFailed({ turn, callIndex, model }: ModelCall, error: unknown): void {
@@ -56,28 +64,35 @@ export function callFailed({ turn, callIndex, model }: ModelCall, error: unknown
 }
 
 function commit(turn: Turn, response: ModelResponse): void {
-  const message = withProviderResults(responseMessage(response), response)
   const { session } = turn
-  if (response.toolCalls.length > 0) for (const { callId } of response.toolCalls) session.callIds.add(callId)
+  const { history } = session
+  const message = withKnownResults(responseMessage(response), history.items)
+  if (response.toolCalls.length > 0)
+    for (const { callId, providerExecuted } of response.toolCalls) {
+      session.callIds.add(callId)
+      if (providerExecuted === true) history.mayAwait = true
+    }
   const empty = message.content.length === 0
   if (!empty) turn.view.commit(message)
-  turn.answer.committed(response, empty ? undefined : session.history.items.length - 1, response.toolCalls.length > 0)
+  turn.answer.committed(response, empty ? undefined : history.items.length - 1, goesOn(response))
 }
 
-/** A call that the provider ran, but whose result it never sent, gets one: every call in the history has one. */
-function withProviderResults(message: Message, { toolCalls }: ModelResponse): Message {
+/** The message with one result for each call that waits for one, in it or before it: the last. Others belong to no call. */
+function withKnownResults(message: Message, before: readonly Message[]): Message {
   const { content } = message
-  if (typeof content === 'string' || !toolCalls.some(ranByProvider)) return message
-  const ran = toolCalls.filter(ranByProvider)
-  const answered = new Set(content.map((part) => (part.type === 'tool-result' ? part.callId : undefined)))
-  const missing = ran
-    .filter(({ callId }) => !answered.has(callId))
-    .map(({ callId, name }): Part => ({ type: 'tool-result', callId, name, content: noResult, isError: true }))
-  return missing.length === 0 ? message : { ...message, content: [...content, ...missing] }
+  if (typeof content === 'string' || !content.some(isResult)) return message
+  const last = new Map(content.filter(isResult).map((part) => [part.callId, part]))
+  const open = new Set(
+    [...awaitedCalls([...before, { ...message, content: content.filter((part) => !isResult(part)) }]).values()]
+      .flat()
+      .map(({ callId }) => callId),
+  )
+  return {
+    ...message,
+    content: content.filter((part) => !isResult(part) || (open.has(part.callId) && last.get(part.callId) === part)),
+  }
 }
 
-function ranByProvider({ providerExecuted }: ToolCall): boolean {
-  return providerExecuted === true
+function isResult(part: Part): part is ToolResultPart {
+  return part.type === 'tool-result'
 }
-
-const noResult = 'The provider sent no result.'

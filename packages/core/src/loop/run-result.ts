@@ -1,12 +1,13 @@
 import type { RunStatus } from '../events/events.ts'
 import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
+import type { AnswerDetails } from '../model/response.ts'
 import type { ToolCallRecord } from '../rings/turn/turn-options.ts'
 import type { PendingCall } from '../state/snapshot.ts'
 import type { State } from '../state/state-store.ts'
 
 /** What a run came to. An aborted or failed run rejects instead. */
-export interface RunResult<S = State, O = string> {
+export interface RunResult<S = State, O = string> extends AnswerDetails {
   /** The text of the last step. */
   text: string
   /** The answer: its text, or where the run had the option `output` what its schema made of it; null where it has none. */

@@ -88,6 +88,7 @@ function closeHistory(turn: Turn): void {
     else if (answer.unfinished !== '')
       session.history.append({ role: 'assistant', content: answer.unfinished, interrupted: true })
   }
+  session.history.closeAwaited()
   session.endTurn(turn.turnId)
 }
 
@@ -137,6 +138,7 @@ function result(turn: Turn, status: RunResult['status']): RunResult {
     sessionId: session.id,
   }
   if (reason !== undefined) ended.reason = reason
+  answer.tell(ended)
   tellCode(ended, turn)
   const resumes = turn.options.resume?.suspension?.turnId
   if (resumes !== undefined) ended.resumes = resumes

@@ -8,7 +8,7 @@ import { type AskedCall, type SentArgs, ToolCall } from '../rings/tool/tool-call
 import type { Turn } from '../rings/turn/turn.ts'
 import type { ToolCallRecord } from '../rings/turn/turn-options.ts'
 import { type CheckedArgs, checkArgs, refusedKey } from '../tool/check-args.ts'
-import { errorResult, type ToolResult } from '../tool/tool-result.ts'
+import { errorResult, isShaped, type ToolResult } from '../tool/tool-result.ts'
 
 /** Runs tool calls, some at once, and puts their results into the history in the order of the calls. */
 export async function toolStep(turn: Turn, calls: readonly AskedCall[]): Promise<void> {
@@ -177,10 +177,17 @@ function cancelled(callId: string): ToolResult {
 }
 
 /** The part for the history, which shares nothing with what layers hold. */
-function resultPart({ name, result: { callId, content, isError } }: ToolCallRecord): ToolResultPart {
+function resultPart({ name, result }: ToolCallRecord): ToolResultPart {
+  const { callId, content, isError } = result
   const part: ToolResultPart = { type: 'tool-result', callId, name, content: cloneJson(content) }
   if (isError === true) part.isError = true
+  else if (typeof content === 'string' && isJson(result)) part.json = true
   return part
+}
+
+/** Whether the content is the JSON of what the tool gave. A layer may have changed the one without the other. */
+function isJson({ value, status }: ToolResult): boolean {
+  return status === 'ok' && value !== undefined && typeof value !== 'string' && !isShaped(value)
 }
 
 function contentText({ content }: ToolResult): string {

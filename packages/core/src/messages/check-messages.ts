@@ -4,7 +4,7 @@ import { describe } from '../errors/describe.ts'
 import type { Message, Part } from './message.ts'
 
 const roles = new Set(['system', 'user', 'assistant', 'tool'])
-const parts = new Set(['text', 'reasoning', 'image', 'file', 'tool-call', 'tool-result'])
+const parts = new Set(['text', 'reasoning', 'image', 'file', 'custom', 'tool-call', 'tool-result'])
 
 /** Throws unless `value` is a message: a known role, and text or known parts as content. */
 export function checkMessage(
@@ -28,7 +28,7 @@ export function checkMessage(
 
 /**
  * Throws unless the list is a conversation that a provider takes: each tool call has exactly one result, after it.
- * Calls of the last assistant message may still wait for theirs.
+ * Calls of the last assistant message may still wait for theirs; while they do, so may earlier ones that the provider runs.
  */
 export function checkHistory(history: unknown): asserts history is Message[] {
   if (!Array.isArray(history))
@@ -39,8 +39,11 @@ export function checkHistory(history: unknown): asserts history is Message[] {
   }
   for (const [at, message] of history.entries()) checkMessage(message, `history[${at}]`, 'history.invalid')
   const last = (history as Message[]).findLastIndex(({ role }) => role === 'assistant')
-  for (const [callId, { at }] of openCalls(history, broken))
-    if (at !== last) broken(history.length - 1, `ends with the tool call ${describe(callId)} unanswered`)
+  const open = openCalls(history, broken)
+  const waits = [...open.values()].some(({ at, ranByProvider }) => at === last && !ranByProvider)
+  for (const [callId, { at, ranByProvider }] of open)
+    if (at !== last && !(waits && ranByProvider))
+      broken(history.length - 1, `ends with the tool call ${describe(callId)} unanswered`)
 }
 
 /** Throws unless each tool call of an input has its result there: nothing else will bring one. */
@@ -53,12 +56,15 @@ export function checkInput(messages: readonly Message[]): void {
     broken(at, `has the tool call ${describe(callId)} of ${describe(name)} without its result`)
 }
 
+interface OpenCall {
+  at: number
+  name: string
+  ranByProvider: boolean
+}
+
 /** Calls without a result, with the place of their message; `broken` is told of a second call, and of a result without one. */
-function openCalls(
-  messages: readonly Message[],
-  broken: (at: number, what: string) => void,
-): Map<string, { at: number; name: string }> {
-  const open = new Map<string, { at: number; name: string }>()
+function openCalls(messages: readonly Message[], broken: (at: number, what: string) => void): Map<string, OpenCall> {
+  const open = new Map<string, OpenCall>()
   const closed = new Set<string>()
   messages.forEach(({ content }, at) => {
     if (typeof content === 'string') return
@@ -66,7 +72,7 @@ function openCalls(
       if (part.type === 'tool-call') {
         if (open.has(part.callId) || closed.has(part.callId))
           broken(at, `has a second tool call with the id ${describe(part.callId)}`)
-        open.set(part.callId, { at, name: part.name })
+        open.set(part.callId, { at, name: part.name, ranByProvider: part.providerExecuted === true })
       } else if (part.type === 'tool-result') {
         if (!open.delete(part.callId))
           broken(at, `has a result for ${describe(part.callId)}, which no earlier call waits for`)

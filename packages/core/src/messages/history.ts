@@ -15,6 +15,8 @@ export class History {
   readonly items: Message[] = []
   /** The first message that is new or another one since `watch()`. */
   changedFrom = 0
+  /** A call that the provider ran may be without its result, which can come with a later answer of the turn. */
+  mayAwait = false
   #view: ReadonlyHistory | undefined
 
   /** Adds a message that the core made itself. */
@@ -42,7 +44,18 @@ export class History {
   reset(messages: readonly Message[]): void {
     this.items.length = 0
     this.changedFrom = 0
+    this.mayAwait = true
     this.push(messages)
+  }
+
+  /** Gives each call of a provider that never brought its result one, behind what its answer says. */
+  closeAwaited(): void {
+    if (!this.mayAwait) return
+    this.mayAwait = false
+    for (const [at, calls] of awaitedCalls(this.items)) {
+      const message = this.items[at] as Message
+      this.replace(at, { ...message, content: [...(message.content as Part[]), ...calls.map(missingResult)] })
+    }
   }
 
   /** Tool calls of the last assistant message that have no result yet. */
@@ -92,7 +105,23 @@ export function lastCalls(messages: readonly Message[]): ToolCallPart[] {
   return content.filter((part): part is ToolCallPart => isCall(part) && part.providerExecuted !== true)
 }
 
-/** The tool calls of the last assistant message that have no result yet, whatever was said since. */
+/** Calls that the provider ran and whose result has not come, by the place of their message. */
+export function awaitedCalls(messages: readonly Message[]): Map<number, ToolCallPart[]> {
+  const answered = new Set<string>()
+  const awaited = new Map<number, ToolCallPart[]>()
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const { content } = messages[at] as Message
+    if (typeof content === 'string') continue
+    for (const part of content) if (part.type === 'tool-result') answered.add(part.callId)
+    const open = content.filter(
+      (part): part is ToolCallPart => isCall(part) && part.providerExecuted === true && !answered.has(part.callId),
+    )
+    if (open.length > 0) awaited.set(at, open)
+  }
+  return awaited
+}
+
+/** The tool calls of the last assistant message that our own tools answer and that have no result yet, whatever was said since. */
 export function pendingParts(messages: readonly Message[]): ToolCallPart[] {
   let answered: Set<string> | undefined
   for (let i = messages.length - 1; i >= 0; i--) {
@@ -103,7 +132,10 @@ export function pendingParts(messages: readonly Message[]): ToolCallPart[] {
     }
     for (const part of content) if (part.type === 'tool-result') (answered ??= new Set()).add(part.callId)
     if (role === 'assistant')
-      return content.filter((part) => isCall(part) && answered?.has(part.callId) !== true) as ToolCallPart[]
+      return content.filter(
+        (part): part is ToolCallPart =>
+          isCall(part) && part.providerExecuted !== true && answered?.has(part.callId) !== true,
+      )
   }
   return []
 }
@@ -172,6 +204,10 @@ function refuse(): never {
     'history.invalid',
     'The history is append-only: use push(), or change ctx.messages, which is what the model is sent.',
   )
+}
+
+function missingResult({ callId, name }: ToolCallPart): ToolResultPart {
+  return { type: 'tool-result', callId, name, content: 'The provider sent no result.', isError: true, missing: true }
 }
 
 function isCall(part: Part): part is ToolCallPart {

@@ -24,13 +24,21 @@ export interface FilePart extends PartBase {
   data: Uint8Array | URL | string
   mediaType: string
   filename?: string
+  /** It belongs to the model's thoughts, not to its answer. */
+  reasoning?: boolean
+}
+/** Something that only its provider knows, and wants back in the next step: the summary of a compaction, say. */
+export interface CustomPart extends PartBase {
+  type: 'custom'
+  /** What it is, as its provider names it: `openai.compaction`. */
+  kind: string
 }
 export interface ToolCallPart extends PartBase {
   type: 'tool-call'
   callId: string
   name: string
   args: Record<string, unknown>
-  /** The provider ran it itself: its result follows in the same message. */
+  /** The provider ran it itself: its result follows in the same message, or in a later one of the turn. */
   providerExecuted?: boolean
 }
 export interface ToolResultPart extends PartBase {
@@ -39,8 +47,12 @@ export interface ToolResultPart extends PartBase {
   name: string
   content: string | Part[]
   isError?: boolean
+  /** The content is JSON: what the tool gave was no text. Providers that take values get the value. */
+  json?: boolean
+  /** The provider ran the call, and its result never came: this one stands in its place, and is not sent on. */
+  missing?: boolean
 }
-export type Part = TextPart | ReasoningPart | ImagePart | FilePart | ToolCallPart | ToolResultPart
+export type Part = TextPart | ReasoningPart | ImagePart | FilePart | CustomPart | ToolCallPart | ToolResultPart
 
 export type Role = 'system' | 'user' | 'assistant' | 'tool'
 

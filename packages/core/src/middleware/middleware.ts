@@ -48,6 +48,8 @@ interface LayerFields {
   reenters?: boolean
   /** Sub-agents run it too. @default false */
   inherit?: boolean
+  /** Only for the type: a function, which has a name too, is no layer. A factory is called: `.use(budget({ … }))`. */
+  readonly apply?: never
   /** Wraps the turn, model and tool hooks of all other layers, and the core's place, when the onion is compiled: for traces and timings. */
   wrapHooks?(hook: HookInfo): HookRun
 }

@@ -1,7 +1,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
+import { isNear, unknownName } from '../errors/nearest.ts'
 import { isThenable } from '../errors/thenable.ts'
+import { isPlain } from '../messages/json.ts'
 import type { ScopeName } from '../onion/hook.ts'
 import { type AnyMiddleware, type Layer, scopeNames, type ToMiddleware } from './middleware.ts'
 
@@ -52,6 +54,7 @@ function layer(given: unknown, config: unknown): Layer {
       'layer.invalid',
       `A layer given to use() has no name. Add one: it stands in errors, traces and state keys. (Its fields: ${Object.keys(given).join(', ')}.)`,
     )
+  checkKeys(name, given)
   for (const scope of scopeNames) {
     const hook: unknown = spec[scope]
     if (hook !== undefined && typeof hook !== 'function')
@@ -63,6 +66,45 @@ function layer(given: unknown, config: unknown): Layer {
   }
   return { name, spec, config: checkConfig(name, spec.config as StandardSchemaV1 | undefined, config) }
 }
+
+/**
+ * A key that no layer has is a mistake: what it was to do would not be done. Classes have fields of their own, and a layer
+ * may bring functions to call, such as `head()` of an audit, unless they are named almost as a hook is.
+ */
+function checkKeys(name: string, given: object): void {
+  const { order = {} } = given as AnyMiddleware
+  const strange =
+    (isPlain(given) && Object.keys(given).find((key) => !layerKeys.includes(key) && !isOwn(given, key))) ||
+    (isPlain(order) && Object.keys(order).find((key) => !orderKeys.includes(key)))
+  if (typeof strange !== 'string') return
+  const known = strange in given ? layerKeys : orderKeys
+  throw new AlliumError(
+    'layer.invalid',
+    `The layer "${name}" has ${strange in given ? '' : 'in its order '}the key "${strange}", which no layer has. ${unknownName(strange, known)}`,
+    { details: { layer: name } },
+  )
+}
+
+function isOwn(given: object, key: string): boolean {
+  return typeof (given as Record<string, unknown>)[key] === 'function' && !isNear(key, scopeNames)
+}
+
+const orderKeys = ['is', 'inside', 'outside']
+const layerKeys: readonly string[] = [
+  ...scopeNames,
+  'name',
+  'state',
+  'config',
+  'tools',
+  'provides',
+  'requires',
+  'order',
+  'innermost',
+  'reenters',
+  'inherit',
+  'wrapHooks',
+  'loose',
+]
 
 function checkConfig(name: string, schema: StandardSchemaV1 | undefined, config: unknown): unknown {
   if (schema === undefined) return config

@@ -30,6 +30,8 @@ export interface ToolInputDelta extends ChunkBase {
 export interface ToolInputEnd extends ChunkBase {
   type: 'tool-input-end'
   callId: string
+  /** As in the start, from providers that tell it only once the call is whole. */
+  providerExecuted?: boolean
 }
 /** The result of a call that the provider executed itself. */
 export interface ProviderToolResult extends ChunkBase {
@@ -38,11 +40,21 @@ export interface ProviderToolResult extends ChunkBase {
   name: string
   content: string | Part[]
   isError?: boolean
+  /** The content is JSON: what the provider gave was no text. */
+  json?: boolean
 }
 export interface FileChunk extends ChunkBase {
   type: 'file'
   data: Uint8Array | URL | string
   mediaType: string
+  /** It belongs to the model's thoughts, not to its answer. */
+  reasoning?: boolean
+}
+/** Something that only its provider knows, and wants back in the next step: the summary of a compaction, say. */
+export interface CustomChunk extends ChunkBase {
+  type: 'custom'
+  /** What it is, as its provider names it: `openai.compaction`. */
+  kind: string
 }
 /** Where the answer comes from. */
 export interface SourceChunk extends ChunkBase {
@@ -50,6 +62,18 @@ export interface SourceChunk extends ChunkBase {
   url?: string
   title?: string
   mediaType?: string
+  filename?: string
+  /** The passage of the answer that it supports, from providers that tell it. */
+  cites?: Citation
+}
+export interface Citation {
+  /** The `id` of the text's chunks. */
+  textId: string
+  /** Where the passage begins in that text, and the index behind its end, in UTF-16 units. */
+  startIndex?: number
+  endIndex?: number
+  /** What the source says. */
+  citedText?: string
 }
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'other'
 /** The last chunk; a stream without it was cut. */
@@ -57,6 +81,22 @@ export interface FinishChunk extends ChunkBase {
   type: 'finish'
   reason: FinishReason
   usage: Partial<Usage>
+  /** The reason in the provider's own word. */
+  rawReason?: string
+  /** The provider has paused by itself, and goes on once it is sent what it has said: another step follows. */
+  paused?: boolean
+  /** The provider's id of this answer. */
+  responseId?: string
+  /** What the provider, or its package, could not do as it was asked. */
+  warnings?: ModelWarning[]
+}
+/** A model call was made, though not quite as asked: a setting that the model does not know, say. */
+export interface ModelWarning {
+  /** `unsupported`, `compatibility`, `deprecated` or `other`. */
+  type: string
+  /** The setting, tool or feature that it is about. */
+  feature?: string
+  message?: string
 }
 
 /** What flows through the layers: everything but `finish`, which no layer sees or drops. */
@@ -69,5 +109,6 @@ export type ContentChunk =
   | ProviderToolResult
   | FileChunk
   | SourceChunk
+  | CustomChunk
 /** One piece of a model's stream. */
 export type ModelChunk = ContentChunk | FinishChunk

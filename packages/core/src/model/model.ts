@@ -1,3 +1,4 @@
+import { describe } from '../errors/describe.ts'
 import type { Message } from '../messages/message.ts'
 import type { JsonSchema } from '../seams/validate.ts'
 import type { ModelChunk } from './chunk.ts'
@@ -8,7 +9,13 @@ export interface ToolDef {
   jsonSchema: JsonSchema
   /** For tools that the provider runs itself: its own id and arguments for it. */
   providerExecuted?: { id: string; args: Record<string, unknown> }
+  /** Passed to the provider with the tool, by provider. */
+  providerOptions?: ProviderOptions
+  /** Whether the provider holds the model to the schema, where it can. */
+  strict?: boolean
 }
+/** By provider: `{ anthropic: { deferLoading: true } }`. */
+export type ProviderOptions = Record<string, Record<string, unknown>>
 
 export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
 export type ResponseFormat =
@@ -26,7 +33,7 @@ export interface Settings {
   /** How long a model that can think does so. */
   reasoning?: 'low' | 'medium' | 'high'
   /** Passed to the provider as they are, by provider. */
-  providerOptions?: Record<string, Record<string, unknown>>
+  providerOptions?: ProviderOptions
   /** HTTP headers of the provider call. */
   headers?: Record<string, string>
 }
@@ -57,6 +64,13 @@ export type ResolveModel = (ref: string, context: { principal: unknown }) => Mod
 
 export function modelId(ref: ModelRef): string {
   return typeof ref === 'string' ? ref : ref.id
+}
+
+/** What was given in the place of a model, and how to make one of it where that is known. */
+export function describeModel(value: unknown): string {
+  const { doStream, modelId } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>
+  if (typeof doStream !== 'function') return `${describe(value)} was given`
+  return `the AI SDK model ${describe(modelId)} was given: make it one with fromAiSdk(model) of @allium/providers`
 }
 
 export function isModel(value: unknown): value is Model {

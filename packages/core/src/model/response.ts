@@ -1,10 +1,10 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import { equalJson } from '../messages/json.ts'
-import type { Message, Part, ToolCallPart } from '../messages/message.ts'
+import type { Message, Part, ProviderMetadata, ToolCallPart } from '../messages/message.ts'
 import { textOf } from '../messages/message.ts'
 import { cleanUsage, type Usage } from '../messages/usage.ts'
-import type { FinishReason } from './chunk.ts'
+import type { FinishChunk, FinishReason, ModelWarning } from './chunk.ts'
 
 export interface ToolCall {
   callId: string
@@ -25,8 +25,63 @@ export interface ModelResponse {
   usage: Usage
   /** The id of the model that answered. */
   model: string
+  /** The finish reason in the provider's own word. */
+  rawFinishReason?: string
+  /** The provider has paused by itself, and goes on once it is sent what it has said: another step follows. */
+  paused?: boolean
+  /** The provider's id of the answer. */
+  responseId?: string
+  /** What the provider says of the whole answer: its cost, its grounding, its container. */
+  providerMetadata?: ProviderMetadata
+  /** What the provider, or its package, could not do as it was asked. */
+  warnings?: ModelWarning[]
   /** The answer as it goes into the history. A layer's `text` and `toolCalls` win over it. */
   message: Message
+}
+
+/** What a finish tells besides reason and usage, in the words of a response. */
+export function tellFinish(
+  response: FinishDetails,
+  { rawReason, paused, responseId, providerMetadata, warnings }: FinishChunk,
+): void {
+  if (rawReason !== undefined) response.rawFinishReason = rawReason
+  if (paused === true) response.paused = true
+  if (responseId !== undefined) response.responseId = responseId
+  if (providerMetadata !== undefined) response.providerMetadata = providerMetadata
+  if (warnings !== undefined && warnings.length > 0) response.warnings = warnings
+}
+export type FinishDetails = Pick<
+  ModelResponse,
+  'rawFinishReason' | 'paused' | 'responseId' | 'providerMetadata' | 'warnings'
+>
+
+/** What a run tells of its model calls. */
+export interface AnswerDetails {
+  /** Of the last model call: why its answer ended, also in the provider's own word, and the provider's id of it. */
+  finishReason?: FinishReason
+  rawFinishReason?: string
+  responseId?: string
+  /** What the provider says of the last answer as a whole: its cost, its grounding, its container. */
+  providerMetadata?: ProviderMetadata
+  /** What the run's model calls could not do as they were asked, each once. */
+  warnings?: readonly ModelWarning[]
+}
+
+/** The finish of a response. */
+export function finishOf(response: ModelResponse): FinishChunk {
+  const { finishReason, usage, rawFinishReason, paused, responseId, providerMetadata, warnings } = response
+  const finish: FinishChunk = { type: 'finish', reason: finishReason, usage }
+  if (rawFinishReason !== undefined) finish.rawReason = rawFinishReason
+  if (paused === true) finish.paused = true
+  if (responseId !== undefined) finish.responseId = responseId
+  if (providerMetadata !== undefined) finish.providerMetadata = providerMetadata
+  if (warnings !== undefined) finish.warnings = warnings
+  return finish
+}
+
+/** Whether another answer follows this one within the turn, if nothing ends it: its layers must let go of this one before. */
+export function goesOn({ toolCalls, paused }: ModelResponse): boolean {
+  return toolCalls.length > 0 || paused === true
 }
 
 /** What a layer may give as a response: a text, or the fields that differ from an empty answer. */
@@ -63,8 +118,15 @@ export function responseMessage({ text, toolCalls, message }: ModelResponse): Me
 function rebuilt(message: Message, text: string, toolCalls: readonly ToolCall[]): Message {
   const before = typeof message.content === 'string' ? [] : message.content
   const sameText = textOf(message) === text
+  const called = new Set(before.map((part) => (part.type === 'tool-call' ? part.callId : undefined)))
   const content: Part[] = before.filter(
-    (part) => part.type === 'reasoning' || part.type === 'file' || (sameText && part.type === 'text'),
+    (part) =>
+      part.type === 'reasoning' ||
+      part.type === 'file' ||
+      part.type === 'custom' ||
+      // The result of a call that an earlier answer made.
+      (part.type === 'tool-result' && !called.has(part.callId)) ||
+      (sameText && part.type === 'text'),
   )
   if (!sameText && text !== '') content.push({ type: 'text', text })
   if (sameText && before.length === 0 && text !== '') content.push({ type: 'text', text })

@@ -1,5 +1,6 @@
 import type { Middleware } from '../middleware/middleware.ts'
 import type { ResponseFormat } from '../model/model.ts'
+import type { ToolCall } from '../model/response.ts'
 
 /** Puts the answer that ends the loop into a form by one more call, without tools. What the model said first is not streamed. */
 export function finalAnswer(format: ResponseFormat): Middleware {
@@ -10,13 +11,18 @@ export function finalAnswer(format: ResponseFormat): Middleware {
       ctx.hold()
       const { messages } = ctx
       const said = await next()
-      if (said.toolCalls.length > 0) return said
+      if (said.paused === true || said.toolCalls.some(isOurs)) return said
       ctx.responseFormat = format
       ctx.toolDefs = []
       ctx.messages = [...messages, ...(said.text === '' ? [] : [said.message]), { role: 'user', content: again }]
       return next()
     },
   }
+}
+
+/** A call that the provider ran is part of its answer: nothing follows it. */
+function isOurs({ providerExecuted }: ToolCall): boolean {
+  return providerExecuted !== true
 }
 
 const again = 'Now give your answer in the requested form, and nothing else.'

@@ -1,6 +1,6 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
-import type { Message, Part, TextPart } from '../messages/message.ts'
+import type { Message, Part, ReasoningPart, TextPart } from '../messages/message.ts'
 import type { ContentChunk, ReasoningDelta, TextDelta, ToolInputStart } from '../model/chunk.ts'
 import type { ToolCall } from '../model/response.ts'
 import { parseArgs } from '../model/tool-args.ts'
@@ -11,6 +11,7 @@ interface OpenCall {
   json: string
   ended: boolean
 }
+type Speech = TextPart | ReasoningPart
 type Block = { part: Part; id: string | undefined } | { call: OpenCall }
 
 /** Puts an answer together from its chunks, and checks that each tool input starts, goes on and ends in this order. */
@@ -47,6 +48,7 @@ export class Assembly {
       case 'tool-input-end': {
         const call = this.#open(chunk.callId, 'a tool-input-end')
         call.ended = true
+        if (chunk.providerExecuted === true) call.start = { ...call.start, providerExecuted: true }
         if (chunk.providerMetadata !== undefined)
           call.start = {
             ...call.start,
@@ -54,11 +56,8 @@ export class Assembly {
           }
         return
       }
-      case 'tool-result': {
-        const { id: _id, ...part } = chunk
-        this.#blocks.push({ part, id: undefined })
-        return
-      }
+      case 'tool-result':
+      case 'custom':
       case 'file': {
         const { id: _id, ...part } = chunk
         this.#blocks.push({ part, id: undefined })
@@ -128,18 +127,30 @@ export class Assembly {
     return { role: 'assistant', content }
   }
 
-  #extend(type: 'text' | 'reasoning', { delta, id, providerMetadata }: TextDelta | ReasoningDelta): void {
-    const last = this.#blocks[this.#blocks.length - 1]
-    let part: Part
-    if (last !== undefined && 'part' in last && last.part.type === type && last.id === id) {
-      part = last.part
-      part.text += delta
-    } else {
-      part = { type, text: delta }
-      this.#blocks.push({ part, id })
-    }
+  #extend(type: 'text' | 'reasoning', chunk: TextDelta | ReasoningDelta): void {
+    const { delta, id, providerMetadata } = chunk
+    const known = this.#partOf(type, chunk)
+    const part: Speech = known ?? { type, text: '' }
+    if (known === undefined) this.#blocks.push({ part, id })
+    part.text += delta
     if (providerMetadata !== undefined) part.providerMetadata = { ...part.providerMetadata, ...providerMetadata }
     if (part.type === 'text') this.#tail = { part, id }
+  }
+
+  /**
+   * The part that a delta goes on with: without an id the last one, if it is of the kind; with one the last of the kind, if
+   * it has that id, whatever has come between. A delta without text says something of the part with its id, wherever that stands.
+   */
+  #partOf(type: 'text' | 'reasoning', { id, delta }: TextDelta | ReasoningDelta): Speech | undefined {
+    for (let i = this.#blocks.length - 1; i >= 0; i--) {
+      const block = this.#blocks[i] as Block
+      if ('part' in block && block.part.type === type) {
+        if (block.id === id) return block.part as Speech
+        if (delta !== '') return undefined
+      }
+      if (id === undefined) return undefined
+    }
+    return undefined
   }
 
   #goesOn({ delta, providerMetadata }: TextDelta): boolean {

@@ -9,6 +9,7 @@ const kinds: Record<ContentChunk['type'], true> = {
   'tool-result': true,
   file: true,
   source: true,
+  custom: true,
 }
 
 /** Whether a type is that of a chunk which flows through the layers. */

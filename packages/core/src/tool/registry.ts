@@ -55,7 +55,7 @@ function toolDef(tool: AnyTool): ToolDef {
       'tool.invalid',
       `A tool is { name, description, schema, execute }, but ${describe(tool)} was given.`,
     )
-  const { name, description, schema, providerExecuted, execute } = tool
+  const { name, description, schema, providerExecuted, providerOptions, strict, execute } = tool
   const what = `The tool ${describe(name)}`
   if (typeof description !== 'string')
     throw new AlliumError('tool.invalid', `${what} has no description. Say what it does: the model reads it.`)
@@ -72,5 +72,7 @@ function toolDef(tool: AnyTool): ToolDef {
     description,
     jsonSchema: structuredClone(jsonSchema),
     ...(providerExecuted !== undefined && { providerExecuted: structuredClone(providerExecuted) }),
+    ...(providerOptions !== undefined && { providerOptions: structuredClone(providerOptions) }),
+    ...(strict !== undefined && { strict }),
   })
 }

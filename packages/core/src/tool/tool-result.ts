@@ -1,3 +1,4 @@
+import { reasonText } from '../errors/describe.ts'
 import type { Part } from '../messages/message.ts'
 import type { ToolStatus } from '../messages/tool-status.ts'
 import { serialize } from './serialize.ts'
@@ -59,9 +60,9 @@ export function errorResult(callId: string, content: string, error?: unknown): T
 }
 
 export function deniedResult(callId: string, reason: string): ToolResult {
-  return { callId, content: reason, isError: true, status: 'denied' }
+  return { callId, content: reasonText(reason, 'Denied.'), isError: true, status: 'denied' }
 }
 
-function isShaped(value: unknown): value is ShapedToolResult {
+export function isShaped(value: unknown): value is ShapedToolResult {
   return typeof value === 'object' && value !== null && shaped in value
 }

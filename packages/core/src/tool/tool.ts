@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { CustomEvent } from '../events/events.ts'
+import type { ProviderOptions } from '../model/model.ts'
 import type { Capability } from '../seams/capability.ts'
 import type { JsonSchema } from '../seams/validate.ts'
 import type { SuspendRequest } from '../state/snapshot.ts'
@@ -44,8 +45,15 @@ export interface Tool<S extends StandardSchemaV1 | undefined = StandardSchemaV1 
   requireApproval?: boolean | ((args: ToolArgs<S>, ctx: ToolExecution) => boolean | Promise<boolean>)
   /** Milliseconds for `execute`; then its signal aborts and the model gets an error. @default the agent's toolTimeout */
   timeout?: number
-  /** A tool that the provider runs itself: its id there and its arguments. It has no `execute`. */
+  /**
+   * A tool that the provider defines: its id there and its arguments. Without `execute` the provider runs it; with it, it
+   * runs here, and what `execute` gives goes back as the provider wants it: a shell, a patch, a text in place of arguments.
+   */
   providerExecuted?: { id: string; args: Record<string, unknown> }
+  /** Passed to the provider with the tool, by provider: `{ anthropic: { deferLoading: true } }`. */
+  providerOptions?: ProviderOptions
+  /** Whether the provider holds the model to the schema, where it can. @default the provider's */
+  strict?: boolean
 }
 
 export type ToolArgs<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : Record<string, unknown>

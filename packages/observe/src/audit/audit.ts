@@ -1,10 +1,12 @@
 import {
-  AlliumError,
   type Clock,
   defineMiddleware,
   followSignal,
+  layerOptions,
   type ModelResponse,
   messageOf,
+  misconfigured,
+  option,
   type ToolResult,
   type TurnContext,
   type TypedMiddleware,
@@ -38,6 +40,17 @@ export interface Audit extends TypedMiddleware<{}> {
   flush(): Promise<void>
 }
 
+const readOptions = layerOptions<AuditOptions>('observe:audit', {
+  sink: option.required(
+    option.either(option.fn, option.object),
+    'auditFile(path), a function, or an object that appends',
+  ),
+  content: option.flag,
+  secret: option.any,
+  onError: option.oneOf('block', 'allow'),
+  timeout: option.number({ above: 0 }),
+})
+
 /**
  * Writes down who did what: turns, model calls, tool calls with what was decided of them, in a chain of hashes in which
  * `verify` finds each change.
@@ -48,12 +61,13 @@ export interface Audit extends TypedMiddleware<{}> {
  * @example
  * agent.use(observe.audit({ sink: observe.auditFile('audit.jsonl') }))
  */
-export function audit(options: AuditOptions): Audit {
+export function audit(given: AuditOptions): Audit {
+  const options = readOptions(given)
   const { sink, content = false, secret, onError = 'block', timeout = 5000, as = 'observe:audit' } = options
   if ('secret' in options && secret === undefined)
-    throw new AlliumError(
-      'layer.config',
-      `"${as}" was given a secret that is undefined, and would sign nothing. Is its variable set? Without a secret, leave it out.`,
+    throw misconfigured(
+      as,
+      'was given a secret that is undefined, and would sign nothing. Is its variable set? Without a secret, leave it out.',
     )
   const digest = digestWith(secret)
   const chain = new Chain(toSink(sink), digest)

@@ -41,6 +41,8 @@ function partOf(part: Part): object {
       return { type: 'tool_call', id: part.callId, name: part.name, arguments: part.args }
     case 'tool-result':
       return { type: 'tool_call_response', id: part.callId, response: part.content }
+    case 'custom':
+      return { type: part.kind }
     default:
       return { type: part.type, media_type: part.mediaType }
   }

@@ -1,4 +1,4 @@
-import { defineMiddleware, type ModelResponse, type TypedMiddleware } from '@allium/core'
+import { defineMiddleware, layerOptions, type ModelResponse, option, type TypedMiddleware } from '@allium/core'
 import { type Attributes, metrics as api, type Histogram, type Meter } from '@opentelemetry/api'
 import { errorType } from '../error-type.ts'
 import { decisionOf } from '../failure.ts'
@@ -16,6 +16,10 @@ export interface MetricsOptions {
   as?: string
 }
 
+const readOptions = layerOptions<MetricsOptions>('observe:metrics', {
+  meter: option.object,
+})
+
 /**
  * Measures model calls, tokens, tools and turns with OpenTelemetry, by its conventions for generative AI.
  *
@@ -26,7 +30,8 @@ export interface MetricsOptions {
  * import { metrics } from '@allium/observe/otel'
  * agent.use(metrics())
  */
-export function metrics({ meter, as = 'observe:metrics' }: MetricsOptions = {}): TypedMiddleware<{}> {
+export function metrics(given: MetricsOptions = {}): TypedMiddleware<{}> {
+  const { meter, as = 'observe:metrics' } = readOptions(given)
   let made: Instruments | undefined
   // Not at once: before the application has registered its meters, there are only those that do nothing.
   const instruments = () => (made ??= makeInstruments(meter ?? api.getMeter('@allium/observe')))

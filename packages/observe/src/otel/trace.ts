@@ -1,8 +1,10 @@
 import {
   defineMiddleware,
+  layerOptions,
   type ModelContext,
   type ModelResponse,
   messageOf,
+  option,
   type RunEnd,
   type ToolContext,
   type ToolResult,
@@ -41,6 +43,12 @@ export interface TraceOptions {
   as?: string
 }
 
+const readOptions = layerOptions<TraceOptions>('observe:trace', {
+  tracer: option.object,
+  content: option.flag,
+  attributes: option.fn,
+})
+
 /**
  * Traces turns, model calls and tool calls with OpenTelemetry, by its conventions for generative AI: `invoke_agent`
  * with `chat` and `execute_tool` inside, sub-agents nested.
@@ -52,12 +60,13 @@ export interface TraceOptions {
  * import { trace } from '@allium/observe/otel'
  * agent.use(trace())
  */
-export function trace({
-  tracer = api.getTracer('@allium/observe'),
-  content = false,
-  attributes,
-  as = 'observe:trace',
-}: TraceOptions = {}): TypedMiddleware<{}> {
+export function trace(given: TraceOptions = {}): TypedMiddleware<{}> {
+  const {
+    tracer = api.getTracer('@allium/observe'),
+    content = false,
+    attributes,
+    as = 'observe:trace',
+  } = readOptions(given)
   const turns = new OpenTurns()
 
   return defineMiddleware({

@@ -34,6 +34,8 @@ function partTexts(part: Part): string[] {
       return [JSON.stringify(part.args)]
     case 'tool-result':
       return typeof part.content === 'string' ? [part.content] : part.content.flatMap(partTexts)
+    case 'custom':
+      return []
     default:
       return part.data instanceof Uint8Array ? [] : [String(part.data)]
   }

@@ -1,4 +1,4 @@
-import { AlliumError } from '@allium/core'
+import { misconfigured } from '@allium/core'
 
 /** Headers with keys and tokens: each goes to its own origin, and no text that leaves has them. */
 export class HeadersByOrigin {
@@ -12,10 +12,7 @@ export class HeadersByOrigin {
       const text = key.includes('://') ? key : `https://${key}`
       const url = URL.canParse(text) ? new URL(text) : undefined
       if (url === undefined || url.href !== `${url.origin}/` || key.includes('*'))
-        throw new AlliumError(
-          'layer.config',
-          `"${as}" has headers for "${key}", which is no origin. Give "https://host".`,
-        )
+        throw misconfigured(as, `has headers for "${key}", which is no origin. Give "https://host".`)
       this.#byOrigin.set(url.origin, lowerCased(headers))
       for (const value of Object.values(headers)) for (const word of [value, ...value.split(/\s+/)]) secrets.add(word)
     }

@@ -1,4 +1,4 @@
-import { AlliumError } from '@allium/core'
+import { type AlliumError, misconfigured } from '@allium/core'
 import { refused } from './refused.ts'
 
 interface Pattern {
@@ -19,7 +19,7 @@ export class HostList {
   constructor(as: string, hosts: readonly string[] = [], allowPrivate: readonly string[] = []) {
     this.names = [...hosts, ...allowPrivate]
     if (this.names.length === 0)
-      throw new AlliumError('layer.config', `"${as}" needs hosts: names such as "api.example.com", or "*" for any.`)
+      throw misconfigured(as, 'needs hosts: names such as "api.example.com", or "*" for any.')
     this.#public = hosts.map((host) => patternOf(as, host))
     this.#private = allowPrivate.map((host) => patternOf(as, host))
     const loose = this.#private.findIndex(({ kind }) => kind !== 'exact')
@@ -69,5 +69,5 @@ function patternOf(as: string, text: string): Pattern {
 }
 
 function notOne(as: string, host: string, mend: string): AlliumError {
-  return new AlliumError('layer.config', `"${as}" has the host "${host}", which is none it can take. ${mend}`)
+  return misconfigured(as, `has the host "${host}", which is none it can take. ${mend}`)
 }

@@ -1,8 +1,8 @@
 import { AlliumError } from '../../errors/allium-error.ts'
-import { describe } from '../../errors/describe.ts'
 import { freezeJson } from '../../messages/json.ts'
 import type { Message } from '../../messages/message.ts'
 import {
+  describeModel,
   isModel,
   type ModelRef,
   modelId,
@@ -125,7 +125,7 @@ export class ModelAttempt extends TurnAttempt implements ModelContext {
     if (typeof model !== 'string' && !isModel(model))
       throw new AlliumError(
         'model.invalid',
-        `ctx.setModel() takes a model or a string such as "anthropic/claude-sonnet-4-6", but ${describe(model)} was given.`,
+        `ctx.setModel() takes a model or a string such as "anthropic/claude-sonnet-4-6", but ${describeModel(model)}.`,
       )
     this.$change('model', model)
   }

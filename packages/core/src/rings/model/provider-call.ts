@@ -1,9 +1,8 @@
 import { AlliumError } from '../../errors/allium-error.ts'
-import { describe } from '../../errors/describe.ts'
 import { cleanUsage } from '../../messages/usage.ts'
 import type { ContentChunk, FinishChunk } from '../../model/chunk.ts'
-import { isModel, type Model, modelId } from '../../model/model.ts'
-import type { ModelResponse } from '../../model/response.ts'
+import { describeModel, isModel, type Model, modelId } from '../../model/model.ts'
+import { type ModelResponse, tellFinish } from '../../model/response.ts'
 import { isOpen } from '../../onion/attempt.ts'
 import { fail, succeed, whenDone } from '../../onion/next.ts'
 import { directJournal, type Emit } from '../../seams/journal.ts'
@@ -17,7 +16,8 @@ import { UniqueCallIds } from './unique-call-ids.ts'
 export function callProvider(core: ModelAttempt): void {
   const { model } = core.$fields
   core.$call.model = modelId(model)
-  if (typeof model !== 'string') return new ProviderCall(core, model).run()
+  if (isModel(model)) return new ProviderCall(core, model).run()
+  if (typeof model !== 'string') throw notModel(`A model call takes a model or a string, but ${describeModel(model)}.`)
   whenDone(core, resolve(core, model), (resolved) => new ProviderCall(core, resolved).run())
 }
 
@@ -31,11 +31,14 @@ async function resolve(core: ModelAttempt, ref: string): Promise<Model> {
     )
   const model = await resolveModel(ref, { principal })
   if (!isModel(model))
-    throw new AlliumError(
-      'model.invalid',
-      `resolveModel gave ${describe(model)} for "${ref}". A model has an id and a stream(request).`,
+    throw notModel(
+      `resolveModel was asked for "${ref}", but ${describeModel(model)}. A model has an id and a stream(request).`,
     )
   return model
+}
+
+function notModel(what: string): AlliumError {
+  return new AlliumError('model.invalid', what)
 }
 
 /** One physical call: what it streams goes outward, its finish makes the response. */
@@ -112,6 +115,7 @@ class ProviderCall {
     const model = this.#model.id
     const response: ModelResponse = { text, toolCalls, finishReason: finish.reason, usage, model, message }
     if (reasoning !== undefined) response.reasoning = reasoning
+    tellFinish(response, finish)
     return response
   }
 }

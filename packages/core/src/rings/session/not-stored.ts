@@ -1,18 +1,18 @@
-import type { History } from '../../messages/history.ts'
+import { awaitedCalls, type History } from '../../messages/history.ts'
 import type { Message } from '../../messages/message.ts'
 
 /** Where a history stands: the function that it gives brings it back there, whatever a run has done. */
 export function tailOf(history: History): () => void {
-  const { items, changedFrom } = history
-  // A run adds messages, and results to the last answer's calls: what stands before that answer stays.
-  const from = Math.max(
-    0,
-    items.findLastIndex(({ role }) => role === 'assistant'),
-  )
+  const { items, changedFrom, mayAwait } = history
+  // A run adds messages, and results to the last answer's calls, or to those of a provider: what stands before stays.
+  const [awaited = items.length] = mayAwait ? [...awaitedCalls(items).keys()].slice(-1) : []
+  const last = items.findLastIndex(({ role }) => role === 'assistant')
+  const from = Math.max(0, Math.min(last, awaited))
   const tail = items.slice(from)
   return () => {
     setItems(items, from, tail)
     history.changedFrom = changedFrom
+    history.mayAwait = mayAwait
   }
 }
 

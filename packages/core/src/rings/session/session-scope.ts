@@ -146,6 +146,7 @@ export class SessionScope {
 
   #giveUp(): void {
     this.history.closePending('Not approved.')
+    this.history.closeAwaited()
     if (this.suspension !== undefined) this.endTurn(this.suspension.turnId)
   }
 

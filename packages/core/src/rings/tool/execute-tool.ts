@@ -93,12 +93,13 @@ function unlessWaiting({ $call: call }: ToolAttempt, result: ToolResult): ToolRe
 
 function invoke(core: ToolAttempt, tool: AnyTool, value: unknown, outcome: Outcome): void {
   if (!isOpen(core)) return outcome.left(core, core.$outcome)
+  if (tool.execute === undefined) return outcome.done(core, notRunHere(core))
   const cancel = core.$cancel.narrow()
   core.$cancel = cancel
   let result: ToolResult
   try {
     const args = tool.schema === undefined ? cloneJson(value) : value
-    const returned = tool.execute?.(args as never, core)
+    const returned = tool.execute(args as never, core)
     if (isThenable(returned)) return new Running(core, tool, cancel, shapes, outcome).until(returned)
     cancel.release()
     result = shape(core, returned)
@@ -107,6 +108,13 @@ function invoke(core: ToolAttempt, tool: AnyTool, value: unknown, outcome: Outco
     result = failed(core, error)
   }
   outcome.done(core, result)
+}
+
+/** The provider defines the tool, and asks us to run it. */
+function notRunHere({ $call: { callId, name }, $turn: turn }: ToolAttempt): ToolResult {
+  const mend = `Give it an execute function, which gets the call's arguments, or leave the tool out.`
+  turn.session.agent.setup.logger.warn(`The provider left the call of "${name}" to be run here. ${mend}`, { callId })
+  return errorResult(callId, `The tool "${name}" cannot be run here.`)
 }
 
 function shape(core: ToolAttempt, value: unknown): ToolResult {

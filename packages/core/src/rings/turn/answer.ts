@@ -1,7 +1,8 @@
 import { describe } from '../../errors/describe.ts'
 import { after } from '../../errors/thenable.ts'
-import type { FinishChunk } from '../../model/chunk.ts'
-import { type ModelResponse, toResponse } from '../../model/response.ts'
+import { equalJson } from '../../messages/json.ts'
+import type { FinishChunk, ModelWarning } from '../../model/chunk.ts'
+import { type AnswerDetails, goesOn, type ModelResponse, toResponse } from '../../model/response.ts'
 import { type Attempt, isOpen, isOver } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
 import type { Sink } from '../../stream/sink.ts'
@@ -28,6 +29,7 @@ export class Answer {
   /** The answer asked for tools: it stands in the history, and what follows is another one. */
   #askedForTools = false
   #response: ModelResponse | undefined
+  #warnings: ModelWarning[] | undefined
   readonly #turn: Turn
 
   constructor(turn: Turn) {
@@ -81,7 +83,7 @@ export class Answer {
 
   /** Whether the layers of the turn must let go of an answer before its tools run. The last answer they end as they return. */
   flushes(response: ModelResponse): boolean {
-    return this.sink !== this.outlet && response.toolCalls.length > 0
+    return this.sink !== this.outlet && goesOn(response)
   }
 
   /** The answer as it left the outermost layer of the turn. */
@@ -107,6 +109,21 @@ export class Answer {
   /** What was shown of an answer that is not in the history. */
   get unfinished(): string {
     return !this.#message.exists && !this.#complete ? this.outlet.shown : ''
+  }
+
+  /** Puts what the last finish told on the result, and every warning once. */
+  tell(result: AnswerDetails): void {
+    if (this.#warnings !== undefined) result.warnings = this.#warnings
+    if (this.#response === undefined) return
+    const { finishReason, rawFinishReason, responseId, providerMetadata } = this.#response
+    result.finishReason = finishReason
+    if (rawFinishReason !== undefined) result.rawFinishReason = rawFinishReason
+    if (responseId !== undefined) result.responseId = responseId
+    if (providerMetadata !== undefined) result.providerMetadata = providerMetadata
+  }
+  warned(warning: ModelWarning): void {
+    this.#warnings ??= []
+    if (!this.#warnings.some((known) => equalJson(known, warning))) this.#warnings.push(warning)
   }
 
   /** The message of a step is in the history. */

@@ -36,5 +36,5 @@ function speechOf({ content }: Message): Part[] {
 }
 
 function isSpeech({ type }: Part): boolean {
-  return type === 'text' || type === 'reasoning' || type === 'file'
+  return type === 'text' || type === 'reasoning' || type === 'file' || type === 'custom'
 }

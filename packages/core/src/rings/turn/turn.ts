@@ -1,3 +1,4 @@
+import { reasonText } from '../../errors/describe.ts'
 import type { CustomEvent, LayerLate, StreamEvent } from '../../events/events.ts'
 import { addUsage, noUsage, type Usage } from '../../messages/usage.ts'
 import type { Attempt, Call, Ring } from '../../onion/attempt.ts'
@@ -137,7 +138,7 @@ export class Turn implements Call {
   }
 
   stop(reason: string): void {
-    if (!this.life.decided) this.stopReason ??= reason
+    if (!this.life.decided) this.stopReason ??= reasonText(reason, 'stopped')
   }
 
   settled(): void {

@@ -1,0 +1,59 @@
+import { AlliumError, type Message, type ToolDef } from '@allium/core'
+import { isSetting, type RunConfig, settingNames } from './run-config.ts'
+
+/** What is wrong with a field that a config hook gives; undefined where nothing is. */
+type Check = (value: unknown) => string | undefined
+
+/** A patch that can be merged. @throws AlliumError `layer.result` that names the hook, the field, and what was expected */
+export function checkPatch<Config extends RunConfig>(place: string, given: unknown, config: Config): Partial<Config> {
+  if (!isObject(given)) throw misfit(place, `${tell(given)}. Expected an object of changes, or nothing.`)
+  for (const [key, value] of Object.entries(given)) {
+    if (!(key in config) && !isSetting(key))
+      throw misfit(place, `"${key}", which no config has. Known are: ${known(config)}.`)
+    const expected = value === undefined ? undefined : checks[key as keyof RunConfig]?.(value)
+    if (expected !== undefined) throw misfit(place, `"${key}" as ${tell(value)}. Expected ${expected}.`)
+  }
+  return given as Partial<Config>
+}
+
+const checks: Partial<Record<keyof RunConfig, Check>> = {
+  messages: (value) => (Array.isArray(value) && value.every(isMessage) ? undefined : 'a list of { role, content }'),
+  tools: (value) => (Array.isArray(value) && value.every(isTool) ? undefined : 'a list of tools of the config'),
+  instructions: (value) => (typeof value === 'string' ? undefined : 'a text'),
+  settings: (value) => (isObject(value) ? undefined : 'an object such as { temperature: 0 }'),
+  maxSteps: (value) => (Number.isInteger(value) && (value as number) >= 1 ? undefined : 'a whole number from 1'),
+  toolChoice: (value) =>
+    ['auto', 'none', 'required'].includes(value as string) || (isObject(value) && typeof value.name === 'string')
+      ? undefined
+      : "'auto', 'none', 'required' or { name }",
+}
+
+function isMessage(value: unknown): value is Message {
+  if (!isObject(value)) return false
+  const { role, content } = value
+  return roles.includes(role as string) && (typeof content === 'string' || Array.isArray(content))
+}
+
+function isTool(value: unknown): value is ToolDef {
+  return isObject(value) && typeof value.name === 'string'
+}
+
+const roles = ['system', 'user', 'assistant', 'tool']
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function known(config: RunConfig): string {
+  return [...new Set([...Object.keys(config), ...settingNames])].join(', ')
+}
+
+function tell(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 60))
+  if (Array.isArray(value)) return 'a list of something else'
+  return isObject(value) ? 'an object of other fields' : String(value)
+}
+
+function misfit(place: string, what: string): AlliumError {
+  return new AlliumError('layer.result', `${place} gave ${what}`)
+}
