@@ -2,6 +2,7 @@
 const packs = {
   combinators: 6,
   config: 15,
+  detect: 8,
   guard: 21,
   hooks: 6,
   memory: 7,
