@@ -1,5 +1,5 @@
+import { fold } from '@allium/detect'
 import type { createVard } from '@andersmyrmel/vard'
-import { fold } from './fold.ts'
 
 /** So much is looked at: vard's patterns take time by the cube of a text's length. */
 const longest = 16_000

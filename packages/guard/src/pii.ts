@@ -8,15 +8,16 @@ import {
   type TurnContext,
   type TypedMiddleware,
 } from '@allium/core'
+import type { Detector, Finding } from '@allium/detect'
 import type { FoundState } from './content.ts'
 import { decide, type FailureOptions, failed, failing, work } from './decide.ts'
-import { type Detector, type DetectorOptions, detectorOf, type Finding } from './detector.ts'
+import { type DetectorOptions, detectorOf } from './detector.ts'
 import { ending } from './ending.ts'
 import { tellFound, type Where, wordFor } from './found.ts'
 import { isDeepFrozen } from './frozen.ts'
 import { mapError } from './map-error.ts'
-import { type PiiType, piiDetectors } from './pii-detectors.ts'
-import { hashOf, maskOf } from './pii-forms.ts'
+import { type PiiType, piiDetectors } from './pii/detectors.ts'
+import { hashOf, maskOf } from './pii/forms.ts'
 import { dropMetadata, filterStream, type TextFilter } from './stream-filter.ts'
 import { mapInput, mapJson, mapMessage, mapResult, replaceIn, type Unchanged } from './texts.ts'
 import { namesTool } from './tool-names.ts'
@@ -70,7 +71,7 @@ export function pii<Name extends string = 'guard:pii'>({
   as = 'guard:pii' as Name,
   ...failure
 }: PiiOptions<Name> = {}): readonly [TypedMiddleware<FoundState<Name>>, TypedMiddleware<{}>] {
-  const detectors: Detector[] = [...more.map((options) => detectorOf(as, options)), ...types.map(builtIn)]
+  const detectors: Detector[] = [...more.map((options) => detectorOf(as, options)), ...types.flatMap(builtIn)]
   const kinds = new Set(detectors.map(({ type }) => type))
   const guard = failing(as, failure)
   const hash = hashOf(hashKey)
@@ -147,8 +148,8 @@ export function pii<Name extends string = 'guard:pii'>({
   function filterOf(ctx: Ctx, names: Placeholders, where: Where): TextFilter {
     const isPublic = publicValues(ctx)
     const replace = (found: Finding): string | Promise<string> => {
-      const { type, text } = found
-      if (isPublic(text)) return text
+      const { type, text, value } = found
+      if (isPublic(value)) return text
       const action = typeof strategy === 'string' ? strategy : (strategy[type] ?? 'redact')
       ctx.state[stateKey] = 1
       tellFound(ctx, { layer: as, where, found: type, action })
@@ -159,11 +160,11 @@ export function pii<Name extends string = 'guard:pii'>({
             ending('guard.pii', guard),
           )
         case 'mask':
-          return maskOf(type, text)
+          return maskOf(type, value)
         case 'hash':
-          return hash(type, text)
+          return hash(type, value)
         case 'redact':
-          return names.nameOf(type, text)
+          return names.nameOf(type, value)
       }
     }
     return { detectors, replace, whole: (text) => replaceIn(text, detectors, replace) }
@@ -189,9 +190,9 @@ export function pii<Name extends string = 'guard:pii'>({
     return restored !== args
   }
 
-  function builtIn(type: PiiType): Detector {
-    const detector = piiDetectors[type]
-    if (detector !== undefined) return detector
+  function builtIn(type: PiiType): readonly Detector[] {
+    const detectors = piiDetectors[type]
+    if (detectors !== undefined) return detectors
     throw new AlliumError(
       'layer.config',
       `"${as}" knows no type "${type}". Its types: ${Object.keys(piiDetectors).join(', ')}.`,

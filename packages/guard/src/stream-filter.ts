@@ -1,6 +1,6 @@
 import type { ContentChunk, Message, Part, Pipe } from '@allium/core'
-import type { Detector, Finding } from './detector.ts'
-import { TextWindow } from './text-window.ts'
+import type { Detector, Finding } from '@allium/detect'
+import { TextWindow } from '@allium/detect'
 import { mapJson, mapTexts } from './texts.ts'
 import { unknownKind } from './unknown-kind.ts'
 

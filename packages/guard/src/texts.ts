@@ -1,5 +1,5 @@
 import type { Message, Part, ToolResult, TurnContext } from '@allium/core'
-import { type Detector, type Finding, findAll } from './detector.ts'
+import { type Detector, type Finding, findAll } from '@allium/detect'
 import { unknownKind } from './unknown-kind.ts'
 
 type MapText = (text: string) => string | Promise<string>

@@ -1,11 +1,10 @@
 import { Agent, delegate, type Middleware } from '@allium/core'
+import { findAll, TextWindow } from '@allium/detect'
 import { scriptedModel } from '@allium/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findAll } from '../src/detector.ts'
 import { type PiiOptions, pii, policy } from '../src/index.ts'
-import { piiDetectors } from '../src/pii-detectors.ts'
-import { TextWindow } from '../src/text-window.ts'
+import { piiDetectors } from '../src/pii/detectors.ts'
 import { calling, scene, splits, told, tool, watch } from './scene.ts'
 
 const card = '4111 1111 1111 1111'
@@ -311,7 +310,7 @@ describe('guard.pii', () => {
 })
 
 describe('what guard.pii finds', () => {
-  const all = Object.values(piiDetectors)
+  const all = Object.values(piiDetectors).flat()
   const found = (text: string) => findAll(all, text).map(({ type, text }) => `${type} ${text}`)
 
   it.each([
