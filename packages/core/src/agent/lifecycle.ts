@@ -22,7 +22,8 @@ export class Lifecycle implements SessionHost {
   readonly #orderCheck: OrderCheck
   /** Sessions that have layers, and so must be closed. */
   readonly #open = new Set<Closable>()
-  readonly #running = new Set<Abortable>()
+  /** In no order. A Set would make a table anew for each run, and V8 keeps what old tables lead to. */
+  readonly #running: Abortable[] = []
   #idle: (() => void) | undefined
   #opening: Promise<void> | undefined
   #gate: Gate | undefined
@@ -61,7 +62,7 @@ export class Lifecycle implements SessionHost {
   }
 
   #abortAll(timeout: number): void {
-    for (const run of this.#running) run.abort(`the agent was disposed, and the run took longer than ${timeout} ms`)
+    for (const run of [...this.#running]) run.abort(`the agent was disposed, and the run took longer than ${timeout} ms`)
   }
 
   onionWith(use: readonly Usable[]): Onion {
@@ -80,11 +81,16 @@ export class Lifecycle implements SessionHost {
     this.#open.delete(session)
   }
   started(run: Abortable): void {
-    this.#running.add(run)
+    run.place = this.#running.length
+    this.#running.push(run)
   }
   settled(run: Abortable): void {
-    this.#running.delete(run)
-    if (this.#running.size === 0) this.#idle?.()
+    const last = this.#running.pop()
+    if (last !== undefined && last !== run) {
+      last.place = run.place
+      this.#running[run.place] = last
+    }
+    if (this.#running.length === 0) this.#idle?.()
   }
   get keeper(): string | undefined {
     const keeps = ({ spec }: Layer) => spec.session !== undefined && spec.order?.is?.includes('keepers') === true
@@ -120,7 +126,7 @@ export class Lifecycle implements SessionHost {
       () => true,
       () => false,
     )
-    if (this.#running.size > 0) await new Promise<void>((resolve) => (this.#idle = resolve))
+    if (this.#running.length > 0) await new Promise<void>((resolve) => (this.#idle = resolve))
     const failures: unknown[] = []
     for (const session of [...this.#open].reverse()) await session.close().catch((error) => failures.push(error))
     await this.#gate?.shut().catch((error) => failures.push(error))

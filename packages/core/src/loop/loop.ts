@@ -1,4 +1,6 @@
 import type { ModelResponse } from '../model/response.ts'
+import type { Attempt } from '../onion/attempt.ts'
+import { fail, succeed } from '../onion/next.ts'
 import type { AskedCall } from '../rings/tool/tool-call.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import type { Resume } from '../rings/turn/turn-options.ts'
@@ -8,36 +10,44 @@ import { askedCalls, toolStep } from './tool-step.ts'
 
 const none: readonly AskedCall[] = []
 
-/** The loop: a step is one model call and the tool calls that it asked for; a turn goes on while there are any. */
-export async function loop(turn: Turn): Promise<void> {
-  turn.answer.begin()
-  if (turn.options.resume !== undefined) await resumeStep(turn, turn.options.resume)
-  for (; turn.stopReason === undefined && !turn.waits; turn.stepIndex++) {
-    if (turn.stepIndex >= turn.maxSteps) {
-      turn.stopReason = 'max_steps'
-      break
-    }
-    turn.tellStep('step:start')
-    const call = beginCall(turn)
-    let response: ModelResponse
-    try {
-      response = (await turn.run(call)) as ModelResponse
+/**
+ * The loop, which is the core of a turn: a step is one model call and the tool calls that it asked for; a turn goes on while
+ * there are any. Its end is the core's.
+ */
+export async function loop(turn: Turn, core: Attempt): Promise<void> {
+  try {
+    turn.answer.begin()
+    if (turn.options.resume !== undefined) await resumeStep(turn, turn.options.resume)
+    for (; turn.stopReason === undefined && !turn.waits; turn.stepIndex++) {
+      if (turn.stepIndex >= turn.maxSteps) {
+        turn.stopReason = 'max_steps'
+        break
+      }
+      turn.tellStep('step:start')
+      const call = beginCall(turn)
+      let response: ModelResponse
+      try {
+        response = (await turn.run(call)) as ModelResponse
+        goesOn(turn)
+        if (turn.answer.flushes(response)) response = await turn.until(turn.answer.flush(response))
+      } catch (error) {
+        callFailed(call, error)
+        throw error
+      }
+      callEnded(call, response)
       goesOn(turn)
-      if (turn.answer.flushes(response)) response = await turn.until(turn.answer.flush(response))
-    } catch (error) {
-      callFailed(call, error)
-      throw error
+      const asked = response.toolCalls.length === 0 ? none : askedCalls(response)
+      if (asked.length > 0) await toolStep(turn, asked)
+      goesOn(turn)
+      turn.answer.endStep()
+      if (asked.length === 0) break
+      if (turn.waiting !== undefined) turn.waits = true
     }
-    callEnded(call, response)
-    goesOn(turn)
-    const asked = response.toolCalls.length === 0 ? none : askedCalls(response)
-    if (asked.length > 0) await toolStep(turn, asked)
-    goesOn(turn)
-    turn.answer.endStep()
-    if (asked.length === 0) break
-    if (turn.waiting !== undefined) turn.waits = true
+    turn.answer.complete()
+  } catch (error) {
+    return fail(core, error)
   }
-  turn.answer.complete()
+  succeed(core, undefined)
 }
 
 /** The rest of a step that waited: the calls that a human has decided run, those that are undecided go on waiting. */

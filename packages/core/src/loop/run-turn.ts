@@ -30,7 +30,8 @@ export async function runTurn(
     if (turn.end === undefined) turn.close('failed', layersTooDeep(error, turn))
   }
   turn.decided = true
-  await turn.grace.unwound()
+  const unwinding = turn.grace.unwound()
+  if (unwinding !== undefined) await unwinding
   try {
     if (turn.waits && turn.end === undefined) await suspend(turn)
     if (parse !== undefined && statusOf(turn) === 'completed') output = await parse(turn.answer.output ?? '')
@@ -95,11 +96,12 @@ function reasonOf({ end, stopReason, waits }: Turn): string | undefined {
   return end.kind === 'blocked' ? (end.error as BlockError).reason : messageOf(end.error)
 }
 
-/** What a block says for programs. */
-function codeOf({ end }: Turn): { code?: string; retryAfter?: number } {
-  if (end?.kind !== 'blocked') return {}
+/** Adds what a block says for programs. */
+function tellCode(of: { code?: string; retryAfter?: number }, { end }: Turn): void {
+  if (end?.kind !== 'blocked') return
   const { code, retryAfter } = end.error as BlockError
-  return { ...(code !== undefined && { code }), ...(retryAfter !== undefined && { retryAfter }) }
+  if (code !== undefined) of.code = code
+  if (retryAfter !== undefined) of.retryAfter = retryAfter
 }
 
 function tellEnd(turn: Turn, status: RunStatus): RunEnd {
@@ -111,7 +113,7 @@ function tellEnd(turn: Turn, status: RunStatus): RunEnd {
   if (reason !== undefined) event.reason = reason
   if (status === 'failed' && observers.has('error'))
     observers.emit('error', { type: 'error', sessionId, turnId, error: end?.error })
-  Object.assign(event, codeOf(turn))
+  tellCode(event, turn)
   const full = end === undefined ? event : { ...event, error: end.error }
   turn.told = true
   if (observers.has('turn:end')) observers.emit('turn:end', { ...full })
@@ -135,7 +137,7 @@ function result(turn: Turn, status: RunResult['status']): RunResult {
     sessionId: session.id,
   }
   if (reason !== undefined) ended.reason = reason
-  Object.assign(ended, codeOf(turn))
+  tellCode(ended, turn)
   const resumes = turn.options.resume?.suspension?.turnId
   if (resumes !== undefined) ended.resumes = resumes
   return ended

@@ -1,6 +1,5 @@
 import { type Ring, State } from '../onion/attempt.ts'
 import { layerError } from '../onion/misuse.ts'
-import { fail, succeed } from '../onion/next.ts'
 import { noResponse } from '../rings/turn/answer.ts'
 import { TurnAttempt } from '../rings/turn/context.ts'
 import { openStage } from '../rings/turn/stream-verbs.ts'
@@ -26,10 +25,7 @@ export const turnRing: Ring = {
   core(attempt) {
     const turn = attempt.$call as Turn
     turn.core = attempt as TurnAttempt
-    loop(turn).then(
-      () => succeed(attempt, undefined),
-      (error) => fail(attempt, error),
-    )
+    void loop(turn, attempt)
   },
   dropped(attempt) {
     const { answer } = attempt.$call as Turn

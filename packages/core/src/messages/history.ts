@@ -94,16 +94,16 @@ export function lastCalls(messages: readonly Message[]): ToolCallPart[] {
 
 /** The tool calls of the last assistant message that have no result yet, whatever was said since. */
 export function pendingParts(messages: readonly Message[]): ToolCallPart[] {
-  const answered = new Set<string>()
+  let answered: Set<string> | undefined
   for (let i = messages.length - 1; i >= 0; i--) {
     const { role, content } = messages[i] as Message
     if (typeof content === 'string') {
       if (role === 'assistant') return []
       continue
     }
-    for (const part of content) if (part.type === 'tool-result') answered.add(part.callId)
+    for (const part of content) if (part.type === 'tool-result') (answered ??= new Set()).add(part.callId)
     if (role === 'assistant')
-      return content.filter((part) => isCall(part) && !answered.has(part.callId)) as ToolCallPart[]
+      return content.filter((part) => isCall(part) && answered?.has(part.callId) !== true) as ToolCallPart[]
   }
   return []
 }

@@ -32,6 +32,8 @@ export interface Call {
   readonly outer: Attempt | undefined
   /** What ends all layers now, if anything. */
   readonly end: Ending | undefined
+  /** Its outermost attempt has come to its end, or whoever runs it waits for it no longer. */
+  settled(root: Attempt): void
   /** Layers were left while they ran. */
   left(layers: readonly Attempt[]): void
   /** A layer of a left attempt has come back. */
@@ -89,6 +91,8 @@ export abstract class Attempt {
   $transforms: Transforms | undefined = undefined
   /** What it came to: a value, or an error. */
   $outcome: unknown = undefined
+  /** What its caller's next() gave, while the attempt is open, and how it settles. */
+  $promise: Promise<unknown> | undefined = undefined
   $resolve: ((value: unknown) => void) | undefined = undefined
   $reject: ((error: unknown) => void) | undefined = undefined
   /** Unties it from the signal that narrowed it. */

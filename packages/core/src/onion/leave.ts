@@ -1,3 +1,4 @@
+import { silence } from '../errors/thenable.ts'
 import { type Attempt, isOpen, State } from './attempt.ts'
 
 /**
@@ -8,23 +9,32 @@ export function leave(attempt: Attempt, reason: unknown): void {
   const chain = mark(attempt, reason)
   const deepest = chain[chain.length - 1] as Attempt
   for (const one of chain) close(one, reason)
-  if (isInCore(deepest)) deepest.$reject?.(reason)
-  attempt.$reject?.(reason)
+  if (isInCore(deepest)) reject(deepest, reason)
+  reject(attempt, reason)
   const layers = chain.filter(({ $hook, $exited }) => $hook !== undefined && !$exited)
   if (layers.length > 0) attempt.$call.left(layers)
 }
 
 /**
  * Gives up a call whose layers do not come back: each next() in it rejects, from the inside out.
+ * @param withRoot whether who runs the call learns it, too
  * @returns its layers that still run, outermost first
  */
-export function abandon(root: Attempt, reason: unknown): Attempt[] {
+export function abandon(root: Attempt, reason: unknown, withRoot = true): Attempt[] {
   const chain = mark(root, reason)
   for (const one of [...chain].reverse()) {
     close(one, reason)
-    one.$reject?.(reason)
+    if (withRoot || one !== root) reject(one, reason)
   }
   return chain.filter(({ $hook, $exited }) => $hook !== undefined && !$exited)
+}
+
+/** The next() that opened an attempt rejects, and what runs in it is over. A rejection that nobody awaits ends no process. */
+export function reject(attempt: Attempt, error: unknown): void {
+  if (attempt.$caller === undefined) attempt.$call.settled(attempt)
+  if (attempt.$reject === undefined) return
+  silence(attempt.$promise)
+  attempt.$reject(error)
 }
 
 /** The open attempts from one inward. */

@@ -1,10 +1,10 @@
 import { firstError } from '../errors/first-error.ts'
 import { isStackOverflow } from '../errors/stack-overflow.ts'
-import { isThenable, rejected, silence, watch } from '../errors/thenable.ts'
+import { isThenable, rejected, watch } from '../errors/thenable.ts'
 import { type Attempt, isLate, isOpen, State } from './attempt.ts'
 import type { Cancel } from './cancel.ts'
 import type { NextOptions } from './hook.ts'
-import { chainOf, isInCore, leave } from './leave.ts'
+import { chainOf, isInCore, leave, reject } from './leave.ts'
 import { floating, leftBehind, misuse } from './misuse.ts'
 
 /** What a call comes to: its result at once, or a promise of it. Throws or rejects as its layers do. */
@@ -200,7 +200,7 @@ function threw(attempt: Attempt, error: unknown): void {
 
 /** A layer of a left attempt has come back: who called it learns what it was left for. */
 function unwound(attempt: Attempt, error: unknown): void {
-  attempt.$reject?.(error)
+  reject(attempt, error)
   attempt.$call.returned(attempt)
 }
 
@@ -214,6 +214,7 @@ function done(attempt: Attempt, value: unknown): void {
   attempt.$state = State.done
   attempt.$outcome = value
   attempt.$release?.()
+  if (attempt.$caller === undefined) attempt.$call.settled(attempt)
   attempt.$resolve?.(value)
 }
 
@@ -221,17 +222,21 @@ function failed(attempt: Attempt): void {
   if (attempt.$state > State.draining) return
   attempt.$state = State.failed
   attempt.$release?.()
-  attempt.$reject?.(attempt.$outcome)
+  reject(attempt, attempt.$outcome)
 }
 
-/** What next() gives while the attempt is open. A rejection that nobody awaits ends no process. */
+/** What next() gives while the attempt is open. */
 function promiseOf(attempt: Attempt): Promise<unknown> {
-  const promise = new Promise<unknown>((resolve, reject) => {
-    attempt.$resolve = resolve
-    attempt.$reject = (error) => {
-      silence(promise)
-      reject(error)
-    }
-  })
-  return promise
+  promised = attempt
+  attempt.$promise = new Promise(keep)
+  promised = undefined
+  return attempt.$promise
+}
+
+/** The attempt whose promise is being made: with one executor for all, no promise needs a function of its own. */
+let promised: Attempt | undefined
+const keep = (resolve: (value: unknown) => void, reject: (error: unknown) => void): void => {
+  if (promised === undefined) return
+  promised.$resolve = resolve
+  promised.$reject = reject
 }

@@ -165,5 +165,5 @@ const owned: Partial<Record<string, ReadonlySet<PropertyKey>>> = {
   tool: new Set('args invalid approval modifyArgs suspend deny skipCall'.split(' ').concat(streamVerbs)),
 }
 const nowhere: Sink = { push() {}, reset() {}, used: false, open: true }
-const deaf = { left() {}, returned() {}, late() {} }
+const deaf = { settled() {}, left() {}, returned() {}, late() {} }
 const nothingReal = { refusal: () => undefined, dropped() {}, close() {}, core() {} }

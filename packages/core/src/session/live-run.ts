@@ -16,6 +16,8 @@ export interface Settled {
 /** A run behind its AgentRun: its events, its turn while that lasts, its result. */
 export class LiveRun {
   readonly events: EventQueue
+  /** Where it stands among the runs of the agent. */
+  place = 0
   turn: Turn | undefined
   settled = false
   /** Somebody awaits it, or reads its events. */

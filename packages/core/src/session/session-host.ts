@@ -4,6 +4,8 @@ import type { AgentScope } from '../rings/agent/agent-scope.ts'
 import type { RunKeys } from './run-keys.ts'
 
 export interface Abortable {
+  /** Where it stands among those that run. */
+  place: number
   abort(reason: unknown): void
 }
 

@@ -5,8 +5,8 @@ import type { ContentChunk, FinishChunk } from '../../model/chunk.ts'
 import { isModel, type Model, modelId } from '../../model/model.ts'
 import type { ModelResponse } from '../../model/response.ts'
 import { isOpen } from '../../onion/attempt.ts'
-import { succeed, whenDone } from '../../onion/next.ts'
-import type { Emit } from '../../seams/journal.ts'
+import { fail, succeed, whenDone } from '../../onion/next.ts'
+import { directJournal, type Emit } from '../../seams/journal.ts'
 import { Assembly } from '../../stream/assembly.ts'
 import { saidBy } from '../../stream/said.ts'
 import type { ModelAttempt } from './context.ts'
@@ -17,8 +17,8 @@ import { UniqueCallIds } from './unique-call-ids.ts'
 export function callProvider(core: ModelAttempt): void {
   const { model } = core.$fields
   core.$call.model = modelId(model)
-  if (typeof model !== 'string') return streamAnswer(core, model)
-  whenDone(core, resolve(core, model), (resolved) => streamAnswer(core, resolved))
+  if (typeof model !== 'string') return new ProviderCall(core, model).run()
+  whenDone(core, resolve(core, model), (resolved) => new ProviderCall(core, resolved).run())
 }
 
 async function resolve(core: ModelAttempt, ref: string): Promise<Model> {
@@ -38,43 +38,80 @@ async function resolve(core: ModelAttempt, ref: string): Promise<Model> {
   return model
 }
 
-function streamAnswer(core: ModelAttempt, model: Model): void {
-  const { $turn: turn, $call: call } = core
-  turn.countCall()
-  const assembly = new Assembly(model.id)
-  let ids: UniqueCallIds | undefined
-  const take = (chunk: ContentChunk) => {
+/** One physical call: what it streams goes outward, its finish makes the response. */
+class ProviderCall {
+  readonly #core: ModelAttempt
+  readonly #model: Model
+  readonly #assembly: Assembly
+  #ids: UniqueCallIds | undefined
+
+  constructor(core: ModelAttempt, model: Model) {
+    this.#core = core
+    this.#model = model
+    this.#assembly = new Assembly(model.id)
+  }
+
+  run(): void {
+    const { $turn: turn, $call: call, $number } = this.#core
+    turn.countCall()
+    const { journal } = turn.session.agent.setup
+    // Nothing is between: the promise of a step would only be awaited.
+    if (journal === directJournal) return this.#read(this)
+    const id = `${turn.turnId}:model:${call.callIndex}:${$number}`
+    const work = (emit: Emit<ContentChunk>) => this.#step(emit)
+    const finish = journal.step(id, work, (chunk: ContentChunk) => this.take(chunk)) as PromiseLike<FinishChunk>
+    whenDone(this.#core, finish, (finish) => this.#answer(finish))
+  }
+
+  /** A chunk on its way outward; a promise asks to wait before the next. */
+  take(chunk: ContentChunk): void | PromiseLike<void> {
+    const core = this.#core
     if (!isOpen(core)) return
-    if ('callId' in chunk) ids ??= new UniqueCallIds(turn.session, assembly)
-    const named = ids === undefined ? chunk : ids.name(chunk)
-    assembly.add(named)
+    if ('callId' in chunk) this.#ids ??= new UniqueCallIds(core.$turn.session, this.#assembly)
+    const named = this.#ids === undefined ? chunk : this.#ids.name(chunk)
+    this.#assembly.add(named)
     return core.$sink?.push(named)
   }
-  const id = `${turn.turnId}:model:${call.callIndex}:${core.$number}`
-  const work = (emit: Emit<ContentChunk>) => physicalCall(core, model, emit)
-  const finish = turn.session.agent.setup.journal.step(id, work, take) as PromiseLike<FinishChunk>
-  whenDone(core, finish, (finish) => succeed(core, respond(core, model, assembly, finish)))
-}
+  finished(finish: FinishChunk): void {
+    if (!isOpen(this.#core)) return
+    try {
+      this.#answer(finish)
+    } catch (error) {
+      this.failed(error)
+    }
+  }
+  failed(error: unknown): void {
+    fail(this.#core, error)
+  }
 
-function respond(core: ModelAttempt, model: Model, assembly: Assembly, finish: FinishChunk): ModelResponse {
-  assembly.close()
-  const usage = cleanUsage(finish.usage, 1)
-  core.$turn.count(usage)
-  core.$said = saidBy(assembly)
-  const toolCalls = assembly.toolCalls()
-  const { text, reasoning } = assembly
-  const message = assembly.message(toolCalls)
-  const response: ModelResponse = { text, toolCalls, finishReason: finish.reason, usage, model: model.id, message }
-  if (reasoning !== undefined) response.reasoning = reasoning
-  return response
-}
+  #step(emit: Emit<ContentChunk>): Promise<FinishChunk> {
+    // The attempt was over before the journal let it begin.
+    if (!isOpen(this.#core)) return Promise.reject(this.#core.$outcome)
+    return new Promise((finished, failed) => this.#read({ take: emit, finished, failed }))
+  }
 
-/** Reads the provider's stream to its finish, unless the attempt was over before it could begin. */
-function physicalCall(core: ModelAttempt, model: Model, emit: Emit<ContentChunk>): Promise<FinishChunk> {
-  if (!isOpen(core)) return Promise.reject(core.$outcome)
-  return new Promise((resolve, reject) => {
-    const reading = new Reading(core, model, resolve, reject)
-    core.$work = reading
-    void reading.read(emit)
-  })
+  #read(taker: ConstructorParameters<typeof Reading>[2]): void {
+    const reading = new Reading(this.#core, this.#model, taker)
+    this.#core.$work = reading
+    reading.begin()
+  }
+
+  #answer(finish: FinishChunk): void {
+    succeed(this.#core, this.#respond(finish))
+  }
+
+  #respond(finish: FinishChunk): ModelResponse {
+    const assembly = this.#assembly
+    assembly.close()
+    const usage = cleanUsage(finish.usage, 1)
+    this.#core.$turn.count(usage)
+    this.#core.$said = saidBy(assembly)
+    const toolCalls = assembly.toolCalls()
+    const { text, reasoning } = assembly
+    const message = assembly.message(toolCalls)
+    const model = this.#model.id
+    const response: ModelResponse = { text, toolCalls, finishReason: finish.reason, usage, model, message }
+    if (reasoning !== undefined) response.reasoning = reasoning
+    return response
+  }
 }

@@ -1,7 +1,7 @@
 import { AbortError } from '../../errors/abort-error.ts'
 import { AlliumError } from '../../errors/allium-error.ts'
 import { describe } from '../../errors/describe.ts'
-import { isThenable, silence } from '../../errors/thenable.ts'
+import { isThenable, silence, watch } from '../../errors/thenable.ts'
 import type { ContentChunk, FinishChunk } from '../../model/chunk.ts'
 import type { Model } from '../../model/model.ts'
 import type { Emit } from '../../seams/journal.ts'
@@ -9,48 +9,73 @@ import { isContentKind } from '../../stream/chunk-kinds.ts'
 import type { ModelAttempt } from './context.ts'
 import { ProviderRequest } from './request.ts'
 
-/** A provider's stream while it is read. */
+/** Who reads a stream. */
+export interface Taker {
+  /** A promise asks to wait before the next chunk. */
+  take: Emit<ContentChunk>
+  finished(finish: FinishChunk): void
+  failed(error: unknown): void
+}
+
+/** A provider's stream while it is read. Its steps are functions, not an async one: those make six objects for each chunk. */
 export class Reading {
   #open = true
   readonly #model: Model
   readonly #request: ProviderRequest
-  readonly #resolve: (finish: FinishChunk) => void
-  readonly #reject: (error: unknown) => void
+  readonly #taker: Taker
   #iterator: AsyncIterator<unknown> | undefined
 
-  constructor(
-    core: ModelAttempt,
-    model: Model,
-    resolve: (finish: FinishChunk) => void,
-    reject: (error: unknown) => void,
-  ) {
+  constructor(core: ModelAttempt, model: Model, taker: Taker) {
     this.#model = model
-    this.#resolve = resolve
-    this.#reject = reject
+    this.#taker = taker
     this.#request = new ProviderRequest(core)
   }
 
-  async read(emit: Emit<ContentChunk>): Promise<void> {
-    const model = this.#model
+  begin(): void {
     try {
-      const iterator = (this.#iterator = model.stream(this.#request)[Symbol.asyncIterator]())
-      for (;;) {
-        const { done, value } = await iterator.next()
-        if (!this.#open) return
-        if (done === true) throw truncated(model)
-        const chunk = checked(value, model)
-        if (chunk === undefined) continue
-        if (chunk.type === 'finish') {
-          this.#shut()
-          return this.#resolve(chunk)
-        }
-        const wait = emit(chunk)
-        if (wait !== undefined) await wait
-        if (!this.#open) return
-      }
+      this.#iterator = this.#model.stream(this.#request)[Symbol.asyncIterator]()
+      this.#next()
     } catch (error) {
-      this.#fail(error, new AbortError('the call failed'))
+      this.#failed(error)
     }
+  }
+
+  #next(): void {
+    watch((this.#iterator as AsyncIterator<unknown>).next(), this.#took, this.#failed)
+  }
+
+  readonly #took = (result: unknown): void => {
+    if (!this.#open) return
+    try {
+      const wait = this.#take(result as IteratorResult<unknown>)
+      if (!this.#open) return
+      if (wait === undefined) this.#next()
+      else watch(wait, this.#waited, this.#failed)
+    } catch (error) {
+      this.#failed(error)
+    }
+  }
+
+  readonly #waited = (): void => {
+    if (!this.#open) return
+    try {
+      this.#next()
+    } catch (error) {
+      this.#failed(error)
+    }
+  }
+
+  #take({ done, value }: IteratorResult<unknown>): void | PromiseLike<void> {
+    if (done === true) throw truncated(this.#model)
+    const chunk = checked(value, this.#model)
+    if (chunk === undefined) return
+    if (chunk.type !== 'finish') return this.#taker.take(chunk)
+    this.#shut()
+    this.#taker.finished(chunk)
+  }
+
+  readonly #failed = (error: unknown): void => {
+    if (this.#open) this.#fail(error, new AbortError('the call failed'))
   }
 
   /** Closes the stream and aborts the request: nobody waits for it any more. */
@@ -62,7 +87,7 @@ export class Reading {
     if (!this.#open) return
     this.#shut()
     this.#request.abort(reason)
-    this.#reject(error)
+    this.#taker.failed(error)
   }
 
   #shut(): void {

@@ -46,6 +46,7 @@ export class Gate implements Call {
     await this.#whole
   }
 
+  settled(): void {}
   left(): void {}
   returned(): void {}
   late(): void {}

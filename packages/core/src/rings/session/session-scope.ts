@@ -120,7 +120,8 @@ export class SessionScope {
     return this.#usedApprovals
   }
   get pending(): PendingCall[] {
-    return pendingCalls(this.history.pending(), this.suspension)
+    const calls = this.history.pending()
+    return calls.length === 0 ? [] : pendingCalls(calls, this.suspension)
   }
 
   /** A run begins; what waits, unless it is resumed, is given up. */

@@ -1,5 +1,5 @@
 import { type Attempt, isOpen } from '../../onion/attempt.ts'
-import { abandon } from '../../onion/leave.ts'
+import { abandon, reject } from '../../onion/leave.ts'
 import { nameOf } from '../../onion/misuse.ts'
 import type { Deadline } from '../../seams/deadlines.ts'
 import type { Turn } from './turn.ts'
@@ -13,7 +13,7 @@ interface Leaving {
 /** How long a turn waits for layers that do not come back: the agent's `abortGrace`. */
 export class Grace {
   readonly #turn: Turn
-  #leavings: Leaving[] = []
+  #leavings: Leaving[] | undefined
   /** Layers around those that hang, once the run has given these up. */
   #around: Set<Attempt> | undefined
   #deadline: Deadline | undefined
@@ -27,12 +27,13 @@ export class Grace {
   left(layers: readonly Attempt[]): void {
     if (this.#turn.decided) return
     const leaving: Leaving = { layers: new Set(layers), deadline: this.#after(() => this.#expired(leaving)) }
+    this.#leavings ??= []
     this.#leavings.push(leaving)
   }
 
   /** A layer that was left has come back. */
   returned(layer: Attempt): void {
-    for (const leaving of this.#leavings)
+    for (const leaving of this.#leavings ?? [])
       if (leaving.layers.delete(layer) && leaving.layers.size === 0) this.#forget(leaving)
     if (this.#around?.delete(layer) === true && this.#around.size === 0) this.#turn.giveUp()
   }
@@ -42,22 +43,23 @@ export class Grace {
     this.#deadline ??= this.#after(() => this.#force())
   }
 
-  /** Resolves when the layers of left attempts have come back, or their time is over. */
-  async unwound(): Promise<void> {
-    if (this.#leavings.length === 0 || this.#around !== undefined) return
-    await new Promise<void>((resolve) => (this.#unwound = resolve))
+  /** When the layers of left attempts have come back, or their time is over; undefined where there are none. */
+  unwound(): Promise<void> | undefined {
+    if (this.#leavings === undefined || this.#around !== undefined) return undefined
+    return new Promise<void>((resolve) => (this.#unwound = resolve))
   }
 
   /** Those around what hangs learn it from their next(); the turn waits no longer. */
   #expired(leaving: Leaving): void {
-    for (const layer of [...leaving.layers].reverse()) layer.$reject?.(layer.$outcome)
+    for (const layer of [...leaving.layers].reverse()) reject(layer, layer.$outcome)
     this.#forget(leaving)
   }
 
   #forget(leaving: Leaving): void {
     this.#turn.deadlines.remove(leaving.deadline)
-    this.#leavings = this.#leavings.filter((one) => one !== leaving)
-    if (this.#leavings.length === 0) this.#unwound?.()
+    const others = this.#leavings?.filter((one) => one !== leaving)
+    this.#leavings = others?.length === 0 ? undefined : others
+    if (this.#leavings === undefined) this.#unwound?.()
   }
 
   /** What hangs is left; the layers around it have as long again, then the run settles. */
@@ -65,7 +67,8 @@ export class Grace {
     const turn = this.#turn
     const reason = turn.end?.error
     const roots = [...turn.live, ...(turn.root === undefined ? [] : [turn.root])].filter(isOpen)
-    const chains = roots.map((root) => (root === turn.root ? this.#abandonTurn(root, reason) : abandon(root, reason)))
+    // The promise of the whole turn is kept back, until the layers around have come back.
+    const chains = roots.map((root) => abandon(root, reason, root !== turn.root))
     const hung = chains
       .flatMap((chain) => chain.slice(-1))
       .filter(({ $inner }) => $inner === undefined || !isCore($inner))
@@ -73,17 +76,8 @@ export class Grace {
     if (hung.length > 0) this.#tell(hung)
     if (this.#around.size === 0) turn.giveUp()
     else this.#after(() => turn.giveUp())
-    this.#leavings = []
+    this.#leavings = undefined
     this.#unwound?.()
-  }
-
-  /** The promise of the whole turn is kept back, until the layers around have come back. */
-  #abandonTurn(root: Attempt, reason: unknown): Attempt[] {
-    const { $reject } = root
-    root.$reject = undefined
-    const layers = abandon(root, reason)
-    root.$reject = $reject
-    return layers
   }
 
   #tell(hung: readonly Attempt[]): void {

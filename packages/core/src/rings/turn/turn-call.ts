@@ -18,6 +18,9 @@ export abstract class TurnCall implements Call {
   get end(): Ending | undefined {
     return this.turn.end
   }
+  settled(root: Attempt): void {
+    this.turn.ended(root)
+  }
   left(layers: readonly Attempt[]): void {
     this.turn.left(layers)
   }

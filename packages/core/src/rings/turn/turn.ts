@@ -10,7 +10,7 @@ import { addUsage, noUsage, type Usage } from '../../messages/usage.ts'
 import { type Attempt, type Call, type Ending, isOpen, isOver, type Ring, State } from '../../onion/attempt.ts'
 import { Cancel } from '../../onion/cancel.ts'
 import type { Hook } from '../../onion/hook.ts'
-import { leave } from '../../onion/leave.ts'
+import { leave, reject } from '../../onion/leave.ts'
 import { nameOf } from '../../onion/misuse.ts'
 import { enter, failInside, outcomeOf } from '../../onion/next.ts'
 import { Capabilities } from '../../seams/capability.ts'
@@ -24,6 +24,8 @@ import { Once } from './once.ts'
 import type { RunEnds } from './run-ends.ts'
 import type { TurnCall } from './turn-call.ts'
 import type { EndKind, RunEvents, ToolCallRecord, TurnOptions } from './turn-options.ts'
+
+const noMessages: readonly Message[] = []
 
 /** One input to one answer: what the turn's layers, calls and tools share. */
 export class Turn implements Call {
@@ -65,13 +67,12 @@ export class Turn implements Call {
   end: (Ending & { kind: EndKind }) | undefined
   readonly #cancel = new Cancel()
   /** Waits of the loop itself. */
-  readonly #waits = new Set<(reason: unknown) => void>()
+  #waits: Set<(reason: unknown) => void> | undefined
   readonly grace: Grace
-  #giveUp: (() => void) | undefined
   #sealed = false
   #messages: Message[] | undefined
   /** The input, as it stands among these before the core begins. */
-  #shown: Message[] = []
+  #shown: readonly Message[] = noMessages
   #deadlines: Deadlines | undefined
   #metadata: Record<string, unknown> | undefined
   #capabilities: Capabilities | undefined
@@ -265,27 +266,19 @@ export class Turn implements Call {
     this.#cancel.abort(reason)
   }
 
-  /** Runs the turn's onion. Settles when its outermost layer has come back, or is given up. */
-  pass(): Promise<void> {
-    this.root = this.ring.open(this, undefined, 1, this.#cancel)
-    const { root } = this
+  /** Runs the turn's onion. Over when its outermost layer has come back, or is given up. */
+  pass(): unknown {
+    const root = this.ring.open(this, undefined, 1, this.#cancel)
+    this.root = root
     enter(root)
-    return new Promise((resolve, reject) => {
-      const settle = (how: () => void) => {
-        this.decided = true
-        how()
-      }
-      if (!isOpen(root)) {
-        this.decided = true
-        return resolve(outcomeOf(root) as undefined)
-      }
-      root.$resolve = () => settle(resolve)
-      root.$reject = (error) => settle(() => reject(error))
-      this.#giveUp = () => settle(() => reject(this.end?.error))
-    })
+    return outcomeOf(root)
   }
+  /** The turn waits for its layers no longer. */
   giveUp(): void {
-    this.#giveUp?.()
+    if (this.root !== undefined) reject(this.root, this.end?.error)
+  }
+  settled(): void {
+    this.decided = true
   }
 
   /** Runs a call inside the loop: what it comes to, at once or as a promise. */
@@ -294,15 +287,12 @@ export class Turn implements Call {
     const root = call.ring.open(call, undefined, 1, core.$cancel)
     this.live.push(root)
     enter(root)
-    if (!isOpen(root)) this.live.pop()
-    return isOpen(root) ? this.#whole(root) : outcomeOf(root)
+    return outcomeOf(root)
   }
-  async #whole(root: Attempt): Promise<unknown> {
-    try {
-      return await outcomeOf(root)
-    } finally {
-      this.live.splice(this.live.indexOf(root), 1)
-    }
+  /** A call inside the loop has come to its end. */
+  ended(root: Attempt): void {
+    const at = this.live.lastIndexOf(root)
+    if (at >= 0) this.live.splice(at, 1)
   }
 
   /** Whether the loop goes on no more: the run has ended, or its layers have left it. */
@@ -318,14 +308,15 @@ export class Turn implements Call {
   until<T>(wait: PromiseLike<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const leave = (reason: unknown) => {
-        this.#waits.delete(leave)
+        this.#waits?.delete(leave)
         reject(reason)
       }
       if (this.isOver) return reject(this.reason)
+      this.#waits ??= new Set()
       this.#waits.add(leave)
       wait.then(
         (value) => {
-          this.#waits.delete(leave)
+          this.#waits?.delete(leave)
           resolve(value)
         },
         (error) => leave(error),
@@ -335,8 +326,8 @@ export class Turn implements Call {
 
   /** The loop was left: what runs in it is, too; calls that have no result yet are cancelled. */
   leaveLoop(reason: unknown): void {
-    for (const root of this.live) if (isOpen(root)) leave(root, reason)
-    for (const leave of this.#waits) leave(reason)
+    for (const root of [...this.live]) if (isOpen(root)) leave(root, reason)
+    for (const leave of this.#waits ?? []) leave(reason)
     this.seal()
   }
 
@@ -374,8 +365,8 @@ export class Turn implements Call {
   #failInside(): void {
     if (this.decided) return
     const error = this.end?.error
-    for (const root of this.live) failInside(root, error)
-    for (const leave of this.#waits) leave(error)
+    for (const root of [...this.live]) failInside(root, error)
+    for (const leave of this.#waits ?? []) leave(error)
     if (this.root !== undefined && this.core?.$state !== State.running) failInside(this.root, error)
   }
 }
