@@ -62,7 +62,8 @@ export class Lifecycle implements SessionHost {
   }
 
   #abortAll(timeout: number): void {
-    for (const run of [...this.#running]) run.abort(`the agent was disposed, and the run took longer than ${timeout} ms`)
+    for (const run of [...this.#running])
+      run.abort(`the agent was disposed, and the run took longer than ${timeout} ms`)
   }
 
   onionWith(use: readonly Usable[]): Onion {

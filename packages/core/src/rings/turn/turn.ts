@@ -20,8 +20,10 @@ import type { ToolCall } from '../tool/tool-call.ts'
 import { Answer } from './answer.ts'
 import type { TurnAttempt } from './context.ts'
 import { Grace } from './grace.ts'
+import type { InputStep } from './inputs.ts'
 import { Once } from './once.ts'
 import type { RunEnds } from './run-ends.ts'
+import type { Screen } from './screen.ts'
 import type { TurnCall } from './turn-call.ts'
 import type { EndKind, RunEvents, ToolCallRecord, TurnOptions } from './turn-options.ts'
 
@@ -45,6 +47,10 @@ export class Turn implements Call {
   /** The first run of the turn, where it was resumed. */
   readonly rootId: string
   input: Message[]
+  /** What layers do to messages that come in. */
+  inputs: InputStep[] | undefined
+  /** What the run's own reader gets, where a layer maps it. */
+  screen: Screen | undefined
   maxSteps: number
   readonly toolCalls: ToolCallRecord[] = []
   stepIndex: number
@@ -138,6 +144,10 @@ export class Turn implements Call {
   /** Into the run's stream, and a copy to observers; nothing follows `turn:end`. */
   send(event: StreamEvent | CustomEvent): void {
     if (this.told) return
+    if (this.screen !== undefined) {
+      if (event.type === 'model:reset') this.screen.reset()
+      else this.screen.flush()
+    }
     void this.events.push(event)
     this.observe(event)
   }
