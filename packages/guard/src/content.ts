@@ -6,7 +6,7 @@ import { type DetectorOptions, detectorOf, patternDetector } from './detector.ts
 import { ending } from './ending.ts'
 import { tellFound, type Where, wordFor } from './found.ts'
 import { dropMetadata, filterStream, type TextFilter } from './stream-filter.ts'
-import { mapInput, mapResult, replaceIn } from './texts.ts'
+import { mapMessage, mapResult, replaceIn } from './texts.ts'
 
 export interface ContentOptions<Name extends string = string> extends FailureOptions {
   /** Words and phrases, in any case, with or without accents. They are found as whole words. */
@@ -56,9 +56,9 @@ export function content<Name extends string = 'guard:content'>({
     inherit: true,
     state: { [stateKey]: { default: 0, reducer: (found, more) => found + more } },
     ...(apply.includes('input') && {
-      async turn(ctx, next) {
+      turn(ctx, next) {
         const { whole } = filterOf(ctx, 'input')
-        await work(ctx, guard, () => mapInput(ctx, whole))
+        ctx.onInput((message) => work(ctx, guard, () => mapMessage(message, whole, new WeakMap())))
         return next()
       },
     }),

@@ -83,13 +83,14 @@ export function injection<Name extends string = 'guard:injection'>({
       [untrustedKey]: { default: false },
       [suspectsKey]: { default: [], reducer: (known, more) => [...(known as string[]), ...(more as string[])] },
     },
-    async turn(ctx, next) {
-      const score = await scored(ctx, textIn(ctx.input))
-      if (score >= threshold) {
+    turn(ctx, next) {
+      ctx.onInput(async (message) => {
+        const score = await scored(ctx, textIn([message]))
+        if (score < threshold) return
         tellFound(ctx, { layer: as, where: 'input', found: 'injection', action: onInput })
         if (onInput === 'block')
-          return ctx.block(`"${as}" took the input for an attack (score ${score}).`, ending('guard.injection', guard))
-      }
+          ctx.block(`"${as}" took the input for an attack (score ${score}).`, ending('guard.injection', guard))
+      })
       return next()
     },
     async model(ctx, next) {

@@ -1,6 +1,6 @@
 import { defineMiddleware, type TypedMiddleware } from '@allium/core'
 import { decide, type FailureOptions, failing } from './decide.ts'
-import { mapInput, mapResult } from './texts.ts'
+import { mapMessage, mapResult } from './texts.ts'
 import { type Check, heed, once, textIn } from './verdict.ts'
 
 export interface InputOptions extends FailureOptions {
@@ -31,11 +31,13 @@ export function input(options: Check | InputOptions): TypedMiddleware<{}> {
     name: as,
     order: { is: ['blocks'] },
     inherit: true,
-    async turn(ctx, next) {
-      const text = textIn(ctx.input)
-      const verdict = text === '' ? true : await decide(ctx, guard, (call) => check(text, ctx, call.signal))
-      const replaced = heed(ctx, verdict, { ...about, where: 'input' })
-      if (replaced !== undefined) await mapInput(ctx, once(replaced))
+    turn(ctx, next) {
+      ctx.onInput(async (message) => {
+        const text = textIn([message])
+        const verdict = text === '' ? true : await decide(ctx, guard, (call) => check(text, ctx, call.signal))
+        const replaced = heed(ctx, verdict, { ...about, where: 'input' })
+        return replaced === undefined ? undefined : mapMessage(message, once(replaced), new WeakMap())
+      })
       return next()
     },
     ...(toolResults && {

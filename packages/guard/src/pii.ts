@@ -15,11 +15,13 @@ import { type DetectorOptions, detectorOf } from './detector.ts'
 import { ending } from './ending.ts'
 import { tellFound, type Where, wordFor } from './found.ts'
 import { isDeepFrozen } from './frozen.ts'
-import { mapError } from './map-error.ts'
+import { mapThrown } from './map-error.ts'
 import { type PiiType, piiDetectors } from './pii/detectors.ts'
 import { hashOf, maskOf } from './pii/forms.ts'
+import { type FindPhones, phonesBy } from './pii/phone-library.ts'
+import { restoreJson } from './restore-json.ts'
 import { dropMetadata, filterStream, type TextFilter } from './stream-filter.ts'
-import { mapInput, mapJson, mapMessage, mapResult, replaceIn, type Unchanged } from './texts.ts'
+import { mapMessage, mapResult, replaceIn, type Unchanged } from './texts.ts'
 import { namesTool } from './tool-names.ts'
 import { OpenVaults, type PiiVault, type Placeholders } from './vault.ts'
 
@@ -37,6 +39,13 @@ export interface PiiOptions<Name extends string = string> extends FailureOptions
   apply?: readonly Where[]
   /** The tools that get the values of placeholders in their arguments, by name; `*` stands for any text. @default ['*'] */
   restore?: readonly string[]
+  /**
+   * What the run's own reader sees in place of placeholders: the values that came in with the input, those of the tools and
+   * the model too, or none. The history, logs and the model have placeholders in any case. @default 'own'
+   */
+  show?: 'own' | 'all' | 'none'
+  /** `findPhoneNumbersInText` of libphonenumber-js: it finds the national forms of these countries too. @default none */
+  phones?: { find: FindPhones; countries?: readonly string[] }
   /** Values that anybody may see. Those in the agent's instructions are such, where these are a text. */
   allow?: readonly (string | RegExp)[]
   /** Keeps what placeholders stand for beyond this process. @default in memory, for the last 10,000 sessions and a day */
@@ -51,7 +60,7 @@ export interface PiiOptions<Name extends string = string> extends FailureOptions
  * Keeps personal data and keys from the model, the history, logs and readers; tools get them.
  *
  * An address becomes `[EMAIL_1]` in the input, in results of tools and in answers, whatever chunks it comes in; where the
- * model calls a tool with `[EMAIL_1]`, the tool gets the address. It makes two layers: one of the turn, for the input, and one
+ * model calls a tool with `[EMAIL_1]`, the tool gets the address; where it answers with it, its reader does. It makes two layers: one of the turn, for the input, and one
  * right around the model and the tools, so that no other layer sees values on their way to or from these. Register it
  * outside of logs and stores, and before policies and approvals, which then see what tools get.
  *
@@ -65,13 +74,19 @@ export function pii<Name extends string = 'guard:pii'>({
   strategy = 'redact',
   apply = ['input', 'output', 'toolResults'],
   restore = ['*'],
+  show = 'own',
+  phones,
   allow = [],
   vault,
   hashKey,
   as = 'guard:pii' as Name,
   ...failure
 }: PiiOptions<Name> = {}): readonly [TypedMiddleware<FoundState<Name>>, TypedMiddleware<{}>] {
-  const detectors: Detector[] = [...more.map((options) => detectorOf(as, options)), ...types.flatMap(builtIn)]
+  const detectors: Detector[] = [
+    ...more.map((options) => detectorOf(as, options)),
+    ...types.flatMap(builtIn),
+    ...(phones !== undefined && types.includes('phone') ? [phonesBy(phones.find, phones.countries)] : []),
+  ]
   const kinds = new Set(detectors.map(({ type }) => type))
   const guard = failing(as, failure)
   const hash = hashOf(hashKey)
@@ -88,9 +103,9 @@ export function pii<Name extends string = 'guard:pii'>({
     inherit: true,
     state: { [stateKey]: { default: 0, reducer: (found, more) => found + more } },
     async turn(ctx, next) {
-      await ask(ctx, guard, () => vaults.of(ctx, { isNewTurn: true }))
-      if (apply.includes('input'))
-        await ask(ctx, guard, () => within(ctx, 'input', ({ whole }) => mapInput(ctx, whole)))
+      const names = await ask(ctx, guard, () => vaults.of(ctx, { isNewTurn: true }))
+      if (names !== undefined && show !== 'none') ctx.onShow(() => names.shown(kinds, show))
+      if (apply.includes('input')) ctx.onInput((message) => cleanInput(ctx, message))
       return next()
     },
   })
@@ -130,24 +145,35 @@ export function pii<Name extends string = 'guard:pii'>({
       const result = await next()
       if (restored === true) ctx.modifyArgs(() => args) // for layers outside that read them on the way out
       if (result.status === 'suspended' || !apply.includes('toolResults')) return result
-      return (
-        (await ask(ctx, guard, () => within(ctx, 'toolResults', ({ whole }) => cleanResult(result, whole)))) ?? result
-      )
+      const clean = () => within(ctx, 'toolResults', ({ whole }) => cleanResult(result, whole))
+      return (await ask(ctx, guard, clean)) ?? result
     },
   })
   return [ofTurn as TypedMiddleware<FoundState<Name>>, ofCalls as TypedMiddleware<{}>] // the key is computed from the name
 
+  /** What the principal says is its own: its reader may see it again. */
+  async function cleanInput(ctx: Ctx, message: Message): Promise<Message> {
+    const clean = () =>
+      within(ctx, 'input', ({ whole }) => mapMessage(message, whole, new WeakMap()), message.role === 'user')
+    return (await ask(ctx, guard, clean)) ?? message
+  }
+
   /** Opens the placeholders of the session, and keeps those that are new. */
-  async function within<T>(ctx: Ctx, where: Where, work: (filter: TextFilter) => Promise<T>): Promise<T> {
+  async function within<T>(
+    ctx: Ctx,
+    where: Where,
+    work: (filter: TextFilter) => Promise<T>,
+    isOwn = false,
+  ): Promise<T> {
     const names = await vaults.of(ctx)
-    const done = await work(filterOf(ctx, names, where))
+    const done = await work(filterOf(ctx, names, where, isOwn))
     await names.save()
     return done
   }
 
-  function filterOf(ctx: Ctx, names: Placeholders, where: Where): TextFilter {
+  function filterOf(ctx: Ctx, names: Placeholders, where: Where, isOwn = false): TextFilter {
     const isPublic = publicValues(ctx)
-    const replace = (found: Finding): string | Promise<string> => {
+    const replace = (found: Finding, isNumber?: boolean): string | Promise<string> => {
       const { type, text, value } = found
       if (isPublic(value)) return text
       const action = typeof strategy === 'string' ? strategy : (strategy[type] ?? 'redact')
@@ -164,10 +190,14 @@ export function pii<Name extends string = 'guard:pii'>({
         case 'hash':
           return hash(type, value)
         case 'redact':
-          return names.nameOf(type, value)
+          return names.nameOf(type, value, { isOwn, isNumber })
       }
     }
-    return { detectors, replace, whole: (text) => replaceIn(text, detectors, replace) }
+    return {
+      detectors,
+      replace,
+      whole: (text, isNumber) => replaceIn(text, detectors, (found) => replace(found, isNumber)),
+    }
   }
 
   function publicValues({ agent }: Pick<Ctx, 'agent'>): (value: string) => boolean {
@@ -184,7 +214,11 @@ export function pii<Name extends string = 'guard:pii'>({
     if (!namesTool(restore, ctx.tool.name)) return false
     const names = await vaults.of(ctx)
     const unknown = new Set<string>()
-    const restored = await mapJson(args, (text) => names.restore(text, kinds, (name) => unknown.add(name)))
+    const restored = restoreJson(
+      args,
+      (text) => names.restore(text, kinds, (name) => unknown.add(name)),
+      (name) => names.isNumber(name),
+    )
     if (unknown.size > 0) return `Nobody knows what ${[...unknown].join(', ')} stands for. Ask the user for it.`
     if (restored !== args) ctx.modifyArgs(() => restored)
     return restored !== args
@@ -224,7 +258,6 @@ interface Known {
 async function cleanResult(result: ToolResult, whole: TextFilter['whole']): Promise<ToolResult> {
   const cleaned = await mapResult(result, whole)
   const { error } = result
-  if (!(error instanceof Error)) return cleaned
-  const mapped = await mapError(error, async (text) => whole(text))
+  const mapped = error === undefined ? undefined : await mapThrown(error, async (text) => whole(text))
   return mapped === error ? cleaned : { ...cleaned, error: mapped }
 }

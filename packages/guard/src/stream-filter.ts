@@ -9,7 +9,7 @@ export interface TextFilter {
   /** What stands in the place of a finding; may block. */
   replace(found: Finding): string | Promise<string>
   /** The same of a whole text. */
-  whole(text: string): string | Promise<string>
+  whole(text: string, isNumber?: boolean): string | Promise<string>
 }
 
 type Delta = Extract<ContentChunk, { type: 'text-delta' | 'reasoning-delta' }>
@@ -197,7 +197,7 @@ class Filtering {
     } catch {
       return this.#filter.whole(text)
     }
-    const filtered = await mapJson(args, (value) => this.#filter.whole(value))
+    const filtered = await mapJson(args, (value, isNumber) => this.#filter.whole(value, isNumber))
     return filtered === args ? text : JSON.stringify(filtered)
   }
 }

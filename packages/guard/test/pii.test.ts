@@ -20,11 +20,12 @@ const values = {
 }
 
 describe('guard.pii', () => {
-  it('puts placeholders in the place of values in the input: for the model, the history and the answer', async () => {
+  it('puts placeholders in the place of values in the input: for the model and the history, and not for its reader', async () => {
     const { agent, model } = scene([({ messages }) => `You wrote: ${messages.at(-1)?.content}`], pii())
     const session = agent.session()
     const { text, state } = await session.run(`I am ${mail}, card ${card}, ${mail}.`)
-    expect(text).toBe('You wrote: I am [EMAIL_1], card [CARD_1], [EMAIL_1].')
+    expect(text).toBe(`You wrote: I am ${mail}, card ${card}, ${mail}.`)
+    expect(session.history[1]?.content).toBe('You wrote: I am [EMAIL_1], card [CARD_1], [EMAIL_1].')
     expect(JSON.stringify([session.snapshot(), model.requests, state])).not.toMatch(/dana|4111/)
     expect(state).toEqual({ 'guard:pii:found': 3 })
   })

@@ -59,12 +59,12 @@ function domainEnd(text: string, from: number): number {
     if (labels > 0) {
       const top = topLevel(text, at, label)
       if (end > 0 && isNextSentence(text, from, at)) break
-      if (top > at) end = top
+      if (top > at && !isFile(text.slice(at, top))) end = top
     }
     if (text.charCodeAt(label) !== 46) break
     at = label + 1
   }
-  return end > 0 && isFile(text.slice(text.lastIndexOf('.', end - 1) + 1, end)) ? -1 : end
+  return end
 }
 
 function labelEnd(text: string, from: number): number {

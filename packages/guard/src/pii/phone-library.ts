@@ -1,0 +1,28 @@
+import type { Detector, Span } from '@allium/detect'
+import { phone } from './phone.ts'
+
+/** `findPhoneNumbersInText` of libphonenumber-js. */
+export type FindPhones = (
+  text: string,
+  options: { defaultCountry?: never; v2: true },
+) => readonly { startsAt: number; endsAt: number }[]
+
+/** What the library finds in a text, as an international number and as one of each of these countries. */
+export function phonesBy(find: FindPhones, countries: readonly string[] = ['US', 'GB', 'DE', 'FR']): Detector {
+  let last: { text: string; spans: readonly Span[] } | undefined
+  const spansOf = (text: string): readonly Span[] => {
+    if (last?.text !== text) last = { text, spans: /\d[\d ()./-]{4,}\d/.test(text) ? all(text) : [] }
+    return last.spans
+  }
+  return {
+    ...phone,
+    find: (text, from) => spansOf(text).find(({ start }) => start >= from),
+  }
+
+  function all(text: string): readonly Span[] {
+    const found = countries.flatMap((country) => find(text, { defaultCountry: country as never, v2: true }))
+    return found
+      .map(({ startsAt, endsAt }) => ({ start: startsAt, end: endsAt }))
+      .sort((a, b) => a.start - b.start || b.end - a.end)
+  }
+}
