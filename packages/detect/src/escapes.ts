@@ -1,5 +1,5 @@
 /** One character that a text writes as several. */
-export interface Escape {
+export interface Written {
   /** So many characters write it. */
   readonly length: number
   readonly char: string
@@ -9,7 +9,7 @@ export interface Escape {
  * The escape that begins at a backslash or a percent sign: of JSON (`\n`, `\u0040`) at any depth of quoting, of Markdown
  * (`\_`), of URLs (`%40`; letters and digits are not written so).
  */
-export function escapeAt(text: string, at: number): Escape | undefined {
+export function escapeAt(text: string, at: number): Written | undefined {
   const code = text.charCodeAt(at)
   if (code === percent) return percentAt(text, at)
   return code === backslash ? backslashAt(text, at) : undefined
@@ -55,7 +55,7 @@ function nextEscape(text: string, from: number): number {
 }
 
 /** JSON within JSON doubles its backslashes: a run of any length escapes what follows it. */
-function backslashAt(text: string, at: number): Escape | undefined {
+function backslashAt(text: string, at: number): Written | undefined {
   const end = backslashesEnd(text, at)
   const next = text.charAt(end)
   if (next === 'u') return unicodeAt(text, at, end + 1)
@@ -63,7 +63,7 @@ function backslashAt(text: string, at: number): Escape | undefined {
   return char === undefined ? undefined : { length: end + 1 - at, char }
 }
 
-function unicodeAt(text: string, at: number, digits: number): Escape | undefined {
+function unicodeAt(text: string, at: number, digits: number): Written | undefined {
   const first = hex(text, digits, 4)
   if (first === undefined) return undefined
   const end = digits + 4
@@ -76,13 +76,26 @@ function unicodeAt(text: string, at: number, digits: number): Escape | undefined
 }
 
 /** An escape that was escaped again has `25` behind its percent sign. */
-function percentAt(text: string, at: number): Escape | undefined {
+function percentAt(text: string, at: number): Written | undefined {
   let digits = at + 1
   while (text.startsWith('25', digits) && hex(text, digits + 2, 2) !== undefined) digits += 2
   const code = hex(text, digits, 2)
-  if (code === undefined || code > 126) return undefined
+  if (code !== undefined && code > 127) return utf8At(text, at)
+  if (code === undefined || code === 127) return undefined
   const char = String.fromCharCode(code)
   return /[A-Za-z0-9]/.test(char) ? undefined : { length: digits + 2 - at, char }
+}
+
+/** A character outside of ASCII: two to four bytes. */
+function utf8At(text: string, at: number): Written | undefined {
+  const first = hex(text, at + 1, 2) as number
+  const count = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0
+  if (count === 0 || !/^(?:%[89abAB][0-9A-Fa-f]){1,3}$/.test(text.slice(at + 3, at + count * 3))) return undefined
+  try {
+    return { length: count * 3, char: decodeURIComponent(text.slice(at, at + count * 3)) }
+  } catch {
+    return undefined
+  }
 }
 
 function hex(text: string, at: number, length: number): number | undefined {
@@ -126,7 +139,12 @@ function afterHigh(text: string, at: number): number {
   return isHigh ? (runStart(text, at - 5) ?? at) : at
 }
 
+const openUtf8 = /%[c-fC-F](?:[0-9A-Fa-f](?:%[89abAB][0-9A-Fa-f]){0,2}%?[89abAB]?)?$/
+
 function openPercent(text: string): number {
+  const end = text.slice(-12)
+  const utf8 = end.search(openUtf8)
+  if (utf8 >= 0) return text.length - end.length + utf8
   let at = text.length
   while (text.length - at < 64 && hexDigit(text.charCodeAt(at - 1)) >= 0) at--
   if (text.charCodeAt(at - 1) !== percent) return text.length

@@ -72,13 +72,8 @@ describe('where guard.pii looks', () => {
       ],
     }
     await agent.run(parts)
-    const [text, rest, file, json, url] = model.requests[0]?.messages[0]?.content as unknown as [
-      Sent,
-      Sent,
-      Sent,
-      Sent,
-      Sent,
-    ]
+    const [sent = {} as Message] = model.requests[0]?.messages ?? []
+    const [text, rest, file, json, url] = sent.content as unknown as Sent[]
     expect([text?.text, rest?.text]).toEqual(['I am [EMAIL_1]', ', hello.'])
     expect([new TextDecoder().decode(file?.data), file?.filename]).toEqual([
       'name,mail\nDana,[EMAIL_1]\n',

@@ -20,5 +20,5 @@ export const piiDetectors: Readonly<Record<PiiType, readonly Detector[]>> = {
   card: [card],
   ssn: [ssn],
   phone: [phone],
-  ip: [ip],
+  ip,
 }

@@ -1,51 +1,33 @@
 import { type Detector, isDigit, isWord, runStart, type Span } from '@allium/detect'
 
-/** IP addresses: runs of digits, dots and colons. */
-export const ip: Detector = { type: 'ip', longest: 60, open: (text) => runStart(text, text.length, 60, isOpen), find }
-
 const isHex = (code: number): boolean => isDigit(code) || ((code | 32) >= 97 && (code | 32) <= 102)
 const isPart = (code: number): boolean => isHex(code) || code === 46 || code === 58
 const isOpen = (code: number): boolean => isPart(code) || code === 47
+const open = (text: string): number => runStart(text, text.length, 60, isOpen)
 
-function find(text: string, from: number): Span | undefined {
-  const mark = /\d\.\d|:[0-9A-Fa-f]{0,4}:/g
-  mark.lastIndex = from
-  for (let match = mark.exec(text); match !== null; match = mark.exec(text)) {
-    const runFrom = runStart(text, match.index + 1, 60, isPart)
-    const run = /[0-9A-Fa-f:.]*/y
-    run.lastIndex = match.index
-    run.test(text)
-    const { lastIndex: runEnd } = run
-    mark.lastIndex = Math.max(runEnd, match.index + 1)
-    const { start, end } = trimmed(text, runFrom, runEnd)
-    if (start < from || isWord(text.charCodeAt(start - 1)) || isWord(text.charCodeAt(end))) continue
-    const address = text.slice(start, end)
-    if (isV4(address) ? !isVersion(text, start, end) : isV6(address)) return { start, end }
-    const plain = withoutPort(address)
-    if (plain !== undefined) return { start, end: start + plain.length }
+/** IP addresses, of both kinds. */
+export const ip: readonly Detector[] = [
+  { type: 'ip', longest: 60, open, find: findV4 },
+  { type: 'ip', longest: 60, open, find: findV6 },
+]
+
+function findV4(text: string, from: number): Span | undefined {
+  const four = /\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}/g
+  four.lastIndex = from
+  for (let match = four.exec(text); match !== null; match = four.exec(text)) {
+    const start = match.index
+    const end = start + match[0].length
+    if (isAlone(text, start, end) && isV4(match[0]) && !isVersion(text, start, end)) return { start, end }
+    four.lastIndex = end
   }
   return undefined
 }
 
-/** Without the punctuation around it. */
-function trimmed(text: string, from: number, until: number): Span {
-  if (until - from > 96) return { start: from, end: from }
-  let [start, end] = [from, until]
-  while (start < end && isEdge(text, start, start + 1)) start++
-  while (end > start && isEdge(text, end - 1, end - 2)) end--
-  return { start, end }
-}
-
-/** A dot, or a colon that is not one of two. */
-function isEdge(text: string, at: number, inward: number): boolean {
-  const code = text.charCodeAt(at)
-  return code === 46 || (code === 58 && text.charCodeAt(inward) !== 58)
-}
-
-/** `10.0.0.1:8080` */
-function withoutPort(address: string): string | undefined {
-  const match = /^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/.exec(address)
-  return match !== null && isV4(match[1] as string) ? match[1] : undefined
+/** No part of a word, nor of more than four numbers. */
+function isAlone(text: string, start: number, end: number): boolean {
+  if (isWord(text.charCodeAt(start - 1)) || isWord(text.charCodeAt(end))) return false
+  const isMore = (dot: number, digit: number) => text.charCodeAt(dot) === 46 && isDigit(text.charCodeAt(digit))
+  return !isMore(start - 1, start - 2) && !isMore(end, end + 1)
 }
 
 function isV4(address: string): boolean {
@@ -56,13 +38,46 @@ function isV4(address: string): boolean {
 /** Four single digits are a version, or a section, unless something says that they are an address. */
 function isVersion(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - 40), start).toLowerCase()
-  if (/(?:\b(?:v|ver|version|versions|release|rel|section|chapter|tag|semver)[\s.:="'`]*|[~^=<>]|\bv)$/.test(before))
+  if (/(?:\b(?:v|ver|version|versions|release|rel|section|chapter|tag|semver)[\s.:="'`]*|[~^]|[=<>]=)$/.test(before))
     return true
   const isShort = end - start === 7
   if (!isShort || /^(?::\d{2,5}|\/\d)/.test(text.slice(end, end + 6))) return false
   return !/\b(?:ip|ips|ipv4|dns|host|hosts|addr|address|addresses|server|servers|nameserver|gateway|router|client|peer|ping|from|remote|subnet|curl|ssh|resolver)\b|\/\/$/.test(
     before,
   )
+}
+
+function findV6(text: string, from: number): Span | undefined {
+  const mark = /:[0-9A-Fa-f]{0,4}:/g
+  mark.lastIndex = from
+  for (let match = mark.exec(text); match !== null; match = mark.exec(text)) {
+    const runFrom = runStart(text, match.index + 1, 60, isPart)
+    const run = /[0-9A-Fa-f:.]*/y
+    run.lastIndex = match.index
+    run.test(text)
+    const { lastIndex: until } = run
+    mark.lastIndex = Math.max(until, match.index + 1)
+    const { start, end } = trimmed(text, runFrom, until)
+    const isFree = start >= from && !isWord(text.charCodeAt(start - 1)) && !isWord(text.charCodeAt(end))
+    if (isFree && isV6(text.slice(start, end))) return { start, end }
+  }
+  return undefined
+}
+
+/** Without the punctuation around it, and without letters that end a word of another alphabet. */
+function trimmed(text: string, from: number, until: number): Span {
+  if (until - from > 96) return { start: from, end: from }
+  let [start, end] = [from, until]
+  if (/\p{L}/u.test(text.charAt(start - 1))) while (start < end && text.charCodeAt(start) !== 58) start++
+  while (start < end && isEdge(text, start, start + 1)) start++
+  while (end > start && isEdge(text, end - 1, end - 2)) end--
+  return { start, end }
+}
+
+/** A dot, or a colon that is not one of two. */
+function isEdge(text: string, at: number, inward: number): boolean {
+  const code = text.charCodeAt(at)
+  return code === 46 || (code === 58 && text.charCodeAt(inward) !== 58)
 }
 
 function isV6(address: string): boolean {

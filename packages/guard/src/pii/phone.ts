@@ -12,10 +12,10 @@ const northAmerican = new RegExp(
   'y',
 )
 const national = new RegExp(
-  String.raw`\(?0[1-9]\d{0,4}\)?[ ./-]{1,2}(?=(?:[ /.-]?\d){5,9}(?!\d))(?:[ /.-]?\d){5,9}${extension}`,
+  String.raw`(?:\(0[1-9]\d{0,4}\)[ ./-]{0,2}|0[1-9]\d{0,4}[ ./-]{1,2})(?=(?:[ /.-]?\d){5,9}(?!\d))(?:[ /.-]?\d){5,9}${extension}`,
   'y',
 )
-const said = new RegExp(String.raw`(?:\+?\(?\d(?:[ ()./-]{0,2}\d){6,14})${extension}`, 'y')
+const said = new RegExp(String.raw`(?:\+?(?:\(\d{1,5}\)[ ./-]{0,2})?\d(?:[ ()./-]{0,2}\d){5,14})${extension}`, 'y')
 
 /** Behind such a word any number of seven digits and more is one. */
 const announced =
