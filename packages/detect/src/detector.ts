@@ -46,7 +46,11 @@ export function findFrom(detectors: readonly Detector[], text: string, from: num
 }
 
 /** A text with what was found in it replaced. */
-export function replaceAll(text: string, detectors: readonly Detector[], replace: (found: Finding) => string): string {
+export function replaceFound(
+  text: string,
+  detectors: readonly Detector[],
+  replace: (found: Finding) => string,
+): string {
   let replaced = ''
   let at = 0
   for (const finding of findAll(detectors, text)) {

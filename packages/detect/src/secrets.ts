@@ -1,4 +1,4 @@
-import { type Detector, replaceAll } from './detector.ts'
+import { type Detector, replaceFound } from './detector.ts'
 import { innerKeys } from './keys/inner-keys.ts'
 import { bearerTokens, privateKeys, urlPasswords, webTokens } from './keys/tokens.ts'
 import { vendorKeys } from './keys/vendor-keys.ts'
@@ -10,7 +10,7 @@ const secretDetectors: readonly Detector[] = [...keyDetectors, bearerTokens, url
 
 /** A text without what looks like a credential: keys, tokens behind "Bearer", passwords in URLs. */
 export function hideSecrets(text: string, instead: string): string {
-  return replaceAll(text, secretDetectors, () => instead)
+  return replaceFound(text, secretDetectors, () => instead)
 }
 
 /** Whether a setting, a header or a field of this name holds a credential. */
