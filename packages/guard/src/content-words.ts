@@ -11,11 +11,27 @@ export function keywordDetectors(keywords: readonly string[]): Detector[] {
   if (words.length === 0) return []
   let automaton: Automaton | undefined
   const longest = Math.max(...words.map((word) => word.length + (word.split(' ').length - 1) * mostSpaces)) + 2
-  const find = (text: string, from: number) => {
+  const made = () => {
     automaton ??= new Automaton(words)
-    return automaton.find(text, from)
+    return automaton
   }
-  return [{ type: 'keyword', longest, loose: true, find }]
+  return [
+    { type: 'keyword', longest, loose: true, find: (text, from) => made().find(text, from, isAlone) },
+    { type: 'keyword', longest: longest * 2 + 8, loose: true, find: (text, from) => findSpaced(text, from, made()) },
+  ]
+}
+
+/** Letters with one sign between each and the next: `n i g h t`, `n.i.g.h.t`. */
+function findSpaced(text: string, from: number, automaton: Automaton): Span | undefined {
+  const spaced = /(?:[^\s._*-][ ._*-]){3,200}[^\s._*-]/g
+  spaced.lastIndex = from
+  for (let run = spaced.exec(text); run !== null; run = spaced.exec(text)) {
+    const letters = run[0].replace(/(.)./gs, '$1')
+    const found = letters.length < 4 ? undefined : automaton.find(letters, 0, isLong)
+    if (found !== undefined) return { start: run.index + found.start * 2, end: run.index + found.end * 2 - 1 }
+    spaced.lastIndex = run.index + Math.max(1, run[0].length - 8)
+  }
+  return undefined
 }
 
 const mostSpaces = 16
@@ -121,7 +137,7 @@ class Automaton {
     }
   }
 
-  find(text: string, from: number): Span | undefined {
+  find(text: string, from: number, fits: Fits): Span | undefined {
     const [next, width, ascii, ends, shorter] = [this.#next, this.#width, this.#ascii, this.#ends, this.#shorter]
     let best: Span | undefined
     let spaces = 0
@@ -142,7 +158,8 @@ class Automaton {
         end !== 0;
         end = shorter[end] as number
       )
-        for (const word of ends[end] as readonly string[]) best = this.#better(best, spanOf(text, from, at + 1, word))
+        for (const word of ends[end] as readonly string[])
+          best = this.#better(best, spanOf(text, from, at + 1, word, fits))
     }
     return best
   }
@@ -154,7 +171,7 @@ class Automaton {
 }
 
 /** Where a word stands that ends at a place, if it does: its letters, or signs for them, and no letter around it. */
-function spanOf(text: string, from: number, end: number, keyword: string): Span | undefined {
+function spanOf(text: string, from: number, end: number, keyword: string, fits: Fits): Span | undefined {
   let at = end
   let plain = false
   let signs = 0
@@ -171,10 +188,17 @@ function spanOf(text: string, from: number, end: number, keyword: string): Span 
     at--
   }
   if (signs > 0 && (!plain || keyword.length < 4)) return undefined
-  const isAlone =
-    !joins(keyword.charAt(0), charBefore(text, at)) && !joins(keyword.charAt(keyword.length - 1), charAt(text, end))
-  return isAlone ? { start: at, end } : undefined
+  return fits(text, { start: at, end }, keyword) ? { start: at, end } : undefined
 }
+
+/** Whether a word may stand there. */
+type Fits = (text: string, span: Span, keyword: string) => boolean
+
+const isAlone: Fits = (text, { start, end }, keyword) =>
+  !joins(keyword.charAt(0), charBefore(text, start)) && !joins(keyword.charAt(keyword.length - 1), charAt(text, end))
+
+/** Among spaced letters nothing tells where a word begins. */
+const isLong: Fits = (_text, _span, keyword) => keyword.length > 3
 
 const isLetter = (char: string): boolean => (char < '\x80' ? asciiWord.test(char) : word.test(char))
 const joins = (edge: string, beside: string): boolean =>
