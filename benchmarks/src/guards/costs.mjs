@@ -24,8 +24,9 @@ const silent = {
 async function timed(agent, text) {
   let least = Number.POSITIVE_INFINITY
   for (let i = 0; i < 15; i++) {
+    const input = JSON.parse(JSON.stringify(`${i} ${text}`)) // in one piece, as texts come from outside
     const start = performance.now()
-    await agent.run(`${i} ${text}`)
+    await agent.run(input)
     least = Math.min(least, performance.now() - start)
   }
   return least

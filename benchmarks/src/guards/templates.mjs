@@ -35,7 +35,7 @@ export const templates = [
   'Dear {word},\n{email}\n{phone}\nyours',
   'IBAN:{iban};BIC:COBADEFF',
   '{word}，{email}。{word}',
-  'A {word} at {ip}:8080 said no to {email}.',
+  'A {word} at {ip} said no to {email}.',
 ]
 
 /** What looks like a value and is none. */

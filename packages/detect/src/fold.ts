@@ -89,7 +89,9 @@ const looseForms = new Forms((char) => looser(plainForm(char)))
 class Folding {
   readonly #text: string
   readonly #forms: Forms
-  #folded = ''
+  /** Joined at the end: a text that grows by `+=` is slow to go through. */
+  readonly #pieces: string[] = []
+  #size = 0
   /** Where a part of another length stands: from there on, places are counted anew. */
   readonly #at: number[] = []
   readonly #length: number[] = []
@@ -115,14 +117,14 @@ class Folding {
       const form = char.length === 1 && forms.isItself(char.charCodeAt(0)) ? char : forms.form(char)
       const isSame = form === char && form.length === length
       if (!isSame) {
-        this.#folded += text.slice(from, at)
+        this.#add(text.slice(from, at))
         this.#put(form, at, at + length)
         from = at + length
       }
       at += length
     }
     if (from === 0) return asItIs(text, loose)
-    this.#folded += text.slice(from)
+    this.#add(text.slice(from))
     return this.#result(loose)
   }
 
@@ -136,18 +138,24 @@ class Folding {
 
   #put(form: string, from: number, to: number): void {
     if (form.length !== to - from || form.length !== 1) {
-      this.#at.push(this.#folded.length)
+      this.#at.push(this.#size)
       this.#length.push(form.length)
       this.#from.push(from)
       this.#to.push(to)
     }
-    this.#folded += form
+    this.#add(form)
+  }
+
+  #add(piece: string): void {
+    this.#pieces.push(piece)
+    this.#size += piece.length
   }
 
   #result(loose: boolean): Folded {
     const [at, length, from, to] = [this.#at, this.#length, this.#from, this.#to]
     const all = this.#text.length
-    const { length: most } = this.#folded
+    const folded = this.#pieces.join('')
+    const { length: most } = folded
     const place = (index: number): [number, number] => {
       const i = lastUpTo(at, index)
       if (i < 0) return [index, index + 1]
@@ -157,7 +165,7 @@ class Folding {
       return [start, start + 1]
     }
     return {
-      text: loose ? lowered(this.#folded) : this.#folded,
+      text: loose ? lowered(folded) : folded,
       original: (start, end) => [start < most ? place(start)[0] : all, end > 0 ? place(Math.min(end, most) - 1)[1] : 0],
       folded(index) {
         const i = lastUpTo(from, index - 1)

@@ -27,8 +27,10 @@ export async function injectionScore(text: string): Promise<number> {
   return highest
 }
 
-function severityOf({ type, severity }: { type: string; severity: number }): number {
-  return type === 'roleManipulation' || type === 'encoding' ? Math.min(severity, weak) : severity
+function severityOf({ type, severity, match }: { type: string; severity: number; match: string }): number {
+  const isWeak = type === 'roleManipulation' || type === 'encoding'
+  const isVague = type === 'systemPromptLeak' && !/prompt|system|your|above|hidden/i.test(match)
+  return isWeak || isVague ? Math.min(severity, weak) : severity
 }
 
 async function builder(): Promise<ReturnType<typeof createVard>> {

@@ -10,7 +10,7 @@ const drop =
 /** What attacks say, of those that benign texts hardly do. Texts are folded, in lower case, with single spaces. */
 const attacks: readonly RegExp[] = [
   new RegExp(
-    `\\b${drop} (?=(?:all|any|every|the|these|those|your|my|our|previous|prior|earlier|above|preceding|existing|former|initial|original|system)\\b)${before}${orders}\\b`,
+    `\\b${drop} (?=(?:the )?(?:all|any|every|these|those|your|our|previous|prior|earlier|above|preceding|existing|former|initial|original|system)\\b)${before}${orders}\\b`,
   ),
   /\b(?:ignore|disregard|forget) (?:everything|anything|all|what(?:ever)?|the text|the above)(?: that)?(?: (?:was|were|is|came|comes|said|written|stated|you|have|been|told|i|we|they|learned|know|about)){0,5} (?:above|before|previously|earlier|so far|until now|prior)\b/,
   /\b(?:ignore|disregard|forget) (?:the|all|everything)(?: of)?(?: the)? above\b/,

@@ -91,7 +91,7 @@ export function pii<Name extends string = 'guard:pii'>({
   const guard = failing(as, failure)
   const hash = hashOf(hashKey)
   const vaults = new OpenVaults(as, vault)
-  const known: Known = { clean: new WeakSet(), unchanged: new WeakMap() }
+  const known: Known = { clean: new WeakSet(), unchanged: new WeakMap(), recent: new WeakMap() }
   /** A vault of one's own is waited for. */
   const ask = vault === undefined ? work : decide
   const stateKey = `${as}:found`
@@ -193,11 +193,15 @@ export function pii<Name extends string = 'guard:pii'>({
           return names.nameOf(type, value, { isOwn, isNumber })
       }
     }
-    return {
-      detectors,
-      replace,
-      whole: (text, isNumber) => replaceIn(text, detectors, (found) => replace(found, isNumber)),
+    /** What was cleaned for the history is sent to the model right after. */
+    const whole = async (text: string, isNumber?: boolean) => {
+      const recent = known.recent.get(ctx.agent) ?? []
+      if (recent.includes(text)) return text
+      const cleaned = await replaceIn(text, detectors, (found) => replace(found, isNumber))
+      known.recent.set(ctx.agent, [cleaned, ...recent.slice(0, 7)])
+      return cleaned
     }
+    return { detectors, replace, whole }
   }
 
   function publicValues({ agent }: Pick<Ctx, 'agent'>): (value: string) => boolean {
@@ -252,6 +256,8 @@ interface Known {
   /** Messages that cannot change any more. */
   readonly clean: WeakSet<object>
   readonly unchanged: Unchanged
+  /** The last texts that were cleaned, as they are now, by agent. */
+  readonly recent: WeakMap<object, readonly string[]>
 }
 
 /** What was thrown goes to logs: it is cleaned as well. */

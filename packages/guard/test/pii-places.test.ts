@@ -161,6 +161,6 @@ describe('what the reader of guard.pii sees', () => {
 
 it('finds national numbers of a country with the phone library', async () => {
   const phones = { find: findPhoneNumbersInText, countries: ['FR', 'US'] }
-  const { agent } = scene(['Le 1 42 68 53 00, or 2015550123.'], pii({ phones }))
-  expect((await agent.run('hi')).text).toBe('Le [PHONE_1], or [PHONE_2].')
+  const { agent } = scene(['Le 1 42 68 53 00, or call 2015550123.'], pii({ phones }))
+  expect((await agent.run('hi')).text).toBe('Le [PHONE_1], or call [PHONE_2].')
 })

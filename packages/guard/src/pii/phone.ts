@@ -62,16 +62,18 @@ function nationalEnd(text: string, start: number): number | undefined {
   return digits.length >= 9 && digits.length <= 12 ? end : undefined
 }
 
-function saidEnd(text: string, start: number): number | undefined {
-  if (
-    !announced.test(
-      text.slice(
-        runStart(text, start, 40, () => true),
-        start,
-      ),
-    )
+/** Whether a word before it says that it is a phone number. */
+export function isAnnounced(text: string, start: number): boolean {
+  return announced.test(
+    text.slice(
+      runStart(text, start, 40, () => true),
+      start,
+    ),
   )
-    return undefined
+}
+
+function saidEnd(text: string, start: number): number | undefined {
+  if (!isAnnounced(text, start)) return undefined
   const end = matchEnd(said, text, start)
   return end === undefined || isDate(text.slice(start, end)) ? undefined : end
 }
