@@ -13,7 +13,10 @@ function isWritten(text: string, { start, end }: Span): boolean {
   const isPart = /[\w][.,/:-]?$/.test(text.slice(0, start).slice(-2)) || /^[.,/:-]?\w/.test(text.slice(end, end + 2))
   if (isPart || /^\d{4}[ ./-]\d{1,2}[ ./-]\d{1,2}|^\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{1,2}:\d\d/.test(written))
     return false
-  return /^\+|\d[ ()./-]+\d/.test(written) || isAnnounced(text, start)
+  if (written.startsWith('+') || isAnnounced(text, start)) return true
+  const groups = written.match(/\d+/g) ?? []
+  const isGrouped = groups.length > 1 && groups.slice(1).every((group) => group.length > 1)
+  return isGrouped && groups.join('').length > 8 && !/^[\d.]*$/.test(written)
 }
 
 /** What the library finds in a text, as an international number and as one of each of these countries. */
