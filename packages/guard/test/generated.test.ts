@@ -40,6 +40,7 @@ const contexts: Readonly<Record<string, (value: string, word: string) => string>
   'straight quotes': (value, word) => `${word}='${value}'`,
   brackets: (value, word) => `${word} (${value})[${word}]`,
   dash: (value, word) => `${value} — ${word}`,
+  'no space, in a script that is not Latin': (value, word) => (/[a-z]/i.test(word) ? value : `${word}${value}${word}`),
   'full stop of Chinese': (value, word) => `${word}：${value}。${word}`,
   line: (value, word) => `${word}\n${value}\n${word}`,
   tab: (value, word) => `${word}\t${value}\t1`,

@@ -43,7 +43,7 @@ function mayStand(text: string, at: number, first: number, end: number): boolean
   return code === 39 && at + 1 < end && isLetter(before) && isLetter(behind)
 }
 
-const latin = /[\p{Script=Latin}\p{M}]/u
+const latin = /[\p{Script=Latin}\p{Script=Inherited}]/u
 const letter = /[\p{L}\p{M}\p{N}]/u
 const isLatinAt = (text: string, at: number): boolean => text.charCodeAt(at) < 128 || latin.test(text.charAt(at))
 const isLetterAt = (text: string, at: number): boolean =>

@@ -68,7 +68,8 @@ function findV6(text: string, from: number): Span | undefined {
 function trimmed(text: string, from: number, until: number): Span {
   if (until - from > 96) return { start: from, end: from }
   let [start, end] = [from, until]
-  if (/\p{L}/u.test(text.charAt(start - 1))) while (start < end && text.charCodeAt(start) !== 58) start++
+  const word = /\p{L}/u.test(text.charAt(start - 1)) ? /^[A-Fa-f]+(?=:)/.exec(text.slice(start, end)) : null
+  if (word !== null) start += word[0].length
   while (start < end && isEdge(text, start, start + 1)) start++
   while (end > start && isEdge(text, end - 1, end - 2)) end--
   return { start, end }
