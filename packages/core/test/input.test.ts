@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Message, Part } from '../src/index.ts'
-import { build, settled } from './kit.ts'
+import type { Message, Middleware, Part } from '../src/index.ts'
+import { build, failure, oneCall, settled, tool } from './kit.ts'
 
 const call = (callId: string): Part => ({ type: 'tool-call', callId, name: 'work', args: {} })
 const result = (callId: string): Part => ({ type: 'tool-result', callId, name: 'work', content: 'ok' })
@@ -32,5 +32,40 @@ describe('an input with tool calls', () => {
     const second = agent.session()
     second.restore(JSON.parse(JSON.stringify(first.snapshot())))
     expect((await second.run('And?')).text).toBe('Again.')
+  })
+})
+
+describe('the input and what a layer puts in its place', () => {
+  it('is refused where it has the id of a tool call that stands in the history', async () => {
+    const { agent } = build([...oneCall, 'more'], [], { tools: [tool('work')] })
+    const session = agent.session()
+    await session.run('hi')
+    expect(await failure(session.run([asked('c1'), answered('c1'), user]))).toMatchObject({
+      code: 'message.invalid',
+      message: expect.stringContaining('"c1"'),
+    })
+    expect((await session.run('again')).text).toBe('more')
+  })
+
+  it('gives a later call of the model that repeats an id of it another one', async () => {
+    const { agent } = build(['first', ...oneCall], [], { tools: [tool('work')] })
+    const session = agent.session()
+    await session.run('hi')
+    expect((await session.run([asked('c1'), answered('c1'), user])).toolCalls).toMatchObject([{ callId: 'c1_2' }])
+  })
+
+  it('a layer that gives something else than messages gets an error that says what they are', async () => {
+    const wrong: Middleware = {
+      name: 'wrong',
+      turn(ctx, next) {
+        ctx.input = 'hi' as never
+        return next()
+      },
+    }
+    const { agent } = build(['done'], [wrong])
+    expect(await failure(agent.run('hi'))).toMatchObject({
+      code: 'layer.result',
+      message: expect.stringContaining('ctx.input'),
+    })
   })
 })

@@ -22,6 +22,23 @@ describe('the option output', () => {
     })
   })
 
+  it('has its onion compiled once, with the same layers of the run or without any', async () => {
+    let wrapped = 0
+    const counts: Middleware = {
+      name: 'counts',
+      wrapHooks({ layer, run }) {
+        if (layer === undefined) wrapped++
+        return run
+      },
+    }
+    const { agent } = build(['a', answer(), answer(), answer(), answer()], [counts], { tools: [tool('look')] })
+    await agent.run('hi')
+    const before = wrapped
+    const use: Middleware[] = [{ name: 'own', turn: (_, next) => next() }]
+    for (const options of [{}, {}, { use }, { use }]) await agent.run('Oslo?', { output: weather, ...options })
+    expect((wrapped - before) / before).toBe(2)
+  })
+
   it('works with tools: the model answers through a tool, which the rest of the onion knows as text', async () => {
     const steps = [
       { text: 'Looking.', toolCalls: [{ name: 'look' }] },

@@ -96,6 +96,21 @@ describe('tool arguments', () => {
     expect(JSON.stringify(session.history)).toContain('{"n":"7"}')
   })
 
+  it('whose schema throws are refused; what it threw is on the result, and the model is not told', async () => {
+    const boom = new Error('password=hunter2')
+    const schema = z.object({}).transform(() => {
+      throw boom
+    })
+    const { told, result } = await called({}, { schema })
+    expect(told).toBe('The arguments could not be checked.')
+    expect(result?.toolCalls[0]?.result.error).toBe(boom)
+  })
+
+  it('that are cut are said to be; others that are no object only what they are', async () => {
+    expect((await called('{"n":')).told).toMatch(/not valid JSON. They may have been truncated. Send/)
+    expect((await called('[1]')).told).toMatch(/not a JSON object. Send/)
+  })
+
   it('are checked again after modifyArgs', async () => {
     const schema = z.object({ n: z.number() })
     const spoil: Middleware = {

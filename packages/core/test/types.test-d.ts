@@ -344,3 +344,11 @@ export async function decisions() {
   // @ts-expect-error an approval is true, or it is a refusal
   session.resume({ c1: { approve: false } })
 }
+
+export const answers = new Agent({ model: 'x/y' }).use('turn', (ctx, next) => {
+  same<string | null, typeof ctx.output>()
+  ctx.output = 'an answer'
+  // @ts-expect-error an answer is a text; none is given by leaving it as it is
+  ctx.output = null
+  return next()
+})

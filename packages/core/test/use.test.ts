@@ -6,6 +6,13 @@ import { build, failure, oneCall, tool } from './kit.ts'
 const idle = (name: string): Middleware => ({ name, turn: (_, next) => next() })
 
 describe('use', () => {
+  it('names functions of nested lists by their place in the whole, so that none shares a name', async () => {
+    const turn: Middleware['turn'] = (_, next) => next()
+    const { agent } = build(['done'])
+    agent.use([[turn, turn], turn])
+    expect(agent.inspect().layers.map(({ name }) => name)).toEqual(['turn#0', 'turn#1', 'turn#2'])
+  })
+
   it('takes every form, in one chain, in order', async () => {
     const log: string[] = []
     const turn = (entry: string) => async (_: unknown, next: () => Promise<void>) => {

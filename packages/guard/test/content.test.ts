@@ -81,8 +81,10 @@ describe('guard.content', () => {
       await agent.run('hi')
       return performance.now() - start
     }
-    await timed(words)
-    expect(Math.min(await timed(words), await timed(words))).toBeLessThan(500)
+    const least = async (keywords: string[]) =>
+      Math.min(await timed(keywords), await timed(keywords), await timed(keywords))
+    const one = await least(words.slice(0, 1))
+    expect(await least(words)).toBeLessThan(one * 4 + 50)
   })
 
   it('finds patterns wherever they are split, with digits of all scripts', async () => {

@@ -1,11 +1,13 @@
 import { AlliumError } from '../errors/allium-error.ts'
-import type { Layer, Usable } from '../middleware/middleware.ts'
+import type { Layer, Middleware, Usable } from '../middleware/middleware.ts'
 import { toLayers } from '../middleware/normalize.ts'
 import { checkNames, checkRunLayers, compileOnion, wrapOnion } from '../middleware/onion.ts'
 import { checkOrder } from '../middleware/order.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { AgentScope } from '../rings/agent/agent-scope.ts'
 import { declareFields, type StateField } from '../state/field.ts'
+
+const none: readonly Usable[] = []
 
 export type OrderCheck = 'error' | 'warn' | 'off'
 
@@ -14,7 +16,8 @@ export class LayerStack {
   readonly layers: Layer[] = []
   readonly #scope: AgentScope
   readonly #names = new Set<string>()
-  readonly #ofRuns = new WeakMap<readonly Usable[], Onion>()
+  /** By the run's own layers, and by the one inside them. */
+  readonly #ofRuns = new WeakMap<readonly Usable[], WeakMap<object, Onion>>()
 
   constructor(scope: AgentScope) {
     this.#scope = scope
@@ -29,14 +32,16 @@ export class LayerStack {
     for (const { name } of added) this.#names.add(name)
   }
 
-  /** The onion with a run's own layers inside; compiled once for each array. */
-  with(use: readonly Usable[]): Onion {
-    let onion = this.#ofRuns.get(use)
+  /** The onion with a run's own layers inside, and one inside these; compiled once for each array and layer. */
+  with(use: readonly Usable[] = none, inner?: Middleware): Onion {
+    const compiled = this.#ofRuns.get(use) ?? new WeakMap<object, Onion>()
+    this.#ofRuns.set(use, compiled)
+    let onion = compiled.get(inner ?? use)
     if (onion === undefined) {
-      const layers = toLayers(use, undefined, this.layers.length)
+      const layers = toLayers(inner === undefined ? use : [...use, inner], undefined, this.layers.length)
       checkRunLayers(layers, this.#names)
       onion = wrapOnion(compileOnion(this.layers, layers), [...this.layers, ...layers])
-      this.#ofRuns.set(use, onion)
+      compiled.set(inner ?? use, onion)
     }
     return onion
   }

@@ -1,6 +1,6 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
-import type { Layer, Usable } from '../middleware/middleware.ts'
+import type { Layer, Middleware, Usable } from '../middleware/middleware.ts'
 import { compileOnion, wrapOnion } from '../middleware/onion.ts'
 import type { Ring } from '../onion/attempt.ts'
 import type { Onion } from '../onion/hook.ts'
@@ -66,8 +66,8 @@ export class Lifecycle implements SessionHost {
       run.abort(`the agent was disposed, and the run took longer than ${timeout} ms`)
   }
 
-  onionWith(use: readonly Usable[]): Onion {
-    return this.#stack.with(use)
+  onionWith(use: readonly Usable[] | undefined, inner?: Middleware): Onion {
+    return this.#stack.with(use, inner)
   }
   checkContext(context: unknown): unknown {
     return checkValue(this.scope.setup.context, context, 'context', 'run.options')

@@ -27,9 +27,9 @@ export async function loop(turn: Turn, core: Attempt): Promise<void> {
       const call = beginCall(turn)
       let response: ModelResponse
       try {
-        response = (await turn.run(call)) as ModelResponse
+        response = (await turn.life.run(call)) as ModelResponse
         goesOn(turn)
-        if (turn.answer.flushes(response)) response = await turn.until(turn.answer.flush(response))
+        if (turn.answer.flushes(response)) response = await turn.life.until(turn.answer.flush(response))
       } catch (error) {
         callFailed(call, error)
         throw error
@@ -39,7 +39,7 @@ export async function loop(turn: Turn, core: Attempt): Promise<void> {
       const asked = response.toolCalls.length === 0 ? none : askedCalls(response)
       if (asked.length > 0) await toolStep(turn, asked)
       goesOn(turn)
-      turn.answer.endStep()
+      turn.answer.stepEnd.end()
       if (asked.length === 0) break
       if (turn.waiting !== undefined) turn.waits = true
     }
@@ -55,11 +55,11 @@ async function resumeStep(turn: Turn, resume: Resume): Promise<void> {
   turn.tellStep('step:start')
   await toolStep(turn, decidedCalls(turn, resume))
   goesOn(turn)
-  turn.answer.endStep()
+  turn.answer.stepEnd.end()
   turn.waits = turn.session.history.pending().length > 0
   turn.stepIndex++
 }
 
-function goesOn(turn: Turn): void {
-  if (turn.isOver) throw turn.reason
+function goesOn({ life }: Turn): void {
+  if (life.isOver) throw life.reason
 }

@@ -27,8 +27,18 @@ export function callEnded(call: ModelCall, response: ModelResponse): void {
   const { finishReason, usage, model } = response
   turn.answer.finish({ type: 'finish', reason: finishReason, usage }, response.toolCalls.length > 0)
   if (observers.has('model:end')) {
-    const place = { sessionId: session.id, turnId, stepIndex, model, callIndex }
-    observers.emit('model:end', { type: 'model:end', ...place, finishReason, usage: { ...usage } })
+    const sessionId = session.id
+    const told = { ...usage }
+    observers.emit('model:end', {
+      type: 'model:end',
+      sessionId,
+      turnId,
+      stepIndex,
+      model,
+      callIndex,
+      finishReason,
+      usage: told,
+    })
   }
   commit(turn, response)
 }
@@ -50,7 +60,7 @@ function commit(turn: Turn, response: ModelResponse): void {
   const { session } = turn
   if (response.toolCalls.length > 0) for (const { callId } of response.toolCalls) session.callIds.add(callId)
   const empty = message.content.length === 0
-  if (!empty) turn.commit(message)
+  if (!empty) turn.view.commit(message)
   turn.answer.committed(response, empty ? undefined : session.history.items.length - 1, response.toolCalls.length > 0)
 }
 

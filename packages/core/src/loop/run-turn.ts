@@ -3,7 +3,7 @@ import type { BlockError } from '../errors/block-error.ts'
 import { messageOf } from '../errors/describe.ts'
 import { isStackOverflow } from '../errors/stack-overflow.ts'
 import type { RunStatus, TurnEnd, TurnStart } from '../events/events.ts'
-import type { RunEnd } from '../rings/turn/run-ends.ts'
+import type { RunEnd } from '../rings/turn/afterwards.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import { withPartial } from './partial.ts'
 import type { RunResult } from './run-result.ts'
@@ -25,42 +25,42 @@ export async function runTurn(
   begin(turn)
   let output: unknown
   try {
-    if (turn.end === undefined) await turn.pass()
+    if (turn.end === undefined) await turn.life.pass()
   } catch (error) {
-    if (turn.end === undefined) turn.close('failed', layersTooDeep(error, turn))
+    if (turn.end === undefined) turn.life.close('failed', layersTooDeep(error, turn))
   }
-  turn.decided = true
-  const unwinding = turn.grace.unwound()
+  turn.life.decided = true
+  const unwinding = turn.life.grace.unwound()
   if (unwinding !== undefined) await unwinding
   try {
     if (turn.waits && turn.end === undefined) await suspend(turn)
     if (parse !== undefined && statusOf(turn) === 'completed') output = await parse(turn.answer.output ?? '')
   } catch (error) {
-    turn.close('failed', error)
+    turn.life.close('failed', error)
   }
-  turn.clearDeadlines()
+  turn.life.clearDeadlines()
   closeHistory(turn)
-  turn.answer.seal()
+  turn.answer.stepEnd.seal()
   const notStored = session.keepers === undefined ? undefined : await store(turn, session.keepers)
   session.turn = undefined
   const { end } = turn
   const status = statusOf(turn)
   const told = tellEnd(turn, status)
-  if (turn.ends !== undefined) await turn.bounded(turn.runEnds(told))
+  if (turn.after !== undefined) await turn.after.tell(told)
   if (end === undefined || end.kind === 'blocked') {
     const ended = result(turn, status as RunResult['status'])
     if (parse !== undefined) ended.output = (output ?? null) as RunResult['output']
     session.state.endTurn()
     notStored?.()
     settled({ result: ended })
-    if (turn.deferred !== undefined) await turn.bounded(Promise.all(turn.deferred))
+    if (turn.after !== undefined) await turn.after.settled()
     return ended
   }
   session.state.endTurn()
   const error = withPartial(end.error, turn)
   notStored?.()
   settled({ error })
-  if (turn.deferred !== undefined) await turn.bounded(Promise.all(turn.deferred))
+  if (turn.after !== undefined) await turn.after.settled()
   throw error
 }
 
@@ -79,7 +79,7 @@ function closeHistory(turn: Turn): void {
   const { end, answer, session } = turn
   if (end === undefined && turn.waits) return
   if (end !== undefined) {
-    turn.seal()
+    turn.view.seal()
     session.history.closePending('Cancelled.')
     answer.dropUnseen()
     answer.outlet.drop(0)

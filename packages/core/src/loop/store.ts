@@ -17,7 +17,7 @@ export async function store(turn: Turn, keepers: readonly SessionKeeper[]): Prom
       await keeper.end?.(stored)
     } catch (error) {
       failed = true
-      if (turn.end === undefined) turn.close('failed', error)
+      if (turn.end === undefined) turn.life.close('failed', error)
       else tellNotStored(turn, error)
     }
   if (failed) return () => session.notStored(hadEffect(turn))

@@ -2,26 +2,21 @@ import type { ToolEnd } from '../events/events.ts'
 import { cloneJson } from '../messages/json.ts'
 import type { ToolResultPart } from '../messages/message.ts'
 import type { ToolCall as CallOfModel, ModelResponse } from '../model/response.ts'
+import { notJson } from '../model/tool-args.ts'
 import { toolRing } from '../rings/tool/ring.ts'
-import { type AskedCall, ToolCall } from '../rings/tool/tool-call.ts'
+import { type AskedCall, type SentArgs, ToolCall } from '../rings/tool/tool-call.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import type { ToolCallRecord } from '../rings/turn/turn-options.ts'
-import { checkArgs, refusedKey } from '../tool/check-args.ts'
+import { type CheckedArgs, checkArgs, refusedKey } from '../tool/check-args.ts'
 import { errorResult, type ToolResult } from '../tool/tool-result.ts'
 
 /** Runs tool calls, some at once, and puts their results into the history in the order of the calls. */
 export async function toolStep(turn: Turn, calls: readonly AskedCall[]): Promise<void> {
   if (calls.length === 0) return
-  const records: ToolCallRecord[] = new Array(calls.length)
-  const running = new Set<AskedCall>()
-  turn.closeStep = () => {
-    for (const { call } of running) tellEnd(turn, call.name, cancelled(call.callId))
-    running.clear()
-    commitResults(turn, calls, records)
-  }
-  if (calls.length === 1) await runCall(turn, calls[0] as AskedCall, 0, { records, running })
-  else await runCalls(turn, calls, { records, running })
-  turn.closeStep?.()
+  const step = new ToolStep(turn, calls)
+  turn.view.step = step
+  await (calls.length === 1 ? step.runOne(0) : step.runAll())
+  step.close()
 }
 
 /** The calls of an answer, but for those that the provider ran itself. */
@@ -35,57 +30,78 @@ export function askedCalls(response: ModelResponse): AskedCall[] {
   return asked
 }
 
-/** Puts the results into the history, once: a call that has none yet was cancelled, one that waits gets none. */
-function commitResults(turn: Turn, calls: readonly AskedCall[], records: readonly ToolCallRecord[]): void {
-  turn.closeStep = undefined
-  const content: ToolResultPart[] = []
-  for (let i = 0; i < calls.length; i++) {
-    const { callId, name, args } = (calls[i] as AskedCall).call
-    const record = records[i] ?? { callId, name, args: cloneJson(args), result: cancelled(callId) }
-    turn.toolCalls.push(record)
-    if (record.result.status !== 'suspended') content.push(resultPart(record))
-  }
-  turn.commitResults(content)
-}
-
 /** The calls of a step: what they came to, and those that run. */
-interface Step {
-  readonly records: ToolCallRecord[]
-  readonly running: Set<AskedCall>
-}
+class ToolStep {
+  readonly #turn: Turn
+  readonly #calls: readonly AskedCall[]
+  /** By place, as the calls. */
+  readonly #records: (ToolCallRecord | undefined)[]
+  readonly #runs: boolean[]
+  #closed = false
 
-/** As many at once as the agent allows, in the order of the calls. */
-async function runCalls(turn: Turn, calls: readonly AskedCall[], step: Step): Promise<void> {
-  let next = 0
-  const work = async () => {
-    while (next < calls.length && !turn.isOver) {
-      const index = next++
-      await runCall(turn, calls[index] as AskedCall, index, step)
+  constructor(turn: Turn, calls: readonly AskedCall[]) {
+    this.#turn = turn
+    this.#calls = calls
+    this.#records = calls.map(() => undefined)
+    this.#runs = calls.map(() => false)
+  }
+
+  /** As many at once as the agent allows, in the order of the calls. */
+  async runAll(): Promise<void> {
+    const { length } = this.#calls
+    let next = 0
+    const work = async () => {
+      while (next < length && !this.#turn.life.isOver) await this.runOne(next++)
     }
+    const workers = Math.min(this.#turn.session.agent.setup.toolConcurrency, length)
+    await Promise.all(Array.from({ length: workers }, work))
   }
-  const workers = Math.min(turn.session.agent.setup.toolConcurrency, calls.length)
-  await Promise.all(Array.from({ length: workers }, work))
+
+  async runOne(index: number): Promise<void> {
+    const turn = this.#turn
+    const asked = this.#calls[index] as AskedCall
+    const { callId, name, args } = asked.call
+    const ran = cloneJson(args)
+    tellStart(turn, callId, name, cloneJson(args))
+    this.#runs[index] = true
+    let result: ToolResult
+    try {
+      const prepared = prepare(turn, asked, ran)
+      const call = prepared instanceof Promise ? await turn.life.until(prepared) : prepared
+      result = (await turn.life.run(call)) as ToolResult
+      if (result.status === 'suspended') waits(turn, call, result)
+    } catch (error) {
+      if (!turn.life.isOver) turn.life.fail(error)
+      result = cancelled(callId)
+    }
+    // A step that was closed has told it as cancelled.
+    if (this.#closed) return
+    this.#runs[index] = false
+    this.#records[index] = { callId, name, args: ran, result }
+    tellEnd(turn, name, result)
+  }
+
+  /** Puts the results into the history, once: a call that has none yet was cancelled, one that waits gets none. */
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    const turn = this.#turn
+    turn.view.step = undefined
+    for (const [i, { call }] of this.#calls.entries())
+      if (this.#runs[i] === true) tellEnd(turn, call.name, cancelled(call.callId))
+    const content: ToolResultPart[] = []
+    for (const [i, { call }] of this.#calls.entries()) {
+      const record = this.#records[i] ?? recordOf(call)
+      turn.toolCalls.push(record)
+      if (record.result.status !== 'suspended') content.push(resultPart(record))
+    }
+    turn.view.commitResults(content)
+  }
 }
 
-async function runCall(turn: Turn, asked: AskedCall, index: number, { records, running }: Step): Promise<void> {
-  const { callId, name, args } = asked.call
-  const ran = cloneJson(args)
-  tellStart(turn, callId, name, cloneJson(args))
-  running.add(asked)
-  let result: ToolResult
-  try {
-    const prepared = prepare(turn, asked, ran)
-    const call = prepared instanceof Promise ? await turn.until(prepared) : prepared
-    result = (await turn.run(call)) as ToolResult
-    if (result.status === 'suspended') waits(turn, call, result)
-  } catch (error) {
-    if (!turn.isOver) turn.fail(error)
-    result = cancelled(callId)
-  }
-  // A step that was closed has told it as cancelled.
-  if (!running.delete(asked)) return
-  records[index] = { callId, name, args: ran, result }
-  tellEnd(turn, name, result)
+/** A call that was cancelled. */
+function recordOf({ callId, name, args }: CallOfModel): ToolCallRecord {
+  return { callId, name, args: cloneJson(args), result: cancelled(callId) }
 }
 
 function waits(turn: Turn, call: ToolCall, result: ToolResult): void {
@@ -125,24 +141,24 @@ function prepare(turn: Turn, asked: AskedCall, args: Record<string, unknown>): T
   const { agent } = turn.session
   const { call, problem } = asked
   const registered = agent.tools.get(call.name)
-  const make = (invalid: ToolCall['sent']['invalid'], parsed?: unknown) =>
-    new ToolCall(turn, toolRing, asked, { args, invalid }, registered, parsed)
+  const make = (invalid: SentArgs['invalid'], parsed?: unknown, cause?: unknown) =>
+    new ToolCall(turn, toolRing, asked, { args, invalid, cause }, registered, parsed)
+  const judged = (checked: CheckedArgs) =>
+    checked.issues === undefined ? make(undefined, checked.value) : make(checked.issues, undefined, checked.cause)
   if (registered === undefined) return make([{ message: noSuchTool(turn, call.name) }])
   if (problem !== undefined) return make([{ message: problem }])
   const refused = refusedKey(call.args)
   if (refused !== undefined) return make(refused.issues)
   const checked = checkArgs(registered.tool, args, agent.setup.validate)
-  return checked instanceof Promise
-    ? checked.then(({ issues, ...rest }) => make(issues, (rest as { value?: unknown }).value))
-    : make(checked.issues, (checked as { value?: unknown }).value)
+  return checked instanceof Promise ? checked.then(judged) : judged(checked)
 }
 
 const truncated = 'The arguments were truncated, because the answer reached its length limit. Send a shorter call.'
 
 function invalidJson(problem: string, response: ModelResponse): string {
-  return response.finishReason === 'length'
-    ? truncated
-    : `${problem} They may have been truncated. Send the call again, as one JSON object.`
+  if (response.finishReason === 'length') return truncated
+  const cut = problem === notJson ? ' They may have been truncated.' : ''
+  return `${problem}${cut} Send the call again, as one JSON object.`
 }
 
 /** The last call of an answer that reached its length limit, before any argument came. */

@@ -19,8 +19,8 @@ export const turnRing: Ring = {
   ready(caller) {
     const turn = caller.$call as Turn
     const steps = turn.inputs?.filter(({ layer }) => layer === caller)
-    if (steps === undefined || steps.length === 0 || turn.input.length === 0) return undefined
-    return passed(turn.input, steps).then((input) => turn.setInput(input))
+    if (steps === undefined || steps.length === 0 || turn.view.input.length === 0) return undefined
+    return passed(turn.view.input, steps).then((input) => turn.view.setInput(input))
   },
   begin(caller, inner) {
     const { answer } = caller.$call as Turn
@@ -31,7 +31,7 @@ export const turnRing: Ring = {
   refusal: () => undefined,
   core(attempt) {
     const turn = attempt.$call as Turn
-    turn.core = attempt as TurnAttempt
+    turn.life.core = attempt as TurnAttempt
     void loop(turn, attempt)
   },
   dropped(attempt) {
@@ -41,7 +41,7 @@ export const turnRing: Ring = {
   },
   close({ $call }, reason) {
     const turn = $call as Turn
-    turn.leaveLoop(reason)
+    turn.life.leaveLoop(reason)
   },
   decided: () => undefined,
   result(attempt) {

@@ -3,8 +3,13 @@ export function cloneJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(cloneJson) as T
   if (!isPlain(value)) return value
-  const copy: Record<string, unknown> = {}
-  for (const key in value) if (key !== '__proto__') copy[key] = cloneJson(value[key])
+  // A spread copies all fields at once; what is nested is few.
+  const copy: Record<string, unknown> = { ...(value as Record<string, unknown>) }
+  for (const key in copy) {
+    const inner = copy[key]
+    if (key === '__proto__') delete copy[key]
+    else if (typeof inner === 'object' && inner !== null) copy[key] = cloneJson(inner)
+  }
   return copy as T
 }
 

@@ -9,9 +9,16 @@ import { type AnyMiddleware, type Layer, scopeNames, type ToMiddleware } from '.
 export function toLayers(first: unknown, second: unknown, place: number): Layer[] {
   if (typeof first === 'string') return [scoped(first, second, place)]
   if (typeof first === 'function') return [scoped('turn', first, place)]
-  if (Array.isArray(first)) return first.flatMap((one, i) => toLayers(one, undefined, place + i))
+  if (Array.isArray(first)) return ofList(first, place)
   if (canConvert(first)) return toLayers(first.toMiddleware(), second, place)
   return [layer(first, second)]
+}
+
+/** Those of a list, nested ones too: each has its place in the whole. */
+function ofList(list: readonly unknown[], place: number): Layer[] {
+  const layers: Layer[] = []
+  for (const one of list) layers.push(...toLayers(one, undefined, place + layers.length))
+  return layers
 }
 
 function scoped(scope: string, given: unknown, place: number): Layer {

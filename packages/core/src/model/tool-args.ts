@@ -7,7 +7,7 @@ export function parseArgs(json: string): { args: Record<string, unknown> } | { i
   try {
     args = JSON.parse(json)
   } catch {
-    return { invalid: 'The arguments are not valid JSON.' }
+    return { invalid: notJson }
   }
   if (isTooDeep(args, json.length / 2))
     return { invalid: `The arguments are nested more than ${maxDepth} levels deep.` }
@@ -17,6 +17,8 @@ export function parseArgs(json: string): { args: Record<string, unknown> } | { i
   if (rounded !== undefined) return { invalid: rounded }
   return { args: args as Record<string, unknown> }
 }
+
+export const notJson = 'The arguments are not valid JSON.'
 
 const maxDepth = 200
 

@@ -47,12 +47,12 @@ function fieldsOf(ctx: AgentAttempt): () => void {
 }
 
 /** Those of a turn are its own, with one attempt. */
-function fieldsOfTurn(turn: Turn): () => void {
-  const { input, working } = turn
-  const { items } = turn.session.history
+function fieldsOfTurn({ view, session }: Turn): () => void {
+  const { input, working } = view
+  const { items } = session.history
   return () => {
-    turn.input = input
-    if (turn.working === working) return
-    turn.messages = working === items ? items.map(copyMessage).concat(input) : (working as typeof turn.messages)
+    view.input = input
+    if (view.working === working) return
+    view.messages = working === items ? items.map(copyMessage).concat(input) : (working as typeof view.messages)
   }
 }

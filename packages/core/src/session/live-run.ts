@@ -40,12 +40,12 @@ export class LiveRun {
   /** The turn begins; an abort that came before meets it at once. */
   begin(turn: Turn): void {
     this.turn = turn
-    if (this.#aborted !== undefined) turn.cut('aborted', toAbortError(this.#aborted.reason))
+    if (this.#aborted !== undefined) turn.life.cut('aborted', toAbortError(this.#aborted.reason))
   }
 
   abort(reason: unknown): void {
     if (this.turn === undefined) this.#aborted ??= { reason }
-    else if (!this.settled) this.turn.cut('aborted', toAbortError(reason))
+    else if (!this.settled) this.turn.life.cut('aborted', toAbortError(reason))
   }
 
   /**

@@ -3,6 +3,7 @@ import type { Ring } from '../onion/attempt.ts'
 import { SessionAttempt } from '../rings/session/context.ts'
 import { Gate } from '../rings/session/gate.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
+import { closing } from './closing.ts'
 import type { SessionHost } from './session-host.ts'
 
 /**
@@ -77,8 +78,10 @@ export class Opening {
     const gate = this.#gate
     this.ready = false
     this.#gate = undefined
+    const keeps = gate === undefined ? undefined : closing(this.#scope)
     try {
       await gate?.shut()
+      await keeps?.()
     } finally {
       this.#host.closed(this.#session)
     }

@@ -1,4 +1,4 @@
-import type { Usable } from '../middleware/middleware.ts'
+import type { Middleware, Usable } from '../middleware/middleware.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { AgentScope } from '../rings/agent/agent-scope.ts'
 import type { RunKeys } from './run-keys.ts'
@@ -21,8 +21,8 @@ export interface SessionHost {
   init(): Promise<void>
   /** Why no run may start now, if none may. */
   refusal(): Error | undefined
-  /** The agent's onion with a run's own layers inside it. */
-  onionWith(use: readonly Usable[]): Onion
+  /** The agent's onion with a run's own layers inside it, and one inside these. */
+  onionWith(use: readonly Usable[] | undefined, inner?: Middleware): Onion
   checkContext(context: unknown): unknown
   checkSessionId(id: unknown): string
   /** A session with layers of its own has opened, and must be closed. */

@@ -116,7 +116,7 @@ export class Session<S = State, C = unknown> {
 
   /** Aborts the turn that runs now. */
   abort(reason?: unknown): void {
-    this.#scope.turn?.cut('aborted', toAbortError(reason))
+    this.#scope.turn?.life.cut('aborted', toAbortError(reason))
   }
 
   /** Waits for the running turn, then runs the rest of every session layer. A second call waits for the first. */
@@ -233,7 +233,7 @@ export class Session<S = State, C = unknown> {
     const turn = turnOf(task, this.#scope, this.#host, { resume, events: run.events, output })
     run.begin(turn)
     const { signal } = task.options
-    const abort = (reason: unknown) => turn.cut('aborted', toAbortError(reason))
+    const abort = (reason: unknown) => turn.life.cut('aborted', toAbortError(reason))
     const release = signal === undefined ? undefined : followSignal(signal, abort)
     const settled = (end: Settled) => {
       release?.()
@@ -249,7 +249,7 @@ export class Session<S = State, C = unknown> {
 
   /** The session is free for its next run; it closes only when deferred work has ended too. */
   #settle(run: LiveRun, { options: { idempotencyKey: key } }: Task<C>, end: Settled): void {
-    const deferred = run.turn?.deferred
+    const deferred = run.turn?.after?.deferred
     run.settle(end)
     if (key !== undefined) this.#host.keys.settle(this.#scope, key, !('error' in end) || run.begun)
     if ('error' in end) tellUnheeded(run, end.error, this.#scope)

@@ -36,6 +36,7 @@ export function turnOf<C>(
 ): Turn {
   const { setup } = scope.agent
   const messages = resume === undefined ? toMessages(input) : []
+  scope.checkCallIds(messages)
   const context = options.context === undefined ? scope.context : host.checkContext(options.context)
   const onion = onionOf(options, scope, host, output)
   scope.beginRun(resume !== undefined)
@@ -92,7 +93,7 @@ function onionOf<C>(
   host: SessionHost,
   output: OutputPlan | undefined,
 ): Onion {
-  const all = output?.layer === undefined ? use : [...(use ?? []), output.layer]
-  const own = all === undefined ? agent.onion : host.onionWith(all)
+  const inner = output?.layer
+  const own = use === undefined && inner === undefined ? agent.onion : host.onionWith(use, inner)
   return parent === undefined ? own : inheritOnion(parent.$turn.options.onion, own)
 }

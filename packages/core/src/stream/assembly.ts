@@ -16,8 +16,8 @@ type Block = { part: Part; id: string | undefined } | { call: OpenCall }
 /** Puts an answer together from its chunks, and checks that each tool input starts, goes on and ends in this order. */
 export class Assembly {
   #text = ''
-  /** The text of the running block since it was last looked at: one concatenation for each chunk. */
-  #running = ''
+  /** The text of the running block since it was last looked at, in pieces: joining them at once is cheaper than one by one. */
+  #running: string[] | undefined
   #tail: { part: TextPart; id: string | undefined } | undefined
   #reasoning: string | undefined
   readonly #blocks: Block[] = []
@@ -94,7 +94,9 @@ export class Assembly {
 
   /** The calls, with their arguments parsed anew. */
   toolCalls(): ToolCall[] {
-    return this.#calls === undefined ? [] : Array.from(this.#calls.values(), toCall)
+    const calls: ToolCall[] = []
+    if (this.#calls !== undefined) for (const call of this.#calls.values()) calls.push(toCall(call))
+    return calls
   }
 
   /** The answer as a message. `calls` are those of the response, so that their arguments are parsed once. */
@@ -142,15 +144,17 @@ export class Assembly {
 
   #goesOn({ delta, providerMetadata }: TextDelta): boolean {
     if (this.#tail === undefined || providerMetadata !== undefined) return false
-    this.#running += delta
+    if (this.#running === undefined) this.#running = [delta]
+    else this.#running.push(delta)
     return true
   }
 
   #settle(): void {
-    if (this.#running === '' || this.#tail === undefined) return
-    this.#text += this.#running
-    this.#tail.part.text += this.#running
-    this.#running = ''
+    if (this.#running === undefined || this.#tail === undefined) return
+    const text = this.#running.length === 1 ? this.#running[0] : this.#running.join('')
+    this.#running = undefined
+    this.#text += text
+    this.#tail.part.text += text
   }
 
   #start(start: ToolInputStart): void {

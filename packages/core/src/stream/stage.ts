@@ -1,14 +1,15 @@
-import type { ContentChunk } from '../model/chunk.ts'
-import { Assembly } from './assembly.ts'
+import type { ContentChunk, TextDelta } from '../model/chunk.ts'
+import type { Assembly } from './assembly.ts'
 import { chainTransforms } from './chain.ts'
+import { Passed } from './passed.ts'
 import type { PipeLink } from './pipe-link.ts'
 import { pushAll, type Sink } from './sink.ts'
 import { checkChunk, type OnChunk, type StreamEnd, type Transforms } from './transforms.ts'
 
-/** The place of one layer in the stream, for one attempt: its transforms, and an assembly of what left it. */
+/** The place of one layer in the stream, for one attempt: its transforms, and what left it. */
 export class Stage implements Sink {
   used = false
-  assembly: Assembly
+  #passed: Passed
   #entry: Pick<Sink, 'push'>
   #pipes: PipeLink[]
   #held: ContentChunk[] = []
@@ -24,7 +25,7 @@ export class Stage implements Sink {
     readonly transforms: Transforms,
     readonly out: Sink,
   ) {
-    this.assembly = new Assembly(`Layer "${layer}"`)
+    this.#passed = new Passed(`Layer "${layer}"`)
     const [only, second] = transforms.steps
     if (only !== undefined && second === undefined && 'map' in only) this.#map = only.map
     const { entry, pipes } = this.#chain()
@@ -35,13 +36,27 @@ export class Stage implements Sink {
   get open(): boolean {
     return this.transforms.hold || this.out.open
   }
+  /** What left it. */
+  get assembly(): Assembly {
+    return this.#passed.assembly
+  }
+  /** Whether something may have left it otherwise than it came. */
+  get changed(): boolean {
+    return this.#map === undefined || this.#passed.changed
+  }
 
   push(chunk: ContentChunk): void | Promise<void> {
     if (!this.#live) return
     this.used = true
     if (this.#map === undefined) return this.#entry.push(chunk)
+    const { type, delta, id } = chunk as TextDelta
     const mapped = this.#map(chunk)
-    if (mapped === undefined || mapped === chunk) return this.#leave(chunk)
+    if (mapped === undefined || mapped === chunk) {
+      if (!isPlainText(chunk) || type !== chunk.type || delta !== chunk.delta || id !== chunk.id)
+        this.#passed.changed = true
+      return this.#leave(chunk)
+    }
+    this.#passed.changed = true
     if (mapped === null) return
     if (!Array.isArray(mapped)) return this.#leave(checkChunk(mapped, this.layer))
     for (const one of mapped) checkChunk(one, this.layer)
@@ -65,7 +80,7 @@ export class Stage implements Sink {
   begin(): void {
     this.used = false
     this.#mark = this.#held.length
-    this.assembly = new Assembly(`Layer "${this.layer}"`)
+    this.#passed = new Passed(`Layer "${this.layer}"`)
     const { entry, pipes } = this.#chain()
     this.#entry = entry
     this.#pipes = pipes
@@ -73,7 +88,7 @@ export class Stage implements Sink {
 
   /** What feeds it has come to its end: what the pipes hold back flows on. */
   end(end: StreamEnd): void | Promise<void> {
-    if (this.#pipes.length === 0) return this.assembly.close()
+    if (this.#pipes.length === 0) return this.#passed.close()
     return this.#endPipes(end)
   }
 
@@ -104,7 +119,7 @@ export class Stage implements Sink {
 
   async #endPipes(end: StreamEnd): Promise<void> {
     for (const pipe of this.#pipes) await pipe.end(end)
-    this.assembly.close()
+    this.#passed.close()
   }
 
   async #drain(error: unknown): Promise<void> {
@@ -122,7 +137,7 @@ export class Stage implements Sink {
   /** A chunk that has passed all transforms of the layer. */
   #leave(chunk: ContentChunk): void | Promise<void> {
     if (!this.#live) return
-    this.assembly.add(chunk)
+    this.#passed.add(chunk)
     if (!this.transforms.hold) return this.out.push(chunk)
     this.#held.push(chunk)
   }
@@ -130,6 +145,11 @@ export class Stage implements Sink {
   readonly #outward: Pick<Sink, 'push'> = {
     push: (chunk) => (this.#live ? this.out.push(chunk) : undefined),
   }
+}
+
+/** Text or thoughts without more, of which a change in place would be seen. */
+function isPlainText(chunk: ContentChunk): chunk is TextDelta {
+  return (chunk.type === 'text-delta' || chunk.type === 'reasoning-delta') && chunk.providerMetadata === undefined
 }
 
 /** Why the pipes of an answer that began again have ended. */

@@ -15,6 +15,8 @@ import { shrink } from './shrink.ts'
 const little: Menu = { late: false, streams: false, tools: false, turns: false }
 
 const slow = { timeout: 120_000 }
+/** `npm run mutate` tries each change on a part of the cases. */
+const share = Number(process.env.EXPLORE_SHARE ?? 1)
 
 describe('whatever layers, models and tools do, a run comes to what the specification says', slow, () => {
   it('where nothing is late: retries, fallbacks, skips, blocks, throws in each place', () => explore(2000, 1, little))
@@ -28,7 +30,7 @@ describe('whatever layers, models and tools do, a run comes to what the specific
     explore(2500, 6, { ...little, late: true, streams: true, turns: true }))
   it('where all of this comes together', () => explore(1500, 7, everything))
   it('in some of all the small stacks', async () => {
-    for (let i = 0; i < exhaustiveCases; i += 8191)
+    for (let i = 0; i < exhaustiveCases * share; i += 8191)
       await holds(exhaustive(i), differences, { title: `small stack ${i}` })
   })
 })
@@ -39,7 +41,7 @@ describe(
   () => {
     const kinds: Kind[] = ['approval', 'output', 'sub-agent', 'provider tool']
     it.each(kinds)('with %s in the turn', async (kind) => {
-      for (let seed = 9_000_000; seed < 9_000_250; seed++)
+      for (let seed = 9_000_000; seed < 9_000_000 + 250 * share; seed++)
         await holds(generate(seed), (plan) => kindDifferences(kind, plan, seed), {
           title: `holds for seed ${seed}`,
           look: `kindDifferences('${kind}', plan, ${seed})`,
@@ -52,7 +54,7 @@ it(
   'fallback, retry and timeout come to the first whole answer, and to nothing else, around the other real layers',
   slow,
   async () => {
-    for (let seed = 0; seed < 700; seed++) {
+    for (let seed = 0; seed < 700 * share; seed++) {
       const stack = stackOf(seed)
       const found = await stackDifferences(stack, seed)
       const options = { title: `holds for stack ${seed}`, look: 'stackDifferences(plan)', type: 'Stack' }
@@ -62,13 +64,13 @@ it(
 )
 
 it('no outcome hangs on how many microtasks an await takes', slow, async () => {
-  for (let seed = 8_000_000; seed < 8_000_700; seed++)
+  for (let seed = 8_000_000; seed < 8_000_000 + 700 * share; seed++)
     await holds(generate(seed), unsteady, { title: `is steady for seed ${seed}`, look: 'unsteady(plan)' })
 })
 
 /** Tries cases from `million` × 1,000,000 on. */
 async function explore(cases: number, million: number, menu: Menu): Promise<void> {
-  for (let seed = million * 1_000_000; seed < million * 1_000_000 + cases; seed++) {
+  for (let seed = million * 1_000_000; seed < million * 1_000_000 + cases * share; seed++) {
     const look = (plan: Case) => differences(plan, seed)
     await holds(generate(seed, menu), look, { title: `holds for seed ${seed}`, look: `differences(plan, ${seed})` })
   }

@@ -34,8 +34,8 @@ export class ModelCall extends TurnCall {
   /** What is sent where no layer has looked: the instructions, then the working view. */
   messages(): Message[] {
     const { turn } = this
-    const system = turn.session.agent.instructions(() => turn.context())
-    return system === undefined ? turn.working.slice() : [system].concat(turn.working)
+    const system = turn.session.agent.instructions(() => turn.context)
+    return system === undefined ? turn.view.working.slice() : [system, ...turn.view.working]
   }
 }
 

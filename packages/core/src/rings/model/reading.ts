@@ -50,13 +50,13 @@ export class Reading {
       const wait = this.#take(result as IteratorResult<unknown>)
       if (!this.#open) return
       if (wait === undefined) this.#next()
-      else watch(wait, this.#waited, this.#failed)
+      else watch(wait, () => this.#resume(), this.#failed)
     } catch (error) {
       this.#failed(error)
     }
   }
 
-  readonly #waited = (): void => {
+  #resume(): void {
     if (!this.#open) return
     try {
       this.#next()

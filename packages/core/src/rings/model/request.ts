@@ -11,7 +11,7 @@ export class ProviderRequest implements ModelRequest {
   readonly settings: Readonly<Settings>
   readonly responseFormat: ResponseFormat
   readonly principal: unknown
-  readonly #cancel = new Cancel()
+  #cancel: Cancel | undefined
 
   constructor({ $fields, $call: call }: ModelAttempt) {
     const { messages, settings, toolDefs, toolChoice, responseFormat } = $fields
@@ -24,10 +24,12 @@ export class ProviderRequest implements ModelRequest {
   }
 
   get signal(): AbortSignal {
+    this.#cancel ??= new Cancel()
     return this.#cancel.signal
   }
 
   abort(reason: unknown): void {
+    this.#cancel ??= new Cancel()
     this.#cancel.abort(reason)
   }
 }

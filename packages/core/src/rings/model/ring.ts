@@ -64,6 +64,7 @@ export const modelRing: Ring = {
     const { $stage: stage } = caller
     if (stage === undefined) return give(caller, response, inner.$said)
     return after(stage.end({ response }), () => {
+      if (!stage.changed) return give(caller, response, inner.$said)
       const { assembly } = stage
       const toolCalls = assembly.toolCalls()
       const { text, reasoning } = assembly

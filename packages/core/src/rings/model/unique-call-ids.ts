@@ -58,6 +58,9 @@ export class UniqueCallIds {
 /** What providers allow at the least. */
 const maxLength = 64
 
+/** Records go by id: a name that every object has would be taken for an entry. */
+const ofEveryObject = new Set(Object.getOwnPropertyNames(Object.prototype))
+
 function isSound(callId: string): boolean {
-  return callId !== '' && !callId.includes('/') && !(callId in Object.prototype)
+  return callId !== '' && !callId.includes('/') && !ofEveryObject.has(callId)
 }

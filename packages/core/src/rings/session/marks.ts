@@ -8,9 +8,16 @@ export interface Mark {
   readonly length: number
 }
 
-interface Kept extends Mark {
-  /** What the turn changed. Values are told by identity: what a turn left as it was costs nothing. */
-  readonly changed: Readonly<State>
+/** A mark with what its turn changed, and the one after it. Values are told by identity: what a turn left as it was costs nothing. */
+class Kept implements Mark {
+  next: Kept | undefined = undefined
+
+  constructor(
+    readonly turnId: string,
+    readonly turnCount: number,
+    readonly length: number,
+    readonly changed: Readonly<State>,
+  ) {}
 }
 
 /**
@@ -19,24 +26,27 @@ interface Kept extends Mark {
  */
 export class Marks {
   static readonly most = 100
-  #kept: Kept[] = []
+  #first: Kept | undefined
+  #latest: Kept | undefined
+  #count = 0
   /** The state at the first mark, without what its turn and later ones changed. */
   #base: Readonly<State> = none
   /** The state at the last mark. */
   #last: Readonly<State> = none
 
-  add(mark: Mark, state: State | undefined): void {
-    if (this.#kept.length === 0) this.#base = this.#last = state ?? none
+  add({ turnId, turnCount, length }: Mark, state: State | undefined): void {
+    if (this.#count === 0) this.#base = this.#last = state ?? none
     const changed = state === undefined ? none : changes(this.#last, state)
     if (changed !== none) this.#last = state as State
-    this.#kept.push({ ...mark, changed })
-    if (this.#kept.length > Marks.most) this.#base = { ...this.#base, ...this.#kept.shift()?.changed }
+    this.#push(new Kept(turnId, turnCount, length, changed))
+    if (this.#count > Marks.most) this.#drop()
   }
 
   /** As they are now. */
   copy(): Marks {
     const copy = new Marks()
-    copy.#kept = [...this.#kept]
+    for (const { turnId, turnCount, length, changed } of this.#all())
+      copy.#push(new Kept(turnId, turnCount, length, changed))
     copy.#base = this.#base
     copy.#last = this.#last
     return copy
@@ -44,12 +54,32 @@ export class Marks {
 
   /** The mark of a turn, with the state as it was; undefined for a turn that ended longer ago, or elsewhere. */
   at(turnId: string): (Mark & { state: State }) | undefined {
-    const place = this.#kept.findLastIndex((mark) => mark.turnId === turnId)
-    const mark = this.#kept[place]
+    const all = this.#all()
+    const place = all.findLastIndex((mark) => mark.turnId === turnId)
+    const mark = all[place]
     if (mark === undefined) return undefined
     const { turnCount, length } = mark
-    const changed = this.#kept.slice(0, place + 1).map((mark) => mark.changed)
+    const changed = all.slice(0, place + 1).map((mark) => mark.changed)
     return { turnId, turnCount, length, state: Object.assign({}, this.#base, ...changed) }
+  }
+
+  #all(): Kept[] {
+    const all: Kept[] = []
+    for (let at = this.#first; at !== undefined; at = at.next) all.push(at)
+    return all
+  }
+
+  #push(mark: Kept): void {
+    if (this.#latest === undefined) this.#first = mark
+    else this.#latest.next = mark
+    this.#latest = mark
+    this.#count++
+  }
+
+  #drop(): void {
+    this.#base = { ...this.#base, ...this.#first?.changed }
+    this.#first = this.#first?.next
+    this.#count--
   }
 }
 

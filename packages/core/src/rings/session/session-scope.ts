@@ -3,6 +3,7 @@ import { describe } from '../../errors/describe.ts'
 import { checkHistory } from '../../messages/check-messages.ts'
 import { History } from '../../messages/history.ts'
 import { cloneJson } from '../../messages/json.ts'
+import type { Message } from '../../messages/message.ts'
 import { Capabilities } from '../../seams/capability.ts'
 import type { SessionKeeper } from '../../seams/session-store.ts'
 import { ownerOf } from '../../seams/tenant.ts'
@@ -102,12 +103,23 @@ export class SessionScope {
   /** Ids of the tool calls in the history: a provider that counts from 0 in each answer would repeat them. */
   get callIds(): Set<string> {
     if (this.#callIds === undefined) {
-      this.#callIds = new Set()
-      for (const { content } of this.history.items)
-        if (typeof content !== 'string')
-          for (const part of content) if (part.type === 'tool-call') this.#callIds.add(part.callId)
+      this.#callIds = new Set(callIdsIn(this.history.items))
     }
     return this.#callIds
+  }
+
+  /** @throws AlliumError `message.invalid` where an input has the id of a call that stands in the history */
+  checkCallIds(input: readonly Message[]): void {
+    for (const callId of callIdsIn(input))
+      if (this.callIds.has(callId))
+        throw new AlliumError(
+          'message.invalid',
+          `The input has a tool call with the id ${describe(callId)}, which stands in the history already. Give it another id.`,
+        )
+  }
+  /** Calls of an input have entered the history. */
+  addCallIds(input: readonly Message[]): void {
+    for (const callId of callIdsIn(input)) this.callIds.add(callId)
   }
 
   /** Results of `ctx.once()` in the turn that runs, or waits. */
@@ -237,7 +249,7 @@ export class SessionScope {
 
   /** A reducer failed: so does the turn, even if the layer swallows it. */
   failed(error: unknown): void {
-    this.turn?.fail(error)
+    this.turn?.life.fail(error)
   }
 
   /** A layer that was left has failed to write: its observers are told. */
@@ -251,6 +263,13 @@ export class SessionScope {
       `The state key "${key}" is declared by no layer: it lasts for this run and is not persisted. Declare it in "state".`,
     )
   }
+}
+
+function callIdsIn(messages: readonly Message[]): string[] {
+  const ids: string[] = []
+  for (const { content } of messages)
+    if (typeof content !== 'string') for (const part of content) if (part.type === 'tool-call') ids.push(part.callId)
+  return ids
 }
 
 /** A copy of what `ctx.once()` gave; that it ran counts more than a result that cannot be copied. */

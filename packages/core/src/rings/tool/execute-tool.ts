@@ -2,13 +2,14 @@ import { messageOf } from '../../errors/describe.ts'
 import { isThenable } from '../../errors/thenable.ts'
 import { cloneJson } from '../../messages/json.ts'
 import { isOpen } from '../../onion/attempt.ts'
-import { succeed, whenDone } from '../../onion/next.ts'
+import { fail, succeed, whenDone } from '../../onion/next.ts'
+import { directJournal } from '../../seams/journal.ts'
 import { digestOf } from '../../seams/seal.ts'
 import { type CheckedArgs, checkArgs, tellIssues } from '../../tool/check-args.ts'
 import type { AnyTool } from '../../tool/tool.ts'
 import { errorResult, resultOf, type ToolResult } from '../../tool/tool-result.ts'
 import type { ToolAttempt } from './context.ts'
-import { Running } from './running.ts'
+import { type Outcome, Running } from './running.ts'
 import type { Waiting } from './tool-call.ts'
 
 /** The core of the tool scope: the arguments are asked of the schema once more, then the tool runs through the journal. */
@@ -16,7 +17,7 @@ export function executeTool(core: ToolAttempt): void {
   const { registered, callId, parsed } = core.$call
   const { invalid, changed, args } = core.$fields
   if (invalid !== undefined || registered === undefined)
-    return succeed(core, errorResult(callId, tellIssues(invalid ?? [])))
+    return succeed(core, errorResult(callId, tellIssues(invalid ?? []), core.$call.sent.cause))
   const { tool } = registered
   // What the schema made of the arguments is the first attempt's: the tool may have changed it.
   if (!changed && core.$number === 1) return decided(core, tool, { value: parsed })
@@ -29,7 +30,7 @@ export function executeTool(core: ToolAttempt): void {
 function decided(core: ToolAttempt, tool: AnyTool, args: CheckedArgs): void {
   const { $call: call, $fields } = core
   if (args.issues !== undefined)
-    return succeed(core, errorResult(call.callId, `The arguments do not fit: ${tellIssues(args.issues)}`))
+    return succeed(core, errorResult(call.callId, `The arguments do not fit: ${tellIssues(args.issues)}`, args.cause))
   const { approval, waited } = call.asked
   if (approval === undefined) return permitted(core, tool, args.value)
   if ('deny' in approval) return succeed(core, call.deny(approval.deny))
@@ -61,11 +62,24 @@ function wait(core: ToolAttempt, reason: string): void {
 
 function step(core: ToolAttempt, tool: AnyTool, value: unknown): void {
   const { $turn: turn, $call: call } = core
+  const { journal } = turn.session.agent.setup
+  // Nothing is between: the promise of a step would only be awaited.
+  if (journal === directJournal) return invoke(core, tool, value, intoOnion)
   const id = `${turn.turnId}:tool:${call.callId}:${core.$number}`
-  const work = () => invoke(core, tool, tool.schema === undefined ? cloneJson(value) : value)
-  const result = turn.session.agent.setup.journal.step(id, work, nothing)
-  if (isThenable(result)) whenDone(core, result, (result) => succeed(core, unlessWaiting(core, result as ToolResult)))
-  else succeed(core, unlessWaiting(core, result))
+  const work = () =>
+    new Promise<ToolResult>((done, left) =>
+      invoke(core, tool, value, { done: (_, result) => done(result), left: (_, error) => left(error) }),
+    )
+  const result = journal.step(id, work, nothing) as PromiseLike<ToolResult>
+  whenDone(core, result, (result) => succeed(core, unlessWaiting(core, result)))
+}
+
+/** What a tool came to goes outward at once. */
+const intoOnion: Outcome = {
+  done(core, result) {
+    if (isOpen(core)) succeed(core, unlessWaiting(core, result))
+  },
+  left: fail,
 }
 
 /** A tool that suspended itself: the journal keeps how it waits, and the layers see that it does. */
@@ -77,19 +91,22 @@ function unlessWaiting({ $call: call }: ToolAttempt, result: ToolResult): ToolRe
   return call.suspended
 }
 
-function invoke(core: ToolAttempt, tool: AnyTool, args: unknown): ToolResult | Promise<ToolResult> {
-  if (!isOpen(core)) return Promise.reject(core.$outcome)
+function invoke(core: ToolAttempt, tool: AnyTool, value: unknown, outcome: Outcome): void {
+  if (!isOpen(core)) return outcome.left(core, core.$outcome)
   const cancel = core.$cancel.narrow()
   core.$cancel = cancel
+  let result: ToolResult
   try {
+    const args = tool.schema === undefined ? cloneJson(value) : value
     const returned = tool.execute?.(args as never, core)
-    if (isThenable(returned)) return new Running(core, tool, cancel, { shape, failed }).until(returned)
+    if (isThenable(returned)) return new Running(core, tool, cancel, shapes, outcome).until(returned)
     cancel.release()
-    return shape(core, returned)
+    result = shape(core, returned)
   } catch (error) {
     cancel.release()
-    return failed(core, error)
+    result = failed(core, error)
   }
+  outcome.done(core, result)
 }
 
 function shape(core: ToolAttempt, value: unknown): ToolResult {
@@ -101,6 +118,8 @@ function shape(core: ToolAttempt, value: unknown): ToolResult {
     return failed(core, error)
   }
 }
+
+const shapes = { shape, failed }
 
 /** What was thrown goes to the log and to observers; the model gets a text that gives nothing away. */
 function failed({ $call: { callId, name }, $turn: turn }: ToolAttempt, error: unknown): ToolResult {

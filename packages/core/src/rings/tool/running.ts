@@ -12,6 +12,13 @@ interface Shapes {
   failed(core: ToolAttempt, error: unknown): ToolResult
 }
 
+/** Who takes what a tool comes to. */
+export interface Outcome {
+  done(core: ToolAttempt, result: ToolResult): void
+  /** Nobody waits for the tool any more. */
+  left(core: ToolAttempt, reason: unknown): void
+}
+
 /** A tool that runs: it ends with its own outcome, its timeout, or when its attempt is left, whichever comes first. */
 export class Running {
   readonly #core: ToolAttempt
@@ -20,31 +27,27 @@ export class Running {
   readonly #shapes: Shapes
   #open = true
   #deadline: Deadline | undefined
-  #resolve: (result: ToolResult) => void = nothing
-  #reject: (error: unknown) => void = nothing
+  readonly #outcome: Outcome
 
-  constructor(core: ToolAttempt, tool: AnyTool, cancel: NarrowCancel, shapes: Shapes) {
+  constructor(core: ToolAttempt, tool: AnyTool, cancel: NarrowCancel, shapes: Shapes, outcome: Outcome) {
     this.#core = core
     this.#tool = tool
     this.#cancel = cancel
     this.#shapes = shapes
+    this.#outcome = outcome
   }
 
-  until(running: PromiseLike<unknown>): Promise<ToolResult> {
+  until(running: PromiseLike<unknown>): void {
     const core = this.#core
     core.$work = this
     const { agent } = core.$turn.session
     const ms = this.#tool.timeout ?? agent.setup.toolTimeout
-    this.#deadline = core.$turn.deadlines.add(ms, () => this.#late(ms))
-    return new Promise((resolve, reject) => {
-      this.#resolve = resolve
-      this.#reject = reject
-      watch(
-        running,
-        (value) => this.#settle(this.#shapes.shape, value),
-        (error) => this.#settle(this.#shapes.failed, error),
-      )
-    })
+    this.#deadline = core.$turn.life.deadlines.add(ms, () => this.#late(ms))
+    watch(
+      running,
+      (value) => this.#settle(this.#shapes.shape, value),
+      (error) => this.#settle(this.#shapes.failed, error),
+    )
   }
 
   /** Cancels the tool: nobody waits for it any more. */
@@ -52,7 +55,7 @@ export class Running {
     if (!this.#open) return
     this.#close()
     this.#cancel.abort(reason)
-    this.#reject(reason)
+    this.#outcome.left(this.#core, reason)
   }
 
   /** Past its timeout it is left: what it still tries has no effect, what comes late is dropped. */
@@ -66,12 +69,12 @@ export class Running {
   #settle(shaped: Shapes['shape'], value: unknown): void {
     if (!this.#open) return
     this.#close()
-    this.#resolve(shaped(this.#core, value))
+    this.#outcome.done(this.#core, shaped(this.#core, value))
   }
 
   #close(): void {
     this.#open = false
-    if (this.#deadline !== undefined) this.#core.$turn.deadlines.remove(this.#deadline)
+    if (this.#deadline !== undefined) this.#core.$turn.life.deadlines.remove(this.#deadline)
     this.#cancel.release()
     this.#core.$work = undefined
   }
@@ -81,5 +84,3 @@ function tooSlow({ $call: { name } }: ToolAttempt, ms: number): AlliumError {
   const message = `The tool "${name}" took longer than ${ms} ms.`
   return new AlliumError('tool.timeout', message, { expose: true, details: { tool: name, ms } })
 }
-
-function nothing(): void {}

@@ -34,6 +34,14 @@ export interface Waiting {
   readonly inner: Inner | undefined
 }
 
+/** Arguments before any layer has seen them. */
+export interface SentArgs {
+  readonly args: Args
+  readonly invalid: readonly StandardSchemaV1.Issue[] | undefined
+  /** What the schema threw, for logs and observers. */
+  readonly cause?: unknown
+}
+
 /** One execution of one tool; attempts of it may be several. */
 export class ToolCall extends TurnCall {
   /** Sticks: nothing undoes it. */
@@ -48,7 +56,7 @@ export class ToolCall extends TurnCall {
     ring: Ring,
     readonly asked: AskedCall,
     /** The arguments as the model sent them, and why they are refused, if they are. */
-    readonly sent: { readonly args: Args; readonly invalid: readonly StandardSchemaV1.Issue[] | undefined },
+    readonly sent: SentArgs,
     readonly registered: RegisteredTool | undefined,
     /** What the schema made of the arguments. */
     readonly parsed: unknown,

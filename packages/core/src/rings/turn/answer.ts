@@ -4,35 +4,27 @@ import type { FinishChunk } from '../../model/chunk.ts'
 import { type ModelResponse, toResponse } from '../../model/response.ts'
 import { type Attempt, isOver } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
-import type { Assembly } from '../../stream/assembly.ts'
 import type { Sink } from '../../stream/sink.ts'
 import type { Stage } from '../../stream/stage.ts'
 import type { StreamEnd } from '../../stream/transforms.ts'
+import { AnswerMessage } from './answer-message.ts'
 import { Outlet } from './outlet.ts'
-import { spokenAs, withoutSpeech, withText } from './spoken.ts'
+import { StepEnd } from './step-end.ts'
 import { mismatch } from './stream-verbs.ts'
 import type { Turn } from './turn.ts'
 
 /** The answer of a turn on its way outward: keeps the stream, the history and `ctx.output` in agreement. */
 export class Answer {
   readonly outlet: Outlet
-  /** The input is in the history: the core was entered. */
-  begun = false
+  readonly stepEnd: StepEnd
   #complete = false
   #output: string | null = null
   /** The text of the answer in the stream at the present place of the onion. */
   #said = ''
   /** The part of it that had left all layers before the present answer began. */
   #flushed = ''
-  /** The assistant message that holds the answer. */
-  #at: number | undefined
-  /** Messages that were said while a layer held: no reader has seen them. */
-  #unseen: number[] = []
-  /** Messages that were held and shown at once with the present answer: what takes that back takes them back. */
-  #together: number[] = []
+  readonly #message: AnswerMessage
   #wait: Promise<void> | undefined
-  #finish: FinishChunk | undefined
-  #stepEnds = false
   /** The answer asked for tools: it stands in the history, and what follows is another one. */
   #askedForTools = false
   #response: ModelResponse | undefined
@@ -41,6 +33,8 @@ export class Answer {
   constructor(turn: Turn) {
     this.#turn = turn
     this.outlet = new Outlet(turn)
+    this.stepEnd = new StepEnd(turn, this.outlet)
+    this.#message = new AnswerMessage(turn.session.history)
   }
 
   get output(): string | null {
@@ -60,14 +54,14 @@ export class Answer {
   }
   /** What the model calls of the turn send into: the stage of the innermost turn layer, or the outlet. */
   get sink(): Sink {
-    return this.#turn.core?.$sink ?? this.outlet
+    return this.#turn.life.core?.$sink ?? this.outlet
   }
 
   /** The core begins: the input enters the history, what was set before is void. */
   begin(): void {
     this.#output = null
     this.#given = undefined
-    this.#takeInput()
+    this.#turn.view.takeInput()
   }
 
   /** A model call begins: its answer is a new one for every layer of the turn. */
@@ -79,8 +73,7 @@ export class Answer {
   #beginAnswer(): void {
     this.#beginStages()
     this.outlet.begin()
-    this.#together = []
-    this.#at = undefined
+    this.#message.begin()
     this.#said = ''
     this.#flushed = ''
     this.#askedForTools = false
@@ -106,29 +99,14 @@ export class Answer {
     return { ...left, message: assembly.message(toolCalls) }
   }
 
-  /** The finish of a call goes round the layers, behind all they still hold back. */
+  /** The finish of a call. */
   finish(chunk: FinishChunk, flushed: boolean): void {
-    if (flushed || this.sink === this.outlet) void this.outlet.send(chunk)
-    else this.#finish = chunk
-  }
-
-  /** The step has ended; the last one when the layers have let go of its answer. */
-  endStep(): void {
-    if (this.#finish === undefined) this.#turn.tellStep('step:end')
-    else this.#stepEnds = true
-  }
-
-  /** Every layer has returned. */
-  seal(): void {
-    if (this.#finish !== undefined) void this.outlet.send(this.#finish)
-    if (this.#stepEnds) this.#turn.tellStep('step:end')
-    this.#finish = undefined
-    this.#stepEnds = false
+    this.stepEnd.finish(chunk, flushed || this.sink === this.outlet)
   }
 
   /** What was shown of an answer that is not in the history. */
   get unfinished(): string {
-    return this.#at === undefined && !this.#complete ? this.outlet.shown : ''
+    return !this.#message.exists && !this.#complete ? this.outlet.shown : ''
   }
 
   /** The message of a step is in the history. */
@@ -137,8 +115,7 @@ export class Answer {
     this.#said = response.text
     this.#flushed = flushed ? response.text : ''
     this.#askedForTools = flushed
-    this.#at = at
-    if (at !== undefined && this.outlet.open) this.#unseen.push(at)
+    this.#message.isAt(at, this.outlet.open)
   }
 
   /** The loop has ended. After tools, what a layer still says begins in fresh pipes, and behind the results. */
@@ -146,7 +123,7 @@ export class Answer {
     this.#complete = true
     this.#output = this.#said
     if (!this.#askedForTools) return
-    if (this.#said === '') this.#at = undefined
+    if (this.#said === '') this.#message.leave()
     this.#beginStages()
   }
 
@@ -179,13 +156,14 @@ export class Answer {
     if (!this.asked && !stage.used) return stage.kill(noResponse)
     const end: StreamEnd = { response: this.#response ?? toResponse(this.#said, 'the turn', '') }
     return after(stage.end(end), () => {
+      if (!stage.changed) return
       const { assembly } = stage
       const text = this.#flushed + assembly.text
       if (text !== this.#said) {
         this.#said = this.#output = text
         this.#replace(text)
       }
-      if (this.#flushed === '') this.#replaceThoughts(assembly)
+      if (this.#flushed === '') this.#message.replaceThoughts(assembly)
     })
   }
 
@@ -204,10 +182,7 @@ export class Answer {
   /** A layer returns after the core: what it held goes on. */
   release(attempt: Attempt): unknown {
     if (attempt.$transforms?.hold === true) this.outlet.release()
-    if (!this.outlet.open) {
-      this.#together = this.#unseen
-      this.#unseen = []
-    }
+    if (!this.outlet.open) this.#message.shown()
     const wait = this.#wait
     this.#wait = undefined
     return wait
@@ -216,10 +191,9 @@ export class Answer {
   /** A layer answers the turn by itself: without the core, or after it failed. */
   give(attempt: Attempt): unknown {
     const text = this.#given ?? ''
-    this.#takeInput()
-    this.#turn.seal()
+    this.#turn.view.takeInput()
+    this.#turn.view.seal()
     this.#given = undefined
-    if (attempt.$transforms?.hold === true) this.dropHold(attempt)
     this.#output = text
     const sink = attempt.$sink as Sink
     if (this.#askedForTools) this.#beginAnswer()
@@ -227,27 +201,26 @@ export class Answer {
     this.#complete = true
     this.#said = text
     this.#replace(text)
-    return text === '' ? undefined : sink.push({ type: 'text-delta', delta: text })
+    if (text !== '') this.#waitFor(sink.push({ type: 'text-delta', delta: text }))
+    return this.release(attempt)
   }
 
   /** The run was blocked: what was said is taken back, and the reply, if any, said instead. */
   retract(reply: string | undefined): void {
-    if (reply !== undefined) this.#takeInput()
+    if (reply !== undefined) this.#turn.view.takeInput()
     // What was said before tools ran had left all layers by then: it stays, and what follows is another answer.
     if (this.#askedForTools) this.#beginAnswer()
     else if (this.outlet.used) this.outlet.reset()
     this.#output = reply ?? null
     if (reply !== undefined) void this.outlet.push({ type: 'text-delta', delta: reply })
-    for (const at of this.#together.reverse()) if (at !== this.#at) this.#silence(at)
-    this.#silence(this.#at)
+    this.#message.retract()
     this.#replace(reply ?? '')
   }
 
   /** The run has ended while a layer held: what no reader has seen is nowhere, whatever ended it. Pairs of calls and results stay. */
   dropUnseen(): void {
     this.#given = undefined
-    if (this.#unseen.length === 0) return
-    this.#silenceUnseen()
+    if (!this.#message.dropUnseen()) return
     this.#output = null
     this.#said = ''
   }
@@ -256,8 +229,8 @@ export class Answer {
   asShown(): void {
     const { assembly, shown } = this.outlet
     if (this.#askedForTools || assembly === undefined) return
-    if (this.#at !== undefined) this.#replaceThoughts(assembly)
-    else if (shown !== '') this.#turn.session.history.append({ role: 'assistant', content: shown, interrupted: true })
+    if (this.#message.exists) this.#message.replaceThoughts(assembly)
+    else if (shown !== '') this.#message.interrupt(shown)
     this.#complete = true
     this.#output = shown
   }
@@ -266,11 +239,6 @@ export class Answer {
   get partial(): string {
     if (this.outlet.open || !this.#complete) return this.outlet.shown
     return this.#output ?? this.outlet.shown
-  }
-
-  #silenceUnseen(): void {
-    for (const at of [...this.#unseen].reverse()) this.#silence(at)
-    this.#unseen = []
   }
 
   /** Inside the core the answer is still to come, and takes the place of what was set. */
@@ -286,7 +254,7 @@ export class Answer {
     if (!text.startsWith(this.#said)) {
       if (this.#flushed !== '' || (sink.used && !sink.open)) {
         const error = mismatch(attempt, 'the output')
-        this.#turn.fail(error)
+        this.#turn.life.fail(error)
         throw error
       }
       if (sink.used) sink.reset()
@@ -294,54 +262,20 @@ export class Answer {
     }
     this.#said = text
     const wait = sink.push({ type: 'text-delta', delta: rest })
-    if (wait !== undefined)
-      this.#wait = this.#wait === undefined ? wait : Promise.all([this.#wait, wait]).then(() => {})
+    this.#waitFor(wait)
+  }
+
+  #waitFor(wait: void | Promise<void>): void {
+    if (wait === undefined) return
+    this.#wait = this.#wait === undefined ? wait : Promise.all([this.#wait, wait]).then(() => {})
   }
 
   #beginStages(): void {
     for (let sink = this.sink; sink !== this.outlet; sink = (sink as Stage).out) (sink as Stage).begin()
   }
 
-  #takeInput(): void {
-    if (this.begun) return
-    this.begun = true
-    this.#turn.session.history.push(this.#turn.input)
-  }
-
   #replace(text: string): void {
-    const { history } = this.#turn.session
-    const old = this.#at === undefined ? undefined : history.items[this.#at]
-    if (old === undefined || this.#at === undefined) {
-      if (text === '') return
-      history.append({ role: 'assistant', content: text })
-      this.#at = history.items.length - 1
-      if (this.outlet.open) this.#unseen.push(this.#at)
-      return
-    }
-    const message = withText(old, text)
-    history.replace(this.#at, message)
-    if (message === undefined) this.#at = undefined
-  }
-
-  /** Thoughts and files as they left. */
-  #replaceThoughts(assembly: Assembly): void {
-    const { history } = this.#turn.session
-    const old = this.#at === undefined ? undefined : history.items[this.#at]
-    if (this.#at === undefined || old === undefined) return
-    const message = spokenAs(old, assembly)
-    if (message !== old) history.replace(this.#at, message)
-  }
-
-  #silence(at: number | undefined): void {
-    const { history } = this.#turn.session
-    const old = at === undefined ? undefined : history.items[at]
-    if (at === undefined || old === undefined) return
-    const message = withoutSpeech(old)
-    history.replace(at, message)
-    if (message === undefined && this.#at !== undefined) {
-      if (at === this.#at) this.#at = undefined
-      else if (at < this.#at) this.#at--
-    }
+    this.#message.replace(text, this.outlet.open)
   }
 }
 

@@ -1,5 +1,8 @@
+import { AlliumError } from '../../errors/allium-error.ts'
 import type { BlockOptions } from '../../errors/block-error.ts'
+import { describe, messageOf } from '../../errors/describe.ts'
 import type { CustomEvent } from '../../events/events.ts'
+import { checkMessage } from '../../messages/check-messages.ts'
 import type { ReadonlyHistory } from '../../messages/history.ts'
 import type { Message } from '../../messages/message.ts'
 import type { Usage } from '../../messages/usage.ts'
@@ -11,8 +14,8 @@ import type { State as StateOf, StateWrite } from '../../state/state-store.ts'
 import type { OnChunk, Pipe } from '../../stream/transforms.ts'
 import { SessionAttempt, type SessionContext } from '../session/context.ts'
 import type { SessionScope } from '../session/session-scope.ts'
+import type { RunEnd } from './afterwards.ts'
 import type { OnInput } from './inputs.ts'
-import { type RunEnd, RunEnds } from './run-ends.ts'
 import { Screen, type ShownText } from './screen.ts'
 import { type StreamVerbs, transformsOf } from './stream-verbs.ts'
 import type { Turn } from './turn.ts'
@@ -24,7 +27,8 @@ export interface TurnContext<S = StateOf, Config = unknown, C = unknown, P = unk
   /** The input of this turn; a guard may replace it before next(). */
   input: Message[]
   /** The answer's text; null until the turn has one. Setting it before next() and not calling next() answers the turn. */
-  output: string | null
+  get output(): string | null
+  set output(text: string)
   /** The working view that each model call starts from; replaceable, for compaction. The history stays whole. */
   messages: Message[]
   /** The id of this run. */
@@ -86,6 +90,17 @@ export interface TurnPlan {
   readonly answerTool: string | undefined
 }
 
+/** @throws AlliumError `layer.result` unless a layer put messages in the place of the input */
+function checkInputOf(attempt: TurnAttempt, input: unknown): void {
+  try {
+    if (!Array.isArray(input))
+      throw new AlliumError('message.invalid', `It is ${describe(input)}, and no list of messages.`)
+    for (const [i, message] of input.entries()) checkMessage(message, `ctx.input[${i}]`)
+  } catch (error) {
+    throw layerError(attempt, 'layer.result', `set ctx.input to what is no input. ${messageOf(error)}`, error)
+  }
+}
+
 /** The one attempt of a turn layer's next(), and the context of the layer that stands in it; the core's is that of the loop. */
 export class TurnAttempt extends SessionAttempt implements TurnContext {
   $history: ReadonlyHistory | undefined = undefined
@@ -116,22 +131,23 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     return this.$turn.metadata
   }
   get input(): Message[] {
-    return this.$turn.input
+    return this.$turn.view.input
   }
   set input(input: Message[]) {
-    if (!this.$isMute('input')) this.$turn.setInput(input)
+    checkInputOf(this, input)
+    if (!this.$isMute('input')) this.$turn.view.setInput(input)
   }
   get output(): string | null {
     return this.$turn.answer.output
   }
-  set output(text: string | null) {
+  set output(text: string) {
     if (!this.$isMute('output')) this.$turn.answer.set(this, text)
   }
   get messages(): Message[] {
-    return this.$turn.messages
+    return this.$turn.view.messages
   }
   set messages(messages: Message[]) {
-    if (!this.$isMute('messages')) this.$turn.messages = messages
+    if (!this.$isMute('messages')) this.$turn.view.messages = messages
   }
   get turnId(): string {
     return this.$turn.turnId
@@ -169,11 +185,11 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   }
   abort(reason?: unknown): never {
     if (this.$isLate('abort')) throw leftBehind(this)
-    return this.$acts.abort(reason)
+    return this.$acts.life.abort(reason)
   }
   block(reason: string, options: BlockOptions = {}): never {
     if (this.$isLate('block')) throw leftBehind(this)
-    return this.$acts.block(reason, options)
+    return this.$acts.life.block(reason, options)
   }
   stop(reason = 'stopped'): void {
     if (!this.$isLate('stop')) this.$acts.stop(reason)
@@ -182,7 +198,7 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     this.$turn.emit(event, isLate(this))
   }
   defer(promise: PromiseLike<unknown>): void {
-    this.$turn.defer(promise, this.$name)
+    this.$turn.afterwards.defer(promise, this.$name)
   }
   onInput(fn: OnInput): void {
     if (this.$isLate('onInput')) return
@@ -201,8 +217,7 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     this.$turn.screen.add(make)
   }
   onEnd(fn: (end: RunEnd) => unknown): void {
-    this.$turn.ends ??= new RunEnds()
-    this.$turn.ends.add(fn, this.$name)
+    this.$turn.afterwards.onEnd(fn, this.$name)
   }
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
     return this.$turn.once(this.onceKey(key), fn)

@@ -1,7 +1,8 @@
-import { type Attempt, isOpen } from '../../onion/attempt.ts'
+import type { Attempt } from '../../onion/attempt.ts'
 import { abandon, reject } from '../../onion/leave.ts'
 import { nameOf } from '../../onion/misuse.ts'
 import type { Deadline } from '../../seams/deadlines.ts'
+import type { Life } from './life.ts'
 import type { Turn } from './turn.ts'
 
 /** Layers that were left together, and when nobody waits for them any more. */
@@ -13,19 +14,21 @@ interface Leaving {
 /** How long a turn waits for layers that do not come back: the agent's `abortGrace`. */
 export class Grace {
   readonly #turn: Turn
+  readonly #life: Life
   #leavings: Leaving[] | undefined
   /** Layers around those that hang, once the run has given these up. */
   #around: Set<Attempt> | undefined
   #deadline: Deadline | undefined
   #unwound: (() => void) | undefined
 
-  constructor(turn: Turn) {
+  constructor(turn: Turn, life: Life) {
     this.#turn = turn
+    this.#life = life
   }
 
   /** Layers were left while they ran. */
   left(layers: readonly Attempt[]): void {
-    if (this.#turn.decided) return
+    if (this.#life.decided) return
     const leaving: Leaving = { layers: new Set(layers), deadline: this.#after(() => this.#expired(leaving)) }
     this.#leavings ??= []
     this.#leavings.push(leaving)
@@ -35,7 +38,7 @@ export class Grace {
   returned(layer: Attempt): void {
     for (const leaving of this.#leavings ?? [])
       if (leaving.layers.delete(layer) && leaving.layers.size === 0) this.#forget(leaving)
-    if (this.#around?.delete(layer) === true && this.#around.size === 0) this.#turn.giveUp()
+    if (this.#around?.delete(layer) === true && this.#around.size === 0) this.#life.giveUp()
   }
 
   /** The run has ended before its layers did. */
@@ -56,7 +59,7 @@ export class Grace {
   }
 
   #forget(leaving: Leaving): void {
-    this.#turn.deadlines.remove(leaving.deadline)
+    this.#life.deadlines.remove(leaving.deadline)
     const others = this.#leavings?.filter((one) => one !== leaving)
     this.#leavings = others?.length === 0 ? undefined : others
     if (this.#leavings === undefined) this.#unwound?.()
@@ -64,18 +67,17 @@ export class Grace {
 
   /** What hangs is left; the layers around it have as long again, then the run settles. */
   #force(): void {
-    const turn = this.#turn
-    const reason = turn.end?.error
-    const roots = [...turn.live, ...(turn.root === undefined ? [] : [turn.root])].filter(isOpen)
+    const life = this.#life
+    const reason = life.end?.error
     // The promise of the whole turn is kept back, until the layers around have come back.
-    const chains = roots.map((root) => abandon(root, reason, root !== turn.root))
+    const chains = life.open().map((root) => abandon(root, reason, root !== life.root))
     const hung = chains
       .flatMap((chain) => chain.slice(-1))
       .filter(({ $inner }) => $inner === undefined || !isCore($inner))
     this.#around = new Set(chains.flat().filter((layer) => !hung.includes(layer)))
     if (hung.length > 0) this.#tell(hung)
-    if (this.#around.size === 0) turn.giveUp()
-    else this.#after(() => turn.giveUp())
+    if (this.#around.size === 0) life.giveUp()
+    else this.#after(() => life.giveUp())
     this.#leavings = undefined
     this.#unwound?.()
   }
@@ -90,8 +92,7 @@ export class Grace {
   }
 
   #after(fn: () => void): Deadline {
-    const { deadlines, session } = this.#turn
-    return deadlines.add(session.agent.setup.abortGrace, fn)
+    return this.#life.deadlines.add(this.#turn.session.agent.setup.abortGrace, fn)
   }
 }
 

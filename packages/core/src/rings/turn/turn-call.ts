@@ -13,13 +13,13 @@ export abstract class TurnCall implements Call {
   ) {}
 
   get outer(): Attempt | undefined {
-    return this.turn.core
+    return this.turn.life.core
   }
   get end(): Ending | undefined {
     return this.turn.end
   }
   settled(root: Attempt): void {
-    this.turn.ended(root)
+    this.turn.life.ended(root)
   }
   left(layers: readonly Attempt[]): void {
     this.turn.left(layers)

@@ -1,0 +1,54 @@
+import type { ContentChunk } from '../model/chunk.ts'
+import { Assembly } from './assembly.ts'
+
+/**
+ * What has left a layer: an assembly that is put together where somebody asks. Most layers let text pass as it is; of that the
+ * pieces are kept until then.
+ */
+export class Passed {
+  /** Whether something may have left the layer otherwise than it came. */
+  changed = false
+  readonly #who: string
+  #pieces: string[] | undefined
+  /** The block that the pieces are of. */
+  #id: string | undefined
+  #assembly: Assembly | undefined
+
+  constructor(who: string) {
+    this.#who = who
+  }
+
+  add(chunk: ContentChunk): void {
+    if (this.#assembly === undefined && chunk.type === 'text-delta' && chunk.providerMetadata === undefined) {
+      if (this.#pieces === undefined) {
+        this.#pieces = [chunk.delta]
+        this.#id = chunk.id
+        return
+      }
+      if (this.#id === chunk.id) {
+        this.#pieces.push(chunk.delta)
+        return
+      }
+    }
+    this.assembly.add(chunk)
+  }
+
+  get assembly(): Assembly {
+    if (this.#assembly === undefined) {
+      this.#assembly = new Assembly(this.#who)
+      if (this.#pieces !== undefined) this.#assembly.add(textOf(this.#pieces, this.#id))
+      this.#pieces = undefined
+    }
+    return this.#assembly
+  }
+
+  /** Throws if a tool input has not ended. */
+  close(): void {
+    this.#assembly?.close()
+  }
+}
+
+function textOf(pieces: readonly string[], id: string | undefined): ContentChunk {
+  const delta = pieces.join('')
+  return id === undefined ? { type: 'text-delta', delta } : { type: 'text-delta', delta, id }
+}
