@@ -3,7 +3,7 @@ const packs = {
   combinators: 6,
   config: 15,
   detect: 8,
-  guard: 21,
+  guard: 28,
   hooks: 6,
   memory: 7,
   model: 8,

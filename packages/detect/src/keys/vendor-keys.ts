@@ -102,7 +102,7 @@ function isByChance(rest: string, { entropy = 2.5, digit = false }: KeyRule): bo
 }
 
 /** Bits in a character, by Shannon. */
-export function entropyOf(text: string): number {
+function entropyOf(text: string): number {
   const counts = new Map<string, number>()
   for (const char of text) counts.set(char, (counts.get(char) ?? 0) + 1)
   let bits = 0
