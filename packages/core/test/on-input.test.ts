@@ -78,7 +78,7 @@ describe('ctx.onInput', () => {
       },
     }
     await expect(family([throws]).agent.run('hi')).rejects.toThrow('down')
-    const late: Middleware = { name: 'late', turn: async (ctx, next) => (await next(), ctx.onInput(() => {})) }
+    const late: Middleware = { name: 'late', turn: (ctx, next) => next().then(() => ctx.onInput(() => {})) }
     await expect(family([late]).agent.run('hi')).rejects.toMatchObject({ code: 'layer.late_transform' })
   })
 

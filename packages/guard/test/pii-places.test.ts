@@ -20,7 +20,8 @@ describe('where guard.pii looks', () => {
       execute: (args: unknown) => void sent.push(args),
     }
     const seen: unknown[] = []
-    const log: Middleware = { name: 'log', turn: (ctx, next) => (seen.push(ctx.input, ctx.history), next()) }
+    const look = (...all: unknown[]) => void seen.push(...all)
+    const log: Middleware = { name: 'log', turn: (ctx, next) => next().then(() => look(ctx.input, ctx.history)) }
     const child = new Agent({ name: 'child', model: inner, tools: [send as never] }).use(log)
     const ask = {
       name: 'ask',
