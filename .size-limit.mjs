@@ -2,7 +2,8 @@
 const packs = {
   combinators: 6,
   config: 16,
-  guard: 23,
+  detect: 8,
+  guard: 29,
   hooks: 6,
   memory: 7,
   model: 8,
