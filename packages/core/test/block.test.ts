@@ -1,12 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { isBlockError, type Middleware } from '../src/index.ts'
-import { build, gate, oneCall, rest, results, tool, turn } from './kit.ts'
+import { build, gate, oneCall, reach, rest, results, tool, turn } from './kit.ts'
 
 const blocker = (scope: 'turn' | 'model' | 'tool', reply?: string) => ({
   name: 'guard',
   [scope]: (ctx: { block(reason: string, options?: object): never }) =>
     ctx.block('not allowed', reply === undefined ? {} : { reply }),
 })
+
+const holder: Middleware = {
+  name: 'holder',
+  turn(ctx, next) {
+    ctx.hold()
+    return next()
+  },
+}
 
 describe('block', () => {
   it('is a status of the result and unwinds every layer', async () => {
@@ -45,6 +53,21 @@ describe('block', () => {
     const { session, shown, result } = await turn(['my secret'], [guard])
     expect(JSON.stringify([session.history, result, shown])).not.toContain('secret')
     expect(session.history.map(({ role }) => role)).toEqual(['user'])
+  })
+
+  it('takes back what a hold inside let out at once: the texts of all its steps', async () => {
+    const guard: Middleware = {
+      name: 'guard',
+      async turn(ctx, next) {
+        await next()
+        ctx.block('leak')
+      },
+    }
+    const between: Middleware = { name: 'between', turn: (_, next) => next() }
+    const steps = [{ text: 'my secret', toolCalls: [{ name: 'work', callId: 'c1' }] }, 'done']
+    const run = await turn(steps, [guard, between, holder], { tools: [tool('work')] })
+    expect([run.shown, reach(run.session.history).includes('secret')]).toEqual(['', false])
+    expect(run.session.history.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
   })
 
   it('after the core with a reply puts it in the place of the text', async () => {

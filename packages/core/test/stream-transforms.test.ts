@@ -493,6 +493,27 @@ describe('stream verbs in a turn layer', () => {
     expect(run.all).toBe('a ***')
   })
 
+  it('hold goes on where an inner layer that asked for a hold answers without next()', async () => {
+    const outer: Middleware = {
+      name: 'outer',
+      async turn(ctx, next) {
+        ctx.hold()
+        await next()
+        ctx.output = 'from outer'
+      },
+    }
+    const inner: Middleware = {
+      name: 'inner',
+      turn(ctx) {
+        ctx.hold()
+        ctx.output = 'from inner'
+      },
+    }
+    const run = await turn(['never asked'], [outer, inner])
+    agree(run, 'from outer')
+    expect(run.all).toBe('from outer')
+  })
+
   it('an output that only adds is streamed; another one fails and names the layer', async () => {
     const set = (change: (text: string) => string): Middleware => ({
       name: 'setter',

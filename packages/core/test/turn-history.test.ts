@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Message, Middleware } from '../src/index.ts'
-import { build, failure, oneCall, tool, traffic, turn } from './kit.ts'
+import { assistantTexts, build, failure, gate, oneCall, tool, traffic, turn } from './kit.ts'
 
 describe('the turn and its history', () => {
   it('loops from model to tools to model, and keeps all of it', async () => {
@@ -113,6 +113,31 @@ describe('the turn and its history', () => {
     expect([session.history.at(-1)?.content, result?.text, shown]).toEqual(['DONE', 'DONE', 'DONE'])
   })
 
+  it('has what a pipe makes of the end of a held answer behind the results of its tools', async () => {
+    const stop = new AbortController()
+    const marked: Middleware = {
+      name: 'marked',
+      turn(ctx, next) {
+        ctx.pipe(async function* (chunks, end) {
+          for await (const chunk of chunks) yield chunk
+          if ((await end()).error !== undefined) yield { type: 'text-delta', delta: '(cut)' }
+        })
+        return next()
+      },
+    }
+    const holder: Middleware = {
+      name: 'holder',
+      turn(ctx, next) {
+        ctx.hold()
+        return next({ signal: stop.signal })
+      },
+    }
+    const work = tool('work', () => stop.abort(new Error('too late')))
+    const { session, shown } = await turn(oneCall, [marked, holder], { tools: [work] })
+    expect(session.history.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
+    expect([session.history.at(-1), shown]).toMatchObject([{ content: '(cut)', interrupted: true }, '(cut)'])
+  })
+
   it('throws away an output that was set before the core ran', async () => {
     const seen: unknown[] = []
     const layer: Middleware = {
@@ -128,6 +153,30 @@ describe('the turn and its history', () => {
     expect([result?.text, seen, session.history.length]).toEqual(['real', ['early', 'real'], 2])
   })
 
+  it('has the answer where a turn layer sets an output while its own next() runs', async () => {
+    const [answered, set] = [gate(), gate()]
+    const outer: Middleware = {
+      name: 'outer',
+      async turn(ctx, next) {
+        const inside = next()
+        await answered.promise
+        ctx.output = 'early'
+        set.open()
+        await inside
+      },
+    }
+    const inner: Middleware = {
+      name: 'inner',
+      async turn(_, next) {
+        await next()
+        answered.open()
+        await set.promise
+      },
+    }
+    const { result, session, shown } = await turn(['real'], [outer, inner])
+    expect([result?.text, session.history.at(-1)?.content, shown]).toEqual(['real', 'real', 'real'])
+  })
+
   it('answers by a turn layer after the core failed', async () => {
     const layer: Middleware = {
       name: 'apology',
@@ -139,6 +188,33 @@ describe('the turn and its history', () => {
     const { result, session, shown } = await turn([{ chunks: ['Half'], error: new Error('down') }], [layer])
     expect([result?.status, result?.text, shown]).toEqual(['completed', 'Sorry.', 'Sorry.'])
     expect(session.history.map(({ content }) => content)).toEqual(['hi', 'Sorry.'])
+  })
+
+  it('has an own answer of a turn layer in the place of all that a hold inside let out at once', async () => {
+    const apology: Middleware = {
+      name: 'apology',
+      turn: (ctx, next) =>
+        next().catch(() => {
+          ctx.output = 'Sorry.'
+        }),
+    }
+    const failing: Middleware = {
+      name: 'failing',
+      async turn(_, next) {
+        await next()
+        throw new Error('no')
+      },
+    }
+    const holder: Middleware = {
+      name: 'holder',
+      turn(ctx, next) {
+        ctx.hold()
+        return next()
+      },
+    }
+    const steps = [{ text: 'So far.', toolCalls: [{ name: 'work', callId: 'c1' }] }, 'done']
+    const { session, shown } = await turn(steps, [apology, failing, holder], { tools: [tool('work')] })
+    expect([shown, assistantTexts(session.history)]).toEqual(['Sorry.', ['', 'Sorry.']])
   })
 
   it('refuses an output that is no text', async () => {

@@ -8,6 +8,7 @@ import { shrink } from './shrink.ts'
 /*
  * `npm run explore -- --cases 1000000 --seed 1`: tries so many cases, says what differs, by kind, and prints the smallest
  * failing case of the most frequent kinds (`--show 3`) as a test to copy. `--menu late,streams` leaves out the rest.
+ * `--stop` ends with the first that differs.
  * `--exhaustive`: all 3.1 million small stacks, which takes an hour or more; with `--cases n`, so many of them.
  */
 const { values } = parseArgs({
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     show: { type: 'string', default: '1' },
     kind: { type: 'string' },
     exhaustive: { type: 'boolean' },
+    stop: { type: 'boolean' },
   },
 })
 const menu = values.menu === undefined ? everything : menuOf(values.menu.split(','))
@@ -35,7 +37,9 @@ const kinds = new Map<string, number[]>()
 const began = performance.now()
 for (let seed = first; seed < end; seed += step) {
   const found = await differences(planOf(seed), seed)
-  if (found.length > 0) kinds.set(kindOf(found), [...(kinds.get(kindOf(found)) ?? []), seed])
+  if (found.length === 0) continue
+  kinds.set(kindOf(found), [...(kinds.get(kindOf(found)) ?? []), seed])
+  if (values.stop === true) break
 }
 report()
 for (const [, seeds] of frequent().slice(0, Number(values.show))) await showSmallest(seeds[0] ?? 0)

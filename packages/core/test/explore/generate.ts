@@ -42,7 +42,7 @@ class Maker {
     const tools = menu.tools && this.chance(0.5)
     const model = this.layers('model', tools ? 2 : 3)
     const plan: Case = {
-      turn: menu.turns && this.chance(0.5) ? this.layers('turn', 2) : [],
+      turn: menu.turns && this.chance(0.5) ? this.layers('turn', this.chance(0.2) ? 3 : 2) : [],
       model,
       tool: tools ? this.layers('tool', 2) : [],
       models: Object.fromEntries(models.map((name) => [name, this.model(name, tools)])),

@@ -1,6 +1,7 @@
-import type { ContentChunk, Middleware, ModelResponse, ScopeName, ToolResult } from '../../src/index.ts'
+import type { ContentChunk, Message, Middleware, ModelResponse, ScopeName, ToolResult } from '../../src/index.ts'
 import { type Act, type LayerPlan, ticks } from './case.ts'
 import { Planned } from './label.ts'
+import { marksIn } from './models.ts'
 import type { Story } from './story.ts'
 import { mapOf, pipeOf } from './transforms.ts'
 
@@ -13,6 +14,8 @@ interface Context {
   readonly callIndex: number
   readonly callId: string
   readonly args: { marks: string[] }
+  readonly model: string
+  readonly request: { readonly messages: readonly Readonly<Message>[] }
   readonly state: Record<string, number>
   output: string | null
   emit(event: { type: `${string}:${string}`; label: string }): void
@@ -70,7 +73,7 @@ class Running {
 
   #answerOf({ what }: Return): unknown {
     const given = this.#given
-    if (what === 'own') return `own of ${this.plan.name}`
+    if (what === 'own') return `own of ${this.plan.name}, who sees ${this.#seen()}`
     if (what === 'nothing' || given === undefined) return undefined
     if ('text' in given) return { ...given, text: what === 'append' ? `${given.text}+` : `(${given.text})` }
     return { ...given, content: what === 'append' ? `${given.content}+` : `(${given.content})` }
@@ -186,6 +189,15 @@ class Running {
       case 'pipe':
         return ctx.pipe(pipeOf(act.how, () => this.story.noise()))
     }
+  }
+
+  /** What would be sent from where it stands. */
+  #seen(): string {
+    const { ctx, scope } = this
+    return [
+      scope === 'model' ? ctx.model : '',
+      ...(scope === 'model' ? marksIn(ctx.request.messages) : ctx.args.marks),
+    ].join()
   }
 
   /** After a success it adds to the answer; else the layer answers, by itself. */

@@ -10,7 +10,7 @@ export function modelOf(story: Story, name: string): Model {
     stream(request) {
       if (story.calm && isNext(request)) return story.opened(nextAnswer(story))
       const n = story.count(name)
-      story.called(`${name} ${marks(request)}`)
+      story.called(`${name} ${marksIn(request.messages)}`)
       return story.opened(answer(story, name, n))
     },
   }
@@ -52,10 +52,10 @@ async function* nextAnswer({ clock, nextTakes }: Story): AsyncGenerator<ModelChu
 }
 
 /** Layers mark a request by messages of their own. */
-function marks({ messages }: ModelRequest): string {
-  return messages
-    .flatMap(({ content }) => (typeof content === 'string' && content.startsWith('#') ? [content.slice(1)] : []))
-    .join()
+export function marksIn(messages: ModelRequest['messages']): string[] {
+  return messages.flatMap(({ content }) =>
+    typeof content === 'string' && content.startsWith('#') ? [content.slice(1)] : [],
+  )
 }
 
 /** Finds models that are named by a string, late or never. */

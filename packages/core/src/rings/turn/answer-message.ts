@@ -67,10 +67,14 @@ export class AnswerMessage {
     this.#history.append({ role: 'assistant', content: text, interrupted: true })
   }
 
-  /** The answer is taken back, and what was shown with it. Pairs of calls and results stay. */
+  /** The answer is taken back. Pairs of calls and results stay. */
   retract(): void {
-    for (const at of this.#together?.reverse() ?? []) if (at !== this.#at) this.#silence(at)
     if (this.#at !== undefined) this.#silence(this.#at)
+  }
+  /** A reader forgets what is shown: with the answer, what was shown at once with it. */
+  reset(): void {
+    for (const at of this.#together?.reverse() ?? []) if (at !== this.#at) this.#silence(at)
+    this.#together = undefined
   }
   /** What no reader has seen is nowhere. Tells whether there was something. */
   dropUnseen(): boolean {

@@ -3,7 +3,7 @@ import { after } from '../../errors/thenable.ts'
 import { equalJson } from '../../messages/json.ts'
 import type { FinishChunk, ModelWarning } from '../../model/chunk.ts'
 import { type AnswerDetails, goesOn, type ModelResponse, toResponse } from '../../model/response.ts'
-import { type Attempt, isOver } from '../../onion/attempt.ts'
+import { type Attempt, isOpen, isOver } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
 import type { Sink } from '../../stream/sink.ts'
 import type { Stage } from '../../stream/stage.ts'
@@ -157,6 +157,8 @@ export class Answer {
       if (attempt.$call !== this.#turn) this.#warnOfVoid(attempt)
       return
     }
+    // Its next() runs: what that gives overwrites it.
+    if (attempt.$inner !== undefined && isOpen(attempt.$inner)) return
     if (this.#turn.waits)
       throw layerError(
         attempt,
@@ -196,10 +198,14 @@ export class Answer {
     for (let sink = attempt.$sink as Sink; sink !== this.outlet; sink = (sink as Stage).out) (sink as Stage).restart()
   }
 
+  /** A reader forgets what is shown of the answer. */
+  reset(): void {
+    this.#message.reset()
+  }
+
   /** A layer returns after the core: what it held goes on. */
   release(attempt: Attempt): unknown {
-    if (attempt.$transforms?.hold === true) this.outlet.release()
-    if (!this.outlet.open) this.#message.shown()
+    if (attempt.$transforms?.hold === true && this.outlet.release(attempt.$index)) this.#message.shown()
     const wait = this.#wait
     this.#wait = undefined
     return wait
@@ -239,7 +245,10 @@ export class Answer {
     this.#given = undefined
     if (!this.#message.dropUnseen()) return
     this.#output = null
-    this.#said = ''
+    this.#said = this.#flushed = ''
+    // What pipes outside still make of the end is an answer of its own, behind the results of its tools.
+    this.#message.leave()
+    this.#askedForTools = false
   }
 
   /** The run was cut while the answer was on its way through the turn's layers: the history has what left them. */

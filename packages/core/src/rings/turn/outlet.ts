@@ -50,7 +50,7 @@ export class Outlet implements Sink {
 
   reset(): void {
     if (this.#hold !== undefined) this.#hold.chunks.length = this.#hold.mark
-    else this.#turn.send({ type: 'model:reset', ...this.#turn.place })
+    else this.#takeBack()
     this.used = false
     this.shown = ''
     if (this.assembly !== undefined) this.assembly = new Assembly('the turn')
@@ -62,15 +62,26 @@ export class Outlet implements Sink {
     this.#hold.layers.push(index)
   }
 
-  /** A layer that held has returned; what is kept goes on with the last of them. */
-  release(): void {
-    this.#hold?.layers.pop()
-    if (this.#hold === undefined || this.#hold.layers.length > 0) return
-    const { chunks } = this.#hold
+  /**
+   * The layer at this place has returned: where it held, what is kept goes on with the last of those that did. Tells whether
+   * it does. Readers cannot tell the answers of several steps apart that come at once: what takes one back takes back all.
+   */
+  release(index: number): boolean {
+    const hold = this.#hold
+    if (hold === undefined || hold.layers.at(-1) !== index) return false
+    hold.layers.pop()
+    if (hold.layers.length > 0) return false
+    const { chunks } = hold
     this.#hold = undefined
+    let used = false
     for (const chunk of chunks)
       if (chunk === anotherAnswer) this.begin()
-      else void this.#show(chunk)
+      else {
+        void this.#show(chunk)
+        used ||= this.used
+      }
+    this.used = used
+    return true
   }
 
   /** The layers from a place on have failed: what one of them held is dropped. Tells whether one did. */
@@ -79,7 +90,13 @@ export class Outlet implements Sink {
     if (hold === undefined || (hold.layers.at(-1) ?? -1) < from) return false
     const layers = hold.layers.filter((index) => index < from)
     this.#hold = layers.length === 0 ? undefined : { layers, chunks: [], mark: 0 }
+    this.used = false
     return true
+  }
+
+  #takeBack(): void {
+    this.#turn.send({ type: 'model:reset', ...this.#turn.place })
+    this.#turn.answer.reset()
   }
 
   #show(chunk: ContentChunk | FinishChunk): void | Promise<void> {

@@ -71,6 +71,7 @@ function verb(run: Run, me: Layer, act: Act, path: string): void {
   }
   const label = `${act.do} by ${plan.name}${path}`
   const write = !dead && !me.exited
+  if (act.do !== 'state' && act.do !== 'emit') run.decides()
   switch (act.do) {
     case 'throw':
       throw new Fault(label)
@@ -126,8 +127,10 @@ function* once(run: Run, me: Layer, act: Act & { do: 'once' }): Steps<void> {
     if (running === undefined) break
     // Reading 13.
     for (const aspect of ['state', 'heard', 'streamed', 'once', 'late', 'endedAt'] as const) run.open.add(aspect)
-    if (run.began.get(key) === run.time.now) run.open.add('status').add('why').add('text').add('shown').add('history')
-    if (yield* on(running)) return
+    if (run.began.get(key) === run.time.now) run.openAll()
+    const done = yield* on(running)
+    run.shares()
+    if (done) return
     if (run.doing.get(key) === running) run.doing.delete(key)
   }
   const cell = run.cell<boolean>()

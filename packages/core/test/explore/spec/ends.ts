@@ -5,6 +5,7 @@ import { type Attempt, type Fault, outerOf, type Place, type Run } from './run.t
 
 /** The attempt is over for all inside: physical calls are cut, the caller goes on; what hangs is given up after a while. */
 export function leave(run: Run, attempt: Attempt, reason: Fault): void {
+  run.decides()
   attempt.state = 'left'
   // Reading 12: once the run has ended, what unwinds counts.
   attempt.spared = run.ended !== undefined
@@ -24,6 +25,7 @@ export function leave(run: Run, attempt: Attempt, reason: Fault): void {
 export function end(run: Run, kind: 'aborted' | 'blocked' | 'failed', error: Fault): void {
   const before = run.ended
   if (run.decided || (before !== undefined && (before.kind !== 'failed' || kind === 'failed'))) return
+  run.decides()
   run.ended = { kind, error, at: before?.at ?? run.time.now }
   if (run.flowedAt === run.time.now) for (const aspect of ['text', 'shown', 'history'] as const) run.open.add(aspect)
   if (before !== undefined) return

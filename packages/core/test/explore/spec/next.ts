@@ -2,7 +2,7 @@ import type { Act } from '../case.ts'
 import { lasts, perform } from './acts.ts'
 import { fire, gone, leave, narrow } from './ends.ts'
 import { type Answer, type Attempt, type Call, Fault, type Layer, type Place, type Run } from './run.ts'
-import { drain, reset, restart, said, say } from './stream.ts'
+import { drain, passesPipe, reset, restart, said, say } from './stream.ts'
 import { dropHeld, holdTurn, turnReturned, turnSaid } from './turn.ts'
 import type { Cell, Steps } from './virtual-time.ts'
 
@@ -95,7 +95,10 @@ function* layerIn(run: Run, attempt: Attempt, plan: Layer['plan']): Steps<Answer
   const floats = me.inner?.state === 'running'
   exit(run, me, new Fault(`layer.floating_next ${plan.name}`))
   if (run.ended !== undefined) throw run.ended.error
-  if (floats) throw new Fault(`layer.floating_next ${plan.name}`)
+  if (floats) {
+    dropHeld(run, me)
+    throw new Fault(`layer.floating_next ${plan.name}`)
+  }
   if (gone(attempt)) throw new Fault('layer.left')
   return returned(run, me, what)
 }
@@ -105,10 +108,7 @@ function exit(run: Run, me: Layer, reason: Fault): void {
   if (me.exited) return
   me.exited = true
   me.done.resolve(undefined)
-  // A run that ends fails its attempts from the inside, so that each finally still counts.
-  if (me.inner?.state !== 'running') return
-  if (run.ended === undefined) leave(run, me.inner, reason)
-  else run.open.add('endedAt') // Reading 12.
+  if (me.inner?.state === 'running') leave(run, me.inner, reason)
 }
 
 function carries(error: Fault, cause: Fault): boolean {
@@ -129,7 +129,11 @@ function next(run: Run, me: Layer, within: number | undefined, path: string): Ce
   if (again && !mayReenter(me)) return refuse(`layer.next_twice ${me.plan.name}`)
   if (within === 0) return refuse(`deadline of ${me.plan.name}${path}`)
   if (again && me.attempt.used) {
-    if (run.plan.resets === 'refuse' && run.visible) return refuse('stream.reset', me.failed)
+    if (run.plan.resets === 'refuse' && run.visible) {
+      // Reading 10.
+      if (run.shownAt === run.time.now && passesPipe(me.attempt)) run.openAll()
+      return refuse('stream.reset', me.failed)
+    }
     reset(run, me.attempt)
   }
   const place: Place = within === undefined ? me.attempt.place : narrow(me.attempt.place)
@@ -173,10 +177,15 @@ function returned(run: Run, me: Layer, what: Return | undefined): Answer {
   return call.scope === 'tool' ? answer : say(run, me, answer)
 }
 
-function answerOf({ given, plan }: Layer, { what }: Return): Answer | undefined {
-  if (what === 'own') return { text: `own of ${plan.name}`, asks: [] }
+function answerOf({ given, plan, attempt }: Layer, { what }: Return): Answer | undefined {
+  if (what === 'own') return { text: `own of ${plan.name}, who sees ${seen(attempt)}`, asks: [] }
   if (what === 'nothing' || given === undefined) return undefined
   return { ...given, text: what === 'append' ? `${given.text}+` : `(${given.text})` }
+}
+
+/** What would be sent from there. */
+function seen({ call, fields: { model, marks } }: Attempt): string {
+  return [call.scope === 'model' ? model : '', ...marks].join()
 }
 
 function attemptOf(

@@ -109,6 +109,10 @@ export interface Transform {
   end(failed: boolean): readonly Piece[]
 }
 
+const aspects = 'status why text shown history calls usage state heard streamed once late endedAt'.split(
+  ' ',
+) as readonly (keyof Outcome)[]
+
 /** The run: what all its calls share. */
 export class Run {
   readonly attempts: Attempt[] = []
@@ -134,14 +138,17 @@ export class Run {
   answer: Entry | undefined
   /** Messages whose text nobody has seen, because a turn layer holds it. */
   readonly heldBack: Entry[] = []
+  /** What was held and shown at once with the present answer. */
+  together: { readonly answers: Piece[][]; readonly messages: readonly Entry[] } | undefined
   /** The part of the answer that had left all layers before its tools ran. */
   flushed = ''
   /** The loop has come to its end. */
   complete = false
   /** Puts the results of the running tools into the history. */
   closeStep: (() => void) | undefined
-  /** When a piece last came out of a layer. */
+  /** When a piece last came out of a layer, and when the first one of the present answer was shown. */
   flowedAt = -1
+  shownAt = -1
   readonly late = new Set<string>()
   physical = 0
   readonly calls: Moment[] = []
@@ -163,6 +170,24 @@ export class Run {
   /** Whether the reader has seen something of the present call. */
   get visible(): boolean {
     return this.holders.size === 0 && (this.answers.at(-1)?.length ?? 0) > 0
+  }
+
+  /** Who shared a `once` goes on, at the instant at which the other does. Reading 13. */
+  shares(): void {
+    this.#sharedAt = this.time.now
+    if (this.#decidedAt === this.time.now) this.openAll()
+  }
+  /** Something happens that others of this instant may come before or after. */
+  decides(): void {
+    this.#decidedAt = this.time.now
+    if (this.#sharedAt === this.time.now) this.openAll()
+  }
+  #sharedAt = -1
+  #decidedAt = -1
+
+  /** Nothing of the case is fixed but what always holds. */
+  openAll(): void {
+    for (const aspect of aspects) this.open.add(aspect)
   }
 
   cell<T>(): Cell<T> {

@@ -10,6 +10,9 @@ import { type Answer, type Attempt, Fault, type Layer, outerOf, type Piece, type
 export function flow(run: Run, attempt: Attempt, piece: Piece): void {
   attempt.used = true
   run.flowedAt = run.time.now
+  // Reading 6.
+  if (run.ended !== undefined && hasPipe(attempt))
+    for (const aspect of ['text', 'shown', 'history'] as const) run.open.add(aspect)
   push(run, attempt, 0, [piece])
 }
 
@@ -38,8 +41,19 @@ function holdsBack({ caller, call }: Attempt): boolean {
 const seen = (run: Run) => (run.holders.size > 0 ? run.kept : run.answers)
 
 function show(run: Run, piece: Piece): void {
-  seen(run).at(-1)?.push(piece)
+  const present = seen(run).at(-1)
+  if (present?.length === 0) run.shownAt = run.time.now
+  present?.push(piece)
 }
+
+/** Whether a pipe is between an attempt and the reader. */
+export function passesPipe(attempt: Attempt): boolean {
+  if (hasPipe(attempt)) return true
+  const outer = outerOf(attempt)
+  return outer !== undefined && passesPipe(outer)
+}
+
+const hasPipe = ({ caller }: Attempt) => caller?.transforms.some(({ do: what }) => what === 'pipe') === true
 
 /** What its pipes hold back leaves when what feeds them is over, also by a failure; not when the run has ended. */
 export function drain(run: Run, attempt: Attempt, failed: boolean): void {
@@ -62,8 +76,17 @@ export function reset(run: Run, attempt: Attempt): void {
   restart(attempt)
   const outer = outerOf(attempt)
   if (held) return
-  if (outer === undefined) seen(run).at(-1)?.splice(0)
+  if (outer === undefined) forget(run)
   else if (outer.used) reset(run, outer)
+}
+
+/** A reader forgets what is shown of the present answer, and of those that were shown at once with it. */
+export function forget(run: Run): void {
+  seen(run).at(-1)?.splice(0)
+  const { together } = run
+  if (run.holders.size > 0 || together === undefined) return
+  for (const answer of together.answers) answer.splice(0)
+  for (const message of together.messages) if (message !== run.answer) message.text = ''
 }
 
 /** What the next() of a layer gives: what left the layer, assembled. */

@@ -2,7 +2,7 @@ import type { Act } from '../case.ts'
 import { inOrder, type Outcome } from '../outcome.ts'
 import { end, gone } from './ends.ts'
 import { type Answer, type Attempt, Fault, type Layer, outerOf, type Run } from './run.ts'
-import { flow, mayReset, reset, restart, textOf } from './stream.ts'
+import { flow, forget, mayReset, reset, restart, textOf } from './stream.ts'
 
 const none: Answer = { text: '', asks: [] }
 
@@ -22,6 +22,7 @@ export function begin(run: Run, around: Attempt): void {
   for (let at: Attempt | undefined = around; at !== undefined; at = outerOf(at)) restart(at)
   ;(run.holders.size > 0 ? run.kept : run.answers).push([])
   run.answer = undefined
+  run.together = undefined
   run.flushed = ''
 }
 
@@ -40,8 +41,16 @@ export function turnReturned(run: Run, me: Layer): Answer {
 
 function release(run: Run, me: Layer): void {
   if (!run.holders.delete(me) || run.holders.size > 0) return
+  // Readers cannot tell the answers of several steps apart that come at once: what takes one back takes back all.
+  run.together = { answers: run.kept, messages: run.heldBack.splice(0) }
+  if (run.kept.flat().length > 0) outermost(me.attempt).used = true
   run.answers.push(...run.kept)
   run.kept = []
+}
+
+function outermost(attempt: Attempt): Attempt {
+  const outer = outerOf(attempt)
+  return outer === undefined ? attempt : outermost(outer)
 }
 
 /** A layer that threw holds no more; what was held no reader sees, so it is nowhere. */
@@ -51,6 +60,11 @@ export function dropHeld(run: Run, me: Layer): void {
   for (let at: Attempt | undefined = me.attempt; at !== undefined; at = outerOf(at)) restart(at)
   run.output = undefined
   for (const message of run.heldBack) message.text = ''
+  // What pipes outside still make of the end is an answer of its own.
+  if (run.answer !== undefined && run.heldBack.includes(run.answer)) {
+    run.answer = undefined
+    run.flushed = ''
+  }
 }
 
 /** The turn is answered without the core, or after it failed: what that had streamed does not count. */
@@ -101,7 +115,10 @@ function answers(run: Run, text: string): void {
   run.output = text
   const { answer, history } = run
   if (answer !== undefined) answer.text = text
-  else if (text !== '') history.push((run.answer = { role: 'assistant', text }))
+  else if (text !== '') {
+    history.push((run.answer = { role: 'assistant', text }))
+    if (run.holders.size > 0) run.heldBack.push(run.answer)
+  }
 }
 
 /** The history of a run that ended before its time. */
@@ -113,14 +130,16 @@ export function closeHistory(run: Run): void {
   if (ended.kind === 'blocked') retract(run)
   // Layers of the turn that had not returned yet would have changed it: the history has what was seen.
   else if (run.answer !== undefined && run.answer.asks === undefined) answers(run, shownText(run))
-  else if (run.answer === undefined && shownText(run) !== '')
-    history.push({ role: 'assistant', text: shownText(run), interrupted: true })
+  else if (run.answer === undefined && shownText(run) !== '') {
+    run.output = shownText(run)
+    history.push({ role: 'assistant', text: run.output, interrupted: true })
+  }
 }
 
 function retract(run: Run): void {
   if (run.answer?.asks !== undefined) run.answers.push([])
   else {
-    run.answers.at(-1)?.splice(0)
+    forget(run)
     if (run.answer !== undefined) run.answer.text = ''
   }
   run.output = undefined
