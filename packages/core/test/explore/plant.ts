@@ -1,0 +1,107 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { type Plant, plants } from './plants.ts'
+
+/*
+ * `npm run plant`: plants each bug of plants.ts in a copy of the packages, and tells who finds it: the explorer, or else
+ * core's other tests. `--only onion/,once` takes those that have one of these in file or effect; `--cases` and `--seed` are the explorer's.
+ * `--no-tests` asks the explorer alone, `--tests-only` the others. Nothing is ever changed in the working tree.
+ */
+const { values } = parseArgs({
+  options: {
+    cases: { type: 'string', default: '5000' },
+    seed: { type: 'string', default: '20' },
+    only: { type: 'string', default: '' },
+    'no-tests': { type: 'boolean' },
+    'tests-only': { type: 'boolean' },
+  },
+})
+type Finder = 'explorer' | 'tests' | 'nobody' | 'invalid'
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url))
+const copy = mkdtempSync(join(tmpdir(), 'allium-plant-'))
+process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
+
+copyPackages()
+if (explorerFinds()) throw new Error('The explorer finds something where nothing is planted.')
+if (values['no-tests'] !== true && testsFind()) throw new Error('A test fails where nothing is planted.')
+const chosen = plants.filter(({ file, breaks }) =>
+  values.only.split(',').some((part) => `${file}: ${breaks}`.includes(part)),
+)
+const results: { plant: Plant; finder: Finder }[] = []
+for (const [i, plant] of chosen.entries()) {
+  const began = performance.now()
+  const finder = tried(plant)
+  results.push({ plant, finder })
+  const seconds = ((performance.now() - began) / 1000).toFixed(0)
+  console.log(`${i + 1}/${chosen.length} ${finder.padEnd(8)} ${seconds.padStart(4)} s  ${plant.file}: ${plant.breaks}`)
+}
+report()
+
+function copyPackages(): void {
+  for (const file of ['package.json', 'tsconfig.base.json', 'vitest.config.ts', 'vitest.mutate.config.ts'])
+    cpSync(join(root, file), join(copy, file))
+  for (const folder of ['node_modules', 'docs']) symlinkSync(join(root, folder), join(copy, folder))
+  for (const name of readdirSync(join(root, 'packages'))) {
+    const [from, to] = [join(root, 'packages', name), join(copy, 'packages', name)]
+    mkdirSync(to, { recursive: true })
+    for (const part of ['package.json', 'src', ...(name === 'core' ? ['test'] : [])])
+      cpSync(join(from, part), join(to, part), { recursive: true })
+    symlinkSync(join(from, 'node_modules'), join(to, 'node_modules'))
+  }
+}
+
+function tried({ file, from, to }: Plant): Finder {
+  const path = join(copy, 'packages/core/src', file)
+  const sound = readFileSync(path, 'utf8')
+  if (sound.split(from).length !== 2) return 'invalid'
+  writeFileSync(
+    path,
+    sound.replace(from, () => to),
+  )
+  try {
+    if (!isProgram(path)) return 'invalid'
+    if (values['tests-only'] !== true && explorerFinds()) return 'explorer'
+    return values['no-tests'] !== true && testsFind() ? 'tests' : 'nobody'
+  } finally {
+    writeFileSync(path, sound)
+  }
+}
+
+/** Whether the file has no error of syntax. */
+function isProgram(path: string): boolean {
+  return !fails(process.execPath, ['--import=tsx', '--conditions=@allium/source', path], 60)
+}
+
+function explorerFinds(): boolean {
+  const { cases, seed } = values
+  const cli = ['--conditions=@allium/source', '--import=tsx', 'packages/core/test/explore/cli.ts']
+  return fails(process.execPath, [...cli, '--cases', cases, '--seed', seed, '--show', '0', '--stop'], 90)
+}
+
+/** Twice, so that none is found by a test that only lacked time. */
+function testsFind(): boolean {
+  const vitest = join(copy, 'node_modules/vitest/vitest.mjs')
+  const run = [vitest, 'run', '--config', 'vitest.mutate.config.ts', '--bail', '1', '--exclude', '**/explore/**']
+  return fails(process.execPath, run, 300) && fails(process.execPath, run, 300)
+}
+
+/** Whether a program fails, or does not come to its end in so many seconds. */
+function fails(program: string, args: readonly string[], seconds: number): boolean {
+  const how = { cwd: copy, timeout: seconds * 1000, killSignal: 'SIGKILL', stdio: 'ignore' } as const
+  return spawnSync(program, args, how).status !== 0
+}
+
+function report(): void {
+  const by = (finder: Finder) => results.filter((result) => result.finder === finder)
+  for (const finder of ['nobody', 'invalid'] as const)
+    for (const { plant } of by(finder)) console.log(`${finder}: ${plant.file}: ${plant.breaks}\n  ${plant.from.trim()}`)
+  const counts = (['explorer', 'tests', 'nobody', 'invalid'] as const).map((who) => `${who} ${by(who).length}`)
+  console.log(`Of ${results.length} planted: ${counts.join(', ')}`)
+  process.exitCode = by('nobody').length + by('invalid').length === 0 ? 0 : 1
+}

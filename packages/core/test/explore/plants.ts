@@ -1,0 +1,337 @@
+/** What is planted: the text `from` stands once in its file, `to` takes its place. */
+export interface Plant {
+  readonly file: string
+  readonly from: string
+  readonly to: string
+  /** What is wrong then. */
+  readonly breaks: string
+}
+
+type Line = readonly [from: string, to: string, breaks: string]
+
+/**
+ * A hundred small bugs of the centre, by file below packages/core/src: a check left out, two steps swapped, a wait not
+ * waited for, the wrong attempt, a cleanup forgotten, one too many. `npm run plant` tells which of them are found.
+ */
+const byFile: Readonly<Record<string, readonly Line[]>> = {
+  'onion/next.ts': [
+    [
+      '  if (attempt.$state >= State.draining) return\n  const { $caller: caller, $call } = attempt',
+      '  const { $caller: caller, $call } = attempt',
+      'what was left still succeeds',
+    ],
+    [
+      "    call.late(attempt, 'next')\n    return rejected(leftBehind(attempt))",
+      "    call.late(attempt, 'next')",
+      'a layer that was left goes inside',
+    ],
+    ['if (call.end !== undefined) return rejected(call.end.error)', '', 'next() opens after the end of the run'],
+    ['number = ++call.attempts', 'number = call.attempts', 'attempts share a number'],
+    ['if (signal?.aborted === true) return rejected(signal.reason)', '', 'an aborted signal opens an attempt'],
+    ['      if (!isOpen(core)) return\n', '', 'a core goes on with what came after it was left'],
+    [
+      'if (inner !== undefined && isOpen(inner)) leave(inner, error)\n  if (attempt.$state === State.left)',
+      'if (attempt.$state === State.left)',
+      'a layer that throws leaves its inner attempt running',
+    ],
+    ['    leave(inner, error)\n', '', 'a floating next() runs on'],
+    [
+      '  if (call.end !== undefined) return fail(attempt, call.end.error)\n  let result',
+      '  let result',
+      'a layer that swallows an abort goes on with its result',
+    ],
+    ['  attempt.$call.ring.adopt(caller, attempt)\n', '', 'a caller takes no fields over'],
+    ['  attempt.$call.returned(attempt)', '', 'a turn waits for layers that have come back'],
+    [
+      '  reject(attempt, error)\n  attempt.$call.returned',
+      '  attempt.$call.returned',
+      'who called a left layer waits for ever',
+    ],
+    ['  const wait = stage.fail(error)', '  const wait = stage.kill(error)', 'pipes are not drained after a failure'],
+    ['attempt.$spared = true', '', 'nothing that unwinds at the end of a run counts'],
+    ['  attempt.$call.ring.dropped(attempt)\n', '', 'a layer that failed goes on holding'],
+    [
+      '  if (deepest.$hook === undefined) deepest.$call.ring.close(deepest, error)\n',
+      '',
+      'an ended run leaves its physical call running',
+    ],
+    [
+      '    if (!cancel.isFollowed) cancel.release()',
+      '    cancel.release()',
+      'who has read a narrowed signal misses the abort',
+    ],
+    [
+      'opened ?? (caller.$inner === before ? undefined : caller.$inner)',
+      'caller.$inner',
+      'a deadline leaves an attempt of another next()',
+    ],
+  ],
+  'onion/leave.ts': [
+    ['  if (isInCore(deepest)) reject(deepest, reason)\n', '', 'the layer around a left core waits for it'],
+    ['  if (layers.length > 0) attempt.$call.left(layers)', '', 'a turn ends before what was left has unwound'],
+    ['  caller?.$stage?.kill(reason)\n', '', 'pipes of a left attempt still yield'],
+    [
+      '  if (attempt.$hook === undefined) $call.ring.close(attempt, reason)\n',
+      '',
+      'the physical call of a left attempt runs on',
+    ],
+    [
+      '  if (caller !== undefined && caller.$cancel !== $cancel) $cancel.abort(reason)',
+      '',
+      'the signal of a left attempt does not abort',
+    ],
+    ['  $call.ring.dropped(attempt)\n', '', 'what a left layer held stays held'],
+    ['one.$spared = one.$call.end !== undefined', 'one.$spared = true', 'left attempts still count'],
+    [
+      '  for (const one of [...chain].reverse()) {',
+      '  for (const one of chain) {',
+      'what hangs is given up from the outside in',
+    ],
+  ],
+  'onion/attempt.ts': [
+    ['at = at.$caller ?? at.$call.outer', 'at = at.$caller', 'a call outlives the turn attempt that it is in'],
+    [
+      'return $state === State.draining || $state > State.done',
+      'return $state > State.done',
+      'layers act while a failed attempt drains',
+    ],
+    [' || at.$expired) return true', ') return true', 'a tool past its timeout still counts'],
+    ['$state <= State.draining', '$state < State.draining', 'an attempt that drains is closed'],
+  ],
+  'onion/cancel.ts': [
+    [
+      '    if (this.#released) {\n      this.#released = false\n      this.#outer.on(this)\n    }\n',
+      '',
+      'a signal read late never aborts',
+    ],
+  ],
+  'rings/model/ring.ts': [
+    [
+      'looked === 0 ? caller.$fields : copyLooked(caller.$fields, looked)',
+      'caller.$fields',
+      'an inner attempt shares what its caller can change',
+    ],
+    ['    caller.$own &= looks\n', '', 'a write beside next() reaches the attempt inside'],
+    ['    if (sink.used) sink.reset()\n', '', 'a second attempt adds to what the first one streamed'],
+    ['    if (caller.$hook?.reenters === true) return\n', '', 'a layer that re-enters takes fields over'],
+    ['  if ($sink?.used === true) $sink.reset()\n', '', 'an own answer adds to what was streamed'],
+    [
+      "  if (reached && $sink?.used === true && !$sink.open) throw mismatch(attempt, 'the response')\n",
+      '',
+      'an answer is taken back unasked',
+    ],
+    ['    caller.$given = undefined\n', '', 'what an earlier next() gave is taken for the present one'],
+    [
+      '    const { $stage: stage } = caller\n    if (stage === undefined) return give',
+      '    const { $stage: stage } = caller\n    if (stage?.transforms.hold !== false) return give',
+      'what a layer held back in pipes is no part of its answer',
+    ],
+  ],
+  'rings/model/speak.ts': [
+    [
+      'i < chunks.length && isOpen(attempt)',
+      'i < chunks.length',
+      'an own answer is streamed after its attempt was left',
+    ],
+    [
+      "if (turn.options.resets !== 'refuse' || !turn.answer.isShown) return undefined",
+      'return undefined',
+      'a reset is not refused',
+    ],
+  ],
+  'rings/model/provider-call.ts': [
+    [
+      "    if (!isOpen(core)) return\n    if ('callId' in chunk)",
+      "    if ('callId' in chunk)",
+      'chunks come after their attempt was left',
+    ],
+  ],
+  'rings/model/reading.ts': [
+    ['    this.#request.abort(reason)\n', '', 'a provider is not told that its call is over'],
+    ['    if (iterator?.return === undefined) return', '    return', 'streams are not closed'],
+    [
+      '      if (wait === undefined) this.#next()\n      else watch(wait, () => this.#resume(), this.#failed)',
+      '      this.#next()',
+      'a provider is not held back',
+    ],
+  ],
+  'rings/tool/ring.ts': [
+    [
+      'caller.$own || caller.$loose ? { ...fields, args: cloneJson(fields.args) } : fields',
+      'fields',
+      'inner layers share the arguments of their caller',
+    ],
+    ['  if (sticks !== undefined) return sticks\n', '', 'an outer layer undoes a deny'],
+    ['    if (caller.$hook?.reenters === true) return\n', '', 'a retried tool gets the arguments of the failed try'],
+  ],
+  'rings/tool/running.ts': [
+    ['    this.#core.$expired = true\n', '', 'a tool acts after its timeout'],
+    ['    this.#outcome.left(this.#core, reason)\n', '', 'a tool that was left is waited for'],
+    ['    this.#cancel.abort(reason)\n', '', 'a tool is not told that it was left'],
+    [
+      '    if (this.#deadline !== undefined) this.#core.$turn.life.deadlines.remove(this.#deadline)\n',
+      '',
+      'timeouts of tools that are done stay',
+    ],
+  ],
+  'rings/tool/execute-tool.ts': [
+    ['if (!changed && core.$number === 1)', 'if (!changed)', 'a second try gets what the first made of its arguments'],
+  ],
+  'rings/turn/life.ts': [
+    ['if (this.decided || (this.end', 'if ((this.end', 'an abort changes how a decided run ends'],
+    [
+      "(this.end !== undefined && (this.end.kind !== 'failed' || kind === 'failed'))",
+      'this.end !== undefined',
+      'a failure beats a block that comes after it',
+    ],
+    ['if (isOpen(root)) leave(root, reason)', '', 'calls of a left loop run on'],
+    ['    this.#turn.view.seal()\n', '', 'a left loop goes on writing its history'],
+    ['    for (const root of [...(this.#live ?? [])]) failInside(root, error)\n', '', 'calls do not fail with the run'],
+    ['    this.grace.begin()\n', '', 'a run waits for ever for what hangs'],
+    ['    for (const leave of this.#waits ?? []) leave(reason)\n', '', 'a left loop waits on'],
+  ],
+  'rings/turn/turn.ts': [
+    [
+      '    if (this.told) return\n    void this.events.push(event)',
+      '    void this.events.push(event)',
+      'events follow turn:end',
+    ],
+    [
+      'if (!this.life.decided) this.stopReason ??= reason',
+      'this.stopReason ??= reason',
+      'a stop changes how a decided run ends',
+    ],
+    ['if (!late) this.send(event)', 'if (true) this.send(event)', 'a left layer speaks into the stream'],
+  ],
+  'rings/turn/context.ts': [
+    ["    if (this.$turn.told) return 'dropped'\n", '', 'state is written after turn:end'],
+    ["if (this.$isLate('block')) throw leftBehind(this)", '', 'a left layer blocks'],
+    ["if (this.$isLate('abort')) throw leftBehind(this)", '', 'a left layer aborts'],
+    ["if (!this.$isLate('stop')) ", '', 'a left layer stops the loop'],
+    [
+      'return this.$isLate(verb) || this.$state !== State.running',
+      'return this.$isLate(verb)',
+      'a layer that has returned changes fields',
+    ],
+  ],
+  'rings/turn/once.ts': [
+    [
+      '(known.made as Promise<T>).catch(() => this.run(key, fn))',
+      '(known.made as Promise<T>)',
+      'a rejection of once goes to all who share it',
+    ],
+  ],
+  'rings/turn/grace.ts': [
+    [
+      '    for (const layer of [...leaving.layers].reverse()) reject(layer, layer.$outcome)\n',
+      '',
+      'layers around what hangs wait for ever',
+    ],
+    [
+      'if (this.#leavings === undefined || this.#around !== undefined) return undefined',
+      'return undefined',
+      'a turn ends before what was left has unwound',
+    ],
+  ],
+  'rings/turn/answer.ts': [
+    ['    if (!this.#message.dropUnseen()) return\n', '    if (true) return\n', 'the history has what no reader saw'],
+    ['    if (!this.outlet.drop(attempt.$index)) return\n', '    return\n', 'what a failed layer held is shown'],
+    [
+      '    else if (attempt.$inner !== undefined && sink.used) sink.reset()\n',
+      '',
+      'an own answer of a turn layer adds to a failed one',
+    ],
+    [
+      '    if (this.#message.exists) this.#message.replaceThoughts(assembly)\n    else if',
+      '    if',
+      'a cut answer has thoughts that nobody saw',
+    ],
+    [
+      'this.outlet.release(attempt.$index)) this.#message.shown()',
+      'this.outlet.release(attempt.$index)) {}',
+      'a block leaves in the history what it takes back',
+    ],
+    [
+      '    if (this.#askedForTools) this.#beginAnswer()\n    else if (this.outlet.used)',
+      '    if (this.outlet.used)',
+      'a block takes back what was said before tools',
+    ],
+    [
+      '    if (this.#askedForTools) this.#beginAnswer()\n    else if (attempt',
+      '    if (attempt',
+      'an own answer takes back what was said before tools',
+    ],
+  ],
+  'rings/turn/outlet.ts': [
+    [
+      'if (chunk === anotherAnswer) this.begin()\n      else {',
+      'if (chunk !== anotherAnswer) {',
+      'held answers become one',
+    ],
+    [
+      'hold === undefined || hold.layers.at(-1) !== index) return false',
+      'hold === undefined) return false',
+      'a layer that never held ends the hold of another',
+    ],
+  ],
+  'stream/stage.ts': [
+    [
+      '    if (!this.#live) return\n    this.used = true',
+      '    this.used = true',
+      'chunks enter a stage that was killed',
+    ],
+    [
+      '    return this.transforms.hold || this.out.open',
+      '    return this.transforms.hold',
+      'a hold outside does not keep what is inside',
+    ],
+    ['    this.#held.length = this.#mark\n', '', 'a retry inside a hold keeps what the first try said'],
+    ['    if (this.out.used) this.out.reset()\n', '', 'a reset stops at the first stage'],
+  ],
+  'stream/pipe-link.ts': [
+    ['    this.#close({ error: reason })\n', '', 'a pipe that was killed is not told'],
+    ['    this.#killed()\n', '', 'who waits for a killed pipe waits for ever'],
+  ],
+  'loop/tool-step.ts': [
+    [
+      '      if (this.#runs[i] === true) tellEnd(turn, call.name, cancelled(call.callId))\n',
+      '      void [i, call]\n',
+      'a tool that began is not told to end',
+    ],
+    ['    if (this.#closed) return\n    this.#runs', '    this.#runs', 'a tool is told to end twice'],
+    ['if (!turn.life.isOver) turn.life.fail(error)', 'turn.life.fail(error)', 'a call of a left loop fails the run'],
+    [
+      'while (next < length && !this.#turn.life.isOver)',
+      'while (next < length)',
+      'tools begin after the end of the run',
+    ],
+  ],
+  'loop/run-turn.ts': [
+    ['  if (unwinding !== undefined) await unwinding\n', '', 'a turn ends before what was left has unwound'],
+    ['    answer.dropUnseen()\n', '', 'a cut run keeps what no reader saw'],
+    ["    if (end.kind !== 'blocked') answer.asShown()\n", '', 'a cut run keeps what was still on its way'],
+    ["    session.history.closePending('Cancelled.')\n", '', 'a cut run leaves calls without a result'],
+    ['  turn.life.decided = true\n', '', 'a run that failed is not decided'],
+  ],
+  'loop/turn-ring.ts': [
+    [
+      '    if (!answer.asked && attempt.$caller?.$stage?.used === false) attempt.$caller.$stage.kill(noResponse)\n',
+      '',
+      'a pipe makes an answer of a turn in which no model was asked',
+    ],
+    ['    turn.life.leaveLoop(reason)\n', '', 'a left loop runs on'],
+  ],
+  'loop/loop.ts': [
+    [
+      '      callEnded(call, response)\n      goesOn(turn)\n',
+      '      callEnded(call, response)\n',
+      'tools begin where the run has ended',
+    ],
+    ['if (turn.stepIndex >= turn.maxSteps)', 'if (turn.stepIndex > turn.maxSteps)', 'a turn has one step too many'],
+    ['turn.stopReason === undefined && !turn.waits', '!turn.waits', 'a stop does not end the loop'],
+  ],
+}
+
+export const plants: readonly Plant[] = Object.entries(byFile).flatMap(([file, lines]) =>
+  lines.map(([from, to, breaks]) => ({ file, from, to, breaks })),
+)
