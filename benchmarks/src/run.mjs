@@ -10,6 +10,11 @@ const { values: options, positionals } = parseArgs({
   options: { json: { type: 'boolean' }, quick: { type: 'boolean' } },
   allowPositionals: true,
 })
+if (positionals.includes('guards')) {
+  const { guards } = await import('./guards/run.mjs')
+  await guards()
+  process.exit()
+}
 const unknown = positionals.filter((id) => !rows.some((row) => row.id === id))
 if (unknown.length > 0)
   throw new Error(`No row "${unknown.join('", "')}". There are: ${rows.map(({ id }) => id).join(', ')}.`)

@@ -1,4 +1,12 @@
-import { AbortError, BlockError, type Fork, messageOf, type ReadonlyHistory } from '@allium/core'
+import {
+  AbortError,
+  BlockError,
+  type Fork,
+  type Message,
+  messageOf,
+  type OnInput,
+  type ReadonlyHistory,
+} from '@allium/core'
 import { behind } from './attempt.ts'
 import type { AnyContext } from './combine.ts'
 import { copyOf, sameJson } from './copy.ts'
@@ -22,6 +30,8 @@ export class ShadowContext {
   stopped: string | undefined
   /** What was read or written of fields that are not the fork's. */
   readonly written = new Map<PropertyKey, unknown>()
+  /** What sees the input at next(). */
+  readonly inputs: OnInput[] = []
   /** The input, and the turn's messages, as they were. */
   readonly #before = new Map<PropertyKey, unknown>()
   readonly #verbs: Fields
@@ -50,6 +60,18 @@ export class ShadowContext {
       if (!sameJson(before, this.written.get(key))) this.changes.add(String(key))
   }
 
+  /** The input goes through what the layer does to it, as copies. */
+  async takeInput(): Promise<void> {
+    for (const fn of this.inputs.splice(0)) {
+      const left: Message[] = []
+      for (const message of this.#get('input') as readonly Message[]) {
+        const given = await fn(copyOf(message) as Message)
+        if (given !== null) left.push(given ?? message)
+      }
+      if (!sameJson(left, this.#get('input'))) this.#set('input', left)
+    }
+  }
+
   #note(what: PropertyKey): void {
     this.changes.add(String(what))
   }
@@ -64,6 +86,7 @@ export class ShadowContext {
         this.stopped ??= reason
         this.#note('stop')
       },
+      onInput: (fn: OnInput) => this.inputs.push(fn),
       emit: (event: { type?: string }) => this.#note(`event ${event?.type}`),
       registerTool: (tool: { name?: string }) => this.#note(`tool ${tool?.name}`),
       once: (key: string, fn: () => unknown) => session.once(`${real.callId ?? ''}:${key}`, fn),

@@ -95,9 +95,10 @@ export class ShadowRun {
 
   /** next() of a turn gives nothing: it sets the output, as it leaves the transforms of the layer. */
   #turn(next: Inside): Inside {
-    const { written, changes } = this.#context
+    const { written, changes, inputs } = this.#context
     return (options) => {
-      const inside = next(options).then((text) => {
+      const entered = inputs.length === 0 ? next(options) : this.#context.takeInput().then(() => next(options))
+      const inside = entered.then((text) => {
         written.set('output', text)
         if (text !== this.#result) changes.add('output')
       })

@@ -58,6 +58,9 @@ const verbs: Record<string, (ctx: Ctx) => unknown> = {
     ctx.pipe(async function* () {
       yield { type: 'text-delta', delta: 'evil' }
     }),
+  onInput: (ctx) => ctx.onInput?.(() => ({ role: 'user', content: 'evil' })),
+  'onInput in place': (ctx) => ctx.onInput?.((message: Ctx) => void (message.content = 'evil')),
+  onShow: (ctx) => ctx.onShow?.(() => ({ push: () => 'evil', end: () => 'evil' })),
   hold: (ctx) => ctx.hold(),
   args: (ctx) => ctx.modifyArgs({ evil: true }),
   'args in place': (ctx) => (ctx.args.evil = true),
@@ -71,7 +74,7 @@ const verbs: Record<string, (ctx: Ctx) => unknown> = {
   prototype: (ctx) => Object.setPrototypeOf(ctx, { evil: true }),
   define: (ctx) => Object.defineProperty(ctx, 'output', { value: 'evil' }),
   delete: (ctx) => delete ctx.messages,
-  record: (ctx) => ctx.$turn.fail(new Error('evil')),
+  record: (ctx) => ctx.$turn.life.fail(new Error('evil')),
 }
 const endings: Record<string, (ctx: Ctx) => unknown> = {
   nothing: () => undefined,

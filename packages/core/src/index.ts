@@ -69,6 +69,8 @@ export type { SessionContext } from './rings/session/context.ts'
 export type { ToolContext } from './rings/tool/context.ts'
 export type { RunEnd } from './rings/turn/afterwards.ts'
 export type { TurnContext, TurnPlan } from './rings/turn/context.ts'
+export type { OnInput } from './rings/turn/inputs.ts'
+export type { ShownText } from './rings/turn/screen.ts'
 export type { StreamVerbs } from './rings/turn/stream-verbs.ts'
 export type { ToolCallRecord } from './rings/turn/turn-options.ts'
 // Seams

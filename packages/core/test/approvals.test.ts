@@ -229,6 +229,36 @@ describe('approvals with a secret', () => {
   })
 })
 
+it('a call that waits is cancelled where a layer leaves the turn while its sibling still runs, and answers itself', async () => {
+  const late = new AbortController()
+  const slow = tool('slow', () => {
+    late.abort(new Error('late'))
+    return new Promise(() => {})
+  })
+  const calls = [
+    { name: 'pay', callId: 'c1' },
+    { name: 'slow', callId: 'c2' },
+  ]
+  const { agent } = build(
+    [{ toolCalls: calls }],
+    [
+      {
+        name: 'leaves',
+        async turn(ctx, next) {
+          await next({ signal: late.signal }).catch(() => {
+            ctx.output = 'Another time.'
+          })
+        },
+      },
+    ],
+    { tools: [tool('pay', undefined, { requireApproval: true }), slow] },
+  )
+  const session = agent.session()
+  const { status, pending, messages } = await session.run('pay')
+  expect([status, pending]).toEqual(['completed', []])
+  expect(messages.at(-2)?.content).toMatchObject(['c1', 'c2'].map((callId) => ({ callId, content: 'Cancelled.' })))
+})
+
 function edit({ history }: Snapshot, change: (call: { name: string; args: object }) => void): void {
   for (const { content } of history)
     if (typeof content !== 'string') for (const part of content) if (part.type === 'tool-call') change(part)

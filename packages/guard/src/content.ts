@@ -8,13 +8,14 @@ import {
   type TypedMiddleware,
   withState,
 } from '@allium/core'
+import type { Detector, Finding } from '@allium/detect'
+import { keywordDetectors } from './content-words.ts'
 import { type FailureOptions, failed, failing, failureOptions, work } from './decide.ts'
-import { type Detector, type DetectorOptions, detectorOf, type Finding, patternDetector } from './detector.ts'
+import { type DetectorOptions, detectorOf, patternDetector } from './detector.ts'
 import { ending } from './ending.ts'
-import { fold } from './fold.ts'
 import { tellFound, type Where, wordFor } from './found.ts'
 import { dropMetadata, filterStream, type TextFilter } from './stream-filter.ts'
-import { mapInput, mapResult, replaceIn } from './texts.ts'
+import { mapMessage, mapResult, replaceIn } from './texts.ts'
 
 export interface ContentOptions<Name extends string = string> extends FailureOptions {
   /** Words and phrases, in any case, with or without accents. They are found as whole words. */
@@ -76,9 +77,9 @@ export function content<Name extends string = 'guard:content'>(
     inherit: true,
     state: { [stateKey]: sum() },
     ...(apply.includes('input') && {
-      async turn(ctx, next) {
+      turn(ctx, next) {
         const { whole } = filterOf(ctx, 'input')
-        await work(ctx, guard, () => mapInput(ctx, whole))
+        ctx.onInput((message) => work(ctx, guard, () => mapMessage(message, whole, new WeakMap())))
         return next()
       },
     }),
@@ -123,32 +124,4 @@ export function content<Name extends string = 'guard:content'>(
 
 function patternOf(layer: string, pattern: RegExp | DetectorOptions): Detector {
   return pattern instanceof RegExp ? patternDetector('pattern', pattern, 256) : detectorOf(layer, pattern)
-}
-
-/** One detector for all keywords: the longest that fits is found. */
-function keywordDetectors(keywords: readonly string[]): Detector[] {
-  const folded = keywords
-    .map((keyword) => fold(keyword, { loose: true }).text.trim())
-    .filter((keyword) => keyword !== '')
-  if (folded.length === 0) return []
-  const longestFirst = [...new Set(folded)].sort((a, b) => b.length - a.length)
-  const pattern = new RegExp(longestFirst.map(wholeWords).join('|'), 'u')
-  const longest = (longestFirst[0] as string).length
-  const gaps = Math.max(...longestFirst.map((keyword) => keyword.split(/\s+/).length - 1))
-  return [{ ...patternDetector('keyword', pattern, longest + gaps * mostSpaces + 2), loose: true }]
-}
-
-const mostSpaces = 16
-/** Letters and digits of scripts that put spaces between words. */
-const word =
-  '(?!\\p{Script=Han}|\\p{Script=Hiragana}|\\p{Script=Katakana}|\\p{Script=Thai}|\\p{Script=Lao}|\\p{Script=Khmer}|\\p{Script=Myanmar})[\\p{L}\\p{N}]'
-
-function wholeWords(keyword: string): string {
-  const text = keyword
-    .split(/\s+/)
-    .map((part) => part.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'))
-    .join(`\\s{1,${mostSpaces}}`)
-  const isWord = new RegExp(`^${word}`, 'u')
-  const [first, last] = [[...keyword][0] as string, [...keyword].at(-1) as string]
-  return `${isWord.test(first) ? `(?<!${word})` : ''}${text}${isWord.test(last) ? `(?!${word})` : ''}`
 }

@@ -1,3 +1,4 @@
+export type { Finding, Span } from '@allium/detect'
 export type { Price, Prices } from '@allium/prices'
 export type { Per, Window } from './account.ts'
 export { type ApprovalRequest, type ApproveOptions, approve } from './approve.ts'
@@ -12,7 +13,7 @@ export {
 export { type ConcurrencyOptions, type ConcurrencyRefused, type ConcurrencyState, concurrency } from './concurrency.ts'
 export { type ContentOptions, content, type FoundState } from './content.ts'
 export type { FailureOptions } from './decide.ts'
-export type { DetectorOptions, Finding, Span } from './detector.ts'
+export type { DetectorOptions } from './detector.ts'
 export { type GuardCode, guardCodes } from './ending.ts'
 export { type FilesOptions, files } from './files.ts'
 export type { GuardFound, Where } from './found.ts'
@@ -23,8 +24,8 @@ export { type Judged, type JudgeOptions, type JudgeState, judge } from './judge.
 export { type MaxModelCallsOptions, maxModelCalls } from './max-model-calls.ts'
 export { type MaxToolCallsOptions, maxToolCalls } from './max-tool-calls.ts'
 export { type OutputOptions, output } from './output.ts'
+export type { PiiType } from './pii/detectors.ts'
 export { type PiiOptions, type PiiStrategy, pii } from './pii.ts'
-export type { PiiType } from './pii-detectors.ts'
 export { type ArgumentTest, type PolicyOptions, type PolicyRule, policy } from './policy.ts'
 export {
   type OnRateLimit,

@@ -1,25 +1,36 @@
+import { fold } from '@allium/detect'
 import type { createVard } from '@andersmyrmel/vard'
-import { fold } from './fold.ts'
+import { scoreOfWords } from './injection-words.ts'
 
 /** So much is looked at: vard's patterns take time by the cube of a text's length. */
 const longest = 16_000
 const window = 800
 const overlap = 160
 
+/** What says who the model is to be: so do most prompts that mean no harm. It tells of no attack by itself. */
+const weak = 0.6
+
 /**
- * The highest severity among the attacks that vard's patterns find in a text, from 0 to 1; of a longer text in its first and
- * last 8,000 characters. They know common attacks in English, and no other.
+ * How much of an attack there is in a text, from 0 to 1: the highest severity among what vard's patterns and Allium's own find,
+ * of a longer text in its first and last 8,000 characters. They know common attacks in English, hidden ones among them (tag
+ * characters, base64, hexadecimal, ROT13), and no other.
  */
 export async function injectionScore(text: string): Promise<number> {
   const vard = await builder()
   const looked = text.length <= longest ? text : `${text.slice(0, longest / 2)} ${text.slice(-longest / 2)}`
   const folded = fold(looked).text
-  let highest = 0
+  let highest = scoreOfWords(looked)
   for (let at = 0; at < Math.max(folded.length - overlap, 1); at += window - overlap) {
     const result = vard.safeParse(folded.slice(at, at + window))
-    if (!result.safe) for (const { severity } of result.threats) highest = Math.max(highest, severity)
+    if (!result.safe) for (const threat of result.threats) highest = Math.max(highest, severityOf(threat))
   }
   return highest
+}
+
+function severityOf({ type, severity, match }: { type: string; severity: number; match: string }): number {
+  const isWeak = type === 'roleManipulation' || type === 'encoding'
+  const isVague = type === 'systemPromptLeak' && !/prompt|system|your|above|hidden/i.test(match)
+  return isWeak || isVague ? Math.min(severity, weak) : severity
 }
 
 async function builder(): Promise<ReturnType<typeof createVard>> {

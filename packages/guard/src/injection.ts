@@ -11,7 +11,9 @@ import {
   type TypedMiddleware,
   withState,
 } from '@allium/core'
+import { replaceFound } from '@allium/detect'
 import { decide, type FailureOptions, failing, failureOptions } from './decide.ts'
+import { patternDetector } from './detector.ts'
 import { ending } from './ending.ts'
 import { tellFound } from './found.ts'
 import { deepFreeze, isDeepFrozen } from './frozen.ts'
@@ -100,13 +102,14 @@ export function injection<Name extends string = 'guard:injection'>(
       [untrustedKey]: { default: false },
       [suspectsKey]: { default: [], reducer: (known, more) => [...(known as string[]), ...(more as string[])] },
     },
-    async turn(ctx, next) {
-      const score = await scored(ctx, textIn(ctx.input))
-      if (score >= threshold) {
+    turn(ctx, next) {
+      ctx.onInput(async (message) => {
+        const score = await scored(ctx, textIn([message]))
+        if (score < threshold) return
         tellFound(ctx, { layer: as, where: 'input', found: 'injection', action: onInput })
         if (onInput === 'block')
-          return ctx.block(`"${as}" took the input for an attack (score ${score}).`, ending('guard.injection', guard))
-      }
+          ctx.block(`"${as}" took the input for an attack (score ${score}).`, ending('guard.injection', guard))
+      })
       return next()
     },
     async model(ctx, next) {
@@ -163,7 +166,7 @@ export function injection<Name extends string = 'guard:injection'>(
       if (message.role !== 'tool') return message as Message
       const before = known.get(message)
       if (before?.mark === mark && before.suspects === ids.length) return before.marked
-      const made = deepFreeze(marked(message, trusted, open, `</${mark}>`))
+      const made = deepFreeze(marked(message, trusted, { open, close: `</${mark}>`, clean: cleaner(mark) }))
       if (isDeepFrozen(message)) known.set(message, { mark, suspects: ids.length, marked: made })
       return made
     })
@@ -202,19 +205,25 @@ function reasonFor({ tool }: ToolContext): string {
   return `The tool "${tool.name}" needs an approval: a tool has brought text from outside, which may have asked for this.`
 }
 
+/** A mark that a model has repeated to a tool comes back in its result: it may not end what stands between the true ones. */
+function cleaner(mark: string): (text: string) => string {
+  const forged = patternDetector('mark', new RegExp(`</?${mark}[^>]{0,200}>?|${mark}`, 'i'), 256)
+  return (text) => replaceFound(text, [forged], () => '[mark removed]')
+}
+
 /** Results of tools between marks. */
 function marked(
   message: Readonly<Message>,
   trusted: readonly string[],
-  open: (result: Result) => string,
-  close: string,
+  { open, close, clean }: { open(result: Result): string; close: string; clean(text: string): string },
 ): Message {
   if (typeof message.content === 'string') return { ...message }
   const content = message.content.map((part): Part => {
     if (part.type !== 'tool-result' || namesTool(trusted, part.name)) return part
-    if (typeof part.content === 'string') return { ...part, content: `${open(part)}\n${part.content}\n${close}` }
+    if (typeof part.content === 'string') return { ...part, content: `${open(part)}\n${clean(part.content)}\n${close}` }
     const [begin, end] = [open(part), close].map((text): Part => ({ type: 'text', text })) as [Part, Part]
-    return { ...part, content: [begin, ...part.content, end] }
+    const inside = part.content.map((one) => (one.type === 'text' ? { ...one, text: clean(one.text) } : one))
+    return { ...part, content: [begin, ...inside, end] }
   })
   return { ...message, content }
 }

@@ -1,6 +1,6 @@
 import { defineMiddleware, layerOptions, option, type TypedMiddleware } from '@allium/core'
 import { decide, type FailureOptions, failing, failureOptions } from './decide.ts'
-import { mapInput, mapResult } from './texts.ts'
+import { mapMessage, mapResult } from './texts.ts'
 import { type Check, heed, once, textIn } from './verdict.ts'
 
 export interface InputOptions extends FailureOptions {
@@ -37,11 +37,13 @@ export function input(given: Check | InputOptions): TypedMiddleware<{}> {
     name: as,
     order: { is: ['blocks'] },
     inherit: true,
-    async turn(ctx, next) {
-      const text = textIn(ctx.input)
-      const verdict = text === '' ? true : await decide(ctx, guard, (call) => check(text, ctx, call.signal))
-      const replaced = heed(ctx, verdict, { ...about, where: 'input' })
-      if (replaced !== undefined) await mapInput(ctx, once(replaced))
+    turn(ctx, next) {
+      ctx.onInput(async (message) => {
+        const text = textIn([message])
+        const verdict = text === '' ? true : await decide(ctx, guard, (call) => check(text, ctx, call.signal))
+        const replaced = heed(ctx, verdict, { ...about, where: 'input' })
+        return replaced === undefined ? undefined : mapMessage(message, once(replaced), new WeakMap())
+      })
       return next()
     },
     ...(toolResults && {

@@ -97,7 +97,8 @@ export function judge<Name extends string = 'guard:judge'>(
 
   const layer = defineMiddleware<Record<string, number>>({
     name: as,
-    order: { is: ['blocks'] },
+    // What it sends to its model is what others have redacted.
+    order: { is: ['blocks'], inside: ['redacts'] },
     inherit: true,
     state: {
       [`${as}:score`]: { default: 1, reducer: Math.min, scope: 'turn' },

@@ -12,17 +12,20 @@ import {
   type TypedMiddleware,
   withState,
 } from '@allium/core'
+import type { Detector, Finding } from '@allium/detect'
 import type { FoundState } from './content.ts'
 import { decide, type FailureOptions, failed, failing, failureOptions, work } from './decide.ts'
-import { type Detector, type DetectorOptions, detectorOf, type Finding } from './detector.ts'
+import { type DetectorOptions, detectorOf } from './detector.ts'
 import { ending } from './ending.ts'
 import { tellFound, type Where, wordFor } from './found.ts'
 import { isDeepFrozen } from './frozen.ts'
-import { mapError } from './map-error.ts'
-import { type PiiType, piiDetectors } from './pii-detectors.ts'
-import { hashOf, maskOf } from './pii-forms.ts'
+import { mapThrown } from './map-error.ts'
+import { type PiiType, piiDetectors } from './pii/detectors.ts'
+import { hashOf, maskOf } from './pii/forms.ts'
+import { type FindPhones, phonesBy } from './pii/phone-library.ts'
+import { restoreJson } from './restore-json.ts'
 import { dropMetadata, filterStream, type TextFilter } from './stream-filter.ts'
-import { mapInput, mapJson, mapMessage, mapResult, replaceIn, type Unchanged } from './texts.ts'
+import { mapMessage, mapResult, replaceIn, type Unchanged } from './texts.ts'
 import { namesTool } from './tool-names.ts'
 import { OpenVaults, type PiiVault, type Placeholders } from './vault.ts'
 
@@ -40,6 +43,13 @@ export interface PiiOptions<Name extends string = string> extends FailureOptions
   apply?: readonly Where[]
   /** The tools that get the values of placeholders in their arguments, by name; `*` stands for any text. @default ['*'] */
   restore?: readonly string[]
+  /**
+   * What the run's own reader sees in place of placeholders: the values that came in with the input, those of the tools and
+   * the model too, or none. The history, logs and the model have placeholders in any case. @default 'own'
+   */
+  show?: 'own' | 'all' | 'none'
+  /** `findPhoneNumbersInText` of libphonenumber-js: it finds the national forms of these countries too. @default none */
+  phones?: { find: FindPhones; countries?: readonly string[] }
   /** Values that anybody may see. Those in the agent's instructions are such, where these are a text. */
   allow?: readonly (string | RegExp)[]
   /** Keeps what placeholders stand for beyond this process. @default in memory, for the last 10,000 sessions and a day */
@@ -57,6 +67,8 @@ const readOptions = layerOptions<PiiOptions>('guard:pii', {
   strategy: option.either(strategies, option.record(strategies)),
   apply: option.list(option.oneOf('input', 'output', 'toolResults')),
   restore: option.list(option.text),
+  show: option.oneOf('own', 'all', 'none'),
+  phones: option.object,
   allow: option.list(option.either(option.text, option.pattern)),
   vault: option.object,
   hashKey: option.secret,
@@ -67,7 +79,7 @@ const readOptions = layerOptions<PiiOptions>('guard:pii', {
  * Keeps personal data and keys from the model, the history, logs and readers; tools get them.
  *
  * An address becomes `[EMAIL_1]` in the input, in results of tools and in answers, whatever chunks it comes in; where the
- * model calls a tool with `[EMAIL_1]`, the tool gets the address. It makes two layers: one of the turn, for the input, and one
+ * model calls a tool with `[EMAIL_1]`, the tool gets the address; where it answers with it, its reader does. It makes two layers: one of the turn, for the input, and one
  * right around the model and the tools, so that no other layer sees values on their way to or from these. Register it
  * outside of logs and stores, and before policies and approvals, which then see what tools get.
  *
@@ -84,18 +96,24 @@ export function pii<Name extends string = 'guard:pii'>(
     strategy = 'redact',
     apply = ['input', 'output', 'toolResults'],
     restore = ['*'],
+    show = 'own',
+    phones,
     allow = [],
     vault,
     hashKey,
     as = 'guard:pii' as Name,
     ...failure
   } = readOptions(given)
-  const detectors: Detector[] = [...more.map((options) => detectorOf(as, options)), ...types.map(builtIn)]
+  const detectors: Detector[] = [
+    ...more.map((options) => detectorOf(as, options)),
+    ...types.flatMap(builtIn),
+    ...(phones !== undefined && types.includes('phone') ? [phonesBy(phones.find, phones.countries)] : []),
+  ]
   const kinds = new Set(detectors.map(({ type }) => type))
   const guard = failing(as, failure)
   const hash = hashOf(hashKey)
   const vaults = new OpenVaults(as, vault)
-  const known: Known = { clean: new WeakSet(), unchanged: new WeakMap() }
+  const known: Known = { clean: new WeakSet(), unchanged: new WeakMap(), recent: new WeakMap() }
   /** A vault of one's own is waited for. */
   const ask = vault === undefined ? work : decide
   const stateKey = `${as}:found`
@@ -107,9 +125,9 @@ export function pii<Name extends string = 'guard:pii'>(
     inherit: true,
     state: { [stateKey]: sum() },
     async turn(ctx, next) {
-      await ask(ctx, guard, () => vaults.of(ctx, { isNewTurn: true }))
-      if (apply.includes('input'))
-        await ask(ctx, guard, () => within(ctx, 'input', ({ whole }) => mapInput(ctx, whole)))
+      const names = await ask(ctx, guard, () => vaults.of(ctx, { isNewTurn: true }))
+      if (names !== undefined && show !== 'none') ctx.onShow(() => names.shown(kinds, show))
+      if (apply.includes('input')) ctx.onInput((message) => cleanInput(ctx, message))
       return next()
     },
   })
@@ -149,26 +167,37 @@ export function pii<Name extends string = 'guard:pii'>(
       const result = await next()
       if (restored === true) ctx.modifyArgs(() => args) // for layers outside that read them on the way out
       if (result.status === 'suspended' || !apply.includes('toolResults')) return result
-      return (
-        (await ask(ctx, guard, () => within(ctx, 'toolResults', ({ whole }) => cleanResult(result, whole)))) ?? result
-      )
+      const clean = () => within(ctx, 'toolResults', ({ whole }) => cleanResult(result, whole))
+      return (await ask(ctx, guard, clean)) ?? result
     },
   })
   return [withState<FoundState<Name>>(ofTurn), withState<{}>(ofCalls)]
 
+  /** What the principal says is its own: its reader may see it again. */
+  async function cleanInput(ctx: Ctx, message: Message): Promise<Message> {
+    const clean = () =>
+      within(ctx, 'input', ({ whole }) => mapMessage(message, whole, new WeakMap()), message.role === 'user')
+    return (await ask(ctx, guard, clean)) ?? message
+  }
+
   /** Opens the placeholders of the session, and keeps those that are new. */
-  async function within<T>(ctx: Ctx, where: Where, work: (filter: TextFilter) => Promise<T>): Promise<T> {
+  async function within<T>(
+    ctx: Ctx,
+    where: Where,
+    work: (filter: TextFilter) => Promise<T>,
+    isOwn = false,
+  ): Promise<T> {
     const names = await vaults.of(ctx)
-    const done = await work(filterOf(ctx, names, where))
+    const done = await work(filterOf(ctx, names, where, isOwn))
     await names.save()
     return done
   }
 
-  function filterOf(ctx: Ctx, names: Placeholders, where: Where): TextFilter {
+  function filterOf(ctx: Ctx, names: Placeholders, where: Where, isOwn = false): TextFilter {
     const isPublic = publicValues(ctx)
-    const replace = (found: Finding): string | Promise<string> => {
-      const { type, text } = found
-      if (isPublic(text)) return text
+    const replace = (found: Finding, isNumber?: boolean): string | Promise<string> => {
+      const { type, text, value } = found
+      if (isPublic(value)) return text
       const action = typeof strategy === 'string' ? strategy : (strategy[type] ?? 'redact')
       ctx.state[stateKey] = 1
       tellFound(ctx, { layer: as, where, found: type, action })
@@ -179,14 +208,22 @@ export function pii<Name extends string = 'guard:pii'>(
             ending('guard.pii', guard),
           )
         case 'mask':
-          return maskOf(type, text)
+          return maskOf(type, value)
         case 'hash':
-          return hash(type, text)
+          return hash(type, value)
         case 'redact':
-          return names.nameOf(type, text)
+          return names.nameOf(type, value, { isOwn, isNumber })
       }
     }
-    return { detectors, replace, whole: (text) => replaceIn(text, detectors, replace) }
+    /** What was cleaned for the history is sent to the model right after. */
+    const whole = async (text: string, isNumber?: boolean) => {
+      const recent = known.recent.get(ctx.agent) ?? []
+      if (recent.includes(text)) return text
+      const cleaned = await replaceIn(text, detectors, (found) => replace(found, isNumber))
+      known.recent.set(ctx.agent, [cleaned, ...recent.slice(0, 7)])
+      return cleaned
+    }
+    return { detectors, replace, whole }
   }
 
   function publicValues({ agent }: Pick<Ctx, 'agent'>): (value: string) => boolean {
@@ -203,15 +240,19 @@ export function pii<Name extends string = 'guard:pii'>(
     if (!namesTool(restore, ctx.tool.name)) return false
     const names = await vaults.of(ctx)
     const unknown = new Set<string>()
-    const restored = await mapJson(args, (text) => names.restore(text, kinds, (name) => unknown.add(name)))
+    const restored = restoreJson(
+      args,
+      (text) => names.restore(text, kinds, (name) => unknown.add(name)),
+      (name) => names.isNumber(name),
+    )
     if (unknown.size > 0) return `Nobody knows what ${[...unknown].join(', ')} stands for. Ask the user for it.`
     if (restored !== args) ctx.modifyArgs(() => restored)
     return restored !== args
   }
 
-  function builtIn(type: PiiType): Detector {
-    const detector = piiDetectors[type]
-    if (detector !== undefined) return detector
+  function builtIn(type: PiiType): readonly Detector[] {
+    const detectors = piiDetectors[type]
+    if (detectors !== undefined) return detectors
     throw misconfigured(as, `knows no type "${type}". Its types: ${Object.keys(piiDetectors).join(', ')}.`)
   }
 }
@@ -234,13 +275,14 @@ interface Known {
   /** Messages that cannot change any more. */
   readonly clean: WeakSet<object>
   readonly unchanged: Unchanged
+  /** The last texts that were cleaned, as they are now, by agent. */
+  readonly recent: WeakMap<object, readonly string[]>
 }
 
 /** What was thrown goes to logs: it is cleaned as well. */
 async function cleanResult(result: ToolResult, whole: TextFilter['whole']): Promise<ToolResult> {
   const cleaned = await mapResult(result, whole)
   const { error } = result
-  if (!(error instanceof Error)) return cleaned
-  const mapped = await mapError(error, async (text) => whole(text))
+  const mapped = error === undefined ? undefined : await mapThrown(error, async (text) => whole(text))
   return mapped === error ? cleaned : { ...cleaned, error: mapped }
 }

@@ -278,7 +278,8 @@ class Counted {
   async #open(): Promise<RateStore> {
     const options = { keyPrefix: this.#name, points: this.limit, duration: this.window / 1000 }
     if (this.#makeStore !== undefined) return this.#makeStore(options)
-    const { RateLimiterMemory } = await import('rate-limiter-flexible') // 60 ms, for those who limit
+    // Not the package's index, which loads a driver for each database.
+    const { default: RateLimiterMemory } = await import('rate-limiter-flexible/lib/RateLimiterMemory.js')
     return new RateLimiterMemory(options)
   }
 }

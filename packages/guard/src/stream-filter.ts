@@ -1,6 +1,6 @@
 import type { ContentChunk, Message, Part, Pipe } from '@allium/core'
-import type { Detector, Finding } from './detector.ts'
-import { TextWindow } from './text-window.ts'
+import type { Detector, Finding } from '@allium/detect'
+import { TextWindow } from '@allium/detect'
 import { mapJson, mapTexts } from './texts.ts'
 import { unknownKind } from './unknown-kind.ts'
 
@@ -9,7 +9,7 @@ export interface TextFilter {
   /** What stands in the place of a finding; may block. */
   replace(found: Finding): string | Promise<string>
   /** The same of a whole text. */
-  whole(text: string): string | Promise<string>
+  whole(text: string, isNumber?: boolean): string | Promise<string>
 }
 
 type Delta = Extract<ContentChunk, { type: 'text-delta' | 'reasoning-delta' }>
@@ -198,7 +198,7 @@ class Filtering {
     } catch {
       return this.#filter.whole(text)
     }
-    const filtered = await mapJson(args, (value) => this.#filter.whole(value))
+    const filtered = await mapJson(args, (value, isNumber) => this.#filter.whole(value, isNumber))
     return filtered === args ? text : JSON.stringify(filtered)
   }
 }

@@ -1,8 +1,10 @@
-import type { Message, Part, ToolResult, TurnContext } from '@allium/core'
-import { type Detector, type Finding, findAll } from './detector.ts'
+import type { Message, Part, ToolResult } from '@allium/core'
+import { type Detector, type Finding, findAll } from '@allium/detect'
+import { mapFile } from './text-files.ts'
 import { unknownKind } from './unknown-kind.ts'
 
-type MapText = (text: string) => string | Promise<string>
+/** Maps a text; one that a number was written as comes back as a text where it changed. */
+type MapText = (text: string, isNumber?: boolean) => string | Promise<string>
 /** Texts that a map leaves as they are, by the message or part that holds them. */
 export type Unchanged = WeakMap<object, string>
 
@@ -25,7 +27,36 @@ export async function mapTexts<C extends Message['content']>(
   if (typeof content === 'string') return (await map(content)) as C
   const parts: Part[] = []
   for (const part of content as readonly Part[]) parts.push(await mapPart(part, map, unchanged))
+  await mapOverEdges(parts, map)
   return parts.some((part, i) => part !== content[i]) ? (parts as C) : content
+}
+
+/** Adjacent texts are read as one: what reaches over an edge between them stands in the first. */
+async function mapOverEdges(parts: Part[], map: MapText): Promise<void> {
+  for (let i = 0; i + 1 < parts.length; i++) {
+    const [first, second] = [parts[i], parts[i + 1]] as [Part, Part]
+    if (!isText(first) || !isText(second) || first.type !== second.type) continue
+    const edge = first.text.length
+    const joined = first.text + second.text
+    const mapped = await map(joined)
+    if (mapped === joined) continue
+    const [head, tail] = aroundEdit(joined, mapped, edge)
+    parts[i] = { type: first.type, text: head }
+    parts[i + 1] = { type: second.type, text: tail }
+  }
+}
+
+const isText = (part: Part): part is Extract<Part, { type: 'text' | 'reasoning' }> =>
+  part.type === 'text' || part.type === 'reasoning'
+
+/** Both texts were mapped by themselves: what differs now reaches over their edge. */
+function aroundEdit(before: string, after: string, edge: number): [head: string, tail: string] {
+  const most = Math.min(before.length, after.length)
+  let same = 0
+  while (same < Math.min(most, edge) && before[same] === after[same]) same++
+  let end = 0
+  while (end < most - same && end < before.length - edge && before.at(-1 - end) === after.at(-1 - end)) end++
+  return [after.slice(0, after.length - end), after.slice(after.length - end)]
 }
 
 async function mapPart(part: Part, map: MapText, unchanged: Unchanged): Promise<Part> {
@@ -47,9 +78,10 @@ async function mapPart(part: Part, map: MapText, unchanged: Unchanged): Promise<
       return args === part.args ? part : { ...part, args }
     }
     case 'image':
-    case 'file':
     case 'custom':
       return part
+    case 'file':
+      return mapFile(part, map)
     default:
       return unknownKind(part, 'part')
   }
@@ -62,9 +94,17 @@ async function mapKnown(holder: object, text: string, map: MapText, unchanged: U
   return mapped
 }
 
-/** A JSON-like value with its texts mapped, at any depth, keys as they are; the same object where nothing changed. */
+/** A number of fewer digits is no value that anybody looks for. */
+const fewDigits = 7
+
+/** A JSON-like value with its texts and numbers mapped, at any depth, keys as they are; the same object where nothing changed. */
 export async function mapJson<T>(value: T, map: MapText): Promise<T> {
   if (typeof value === 'string') return (await map(value)) as T
+  if (typeof value === 'number') {
+    const text = String(value)
+    const mapped = text.length < fewDigits ? text : await map(text, true)
+    return (mapped === text ? value : mapped) as T
+  }
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value)
   let changed = false
@@ -90,16 +130,6 @@ export async function replaceIn(
     at = finding.end
   }
   return at === 0 ? text : replaced + text.slice(at)
-}
-
-/** The input of a turn with its texts mapped. */
-export async function mapInput(ctx: Pick<TurnContext, 'input'>, map: MapText): Promise<void> {
-  const input: Message[] = []
-  for (const message of ctx.input) {
-    const content = await mapTexts(message.content, map)
-    input.push(content === message.content ? message : { ...message, content })
-  }
-  if (input.some((message, i) => message !== ctx.input[i])) ctx.input = input
 }
 
 /** A result with its texts mapped; what the tool gave is not kept beside another text. */

@@ -1,9 +1,9 @@
-import { sessionKeyOf, type TurnContext } from '@allium/core'
+import { type ShownText, sessionKeyOf, type TurnContext } from '@allium/core'
 import { LRUCache } from 'lru-cache'
 
 /** Keeps what placeholders stand for, by session: in a store of your own, encrypted as its content deserves. */
 export interface PiiVault {
-  /** The values by placeholder. The key carries layer, tenant, owner and session. */
+  /** The values by placeholder, and under `numbers` which of these were numbers. The key carries layer, tenant, owner and session. */
   load(key: string): Values | undefined | Promise<Values | undefined>
   /** All values of the session. */
   save(key: string, values: Values): void | Promise<void>
@@ -16,11 +16,7 @@ type Place = Pick<TurnContext, 'history' | 'owner' | 'principal' | 'sessionId'>
 export class OpenVaults {
   readonly #layer: string
   readonly #vault: PiiVault | undefined
-  readonly #open = new LRUCache<string, Promise<Placeholders>>({
-    max: 10_000,
-    ttl: 24 * 3_600_000,
-    updateAgeOnGet: true,
-  })
+  #open: LRUCache<string, Promise<Placeholders>> | undefined
 
   constructor(layer: string, vault: PiiVault | undefined) {
     this.#layer = layer
@@ -30,11 +26,13 @@ export class OpenVaults {
   /** Those of a session, the same for all who ask. A new turn looks into the vault again: another process may have run the last one. */
   of(ctx: Place, { isNewTurn = false } = {}): Promise<Placeholders> {
     const key = `${this.#layer}:${sessionKeyOf(ctx)}`
+    // Made by the first session: it takes its room at once.
+    this.#open ??= new LRUCache({ max: 10_000, ttl: 24 * 3_600_000, updateAgeOnGet: true })
     const known = isNewTurn && this.#vault !== undefined ? undefined : this.#open.get(key)
     if (known !== undefined) return isNewTurn ? known.then((names) => names.after(ctx.history)) : known
     const opened = Placeholders.open(key, this.#vault, ctx)
     this.#open.set(key, opened)
-    opened.catch(() => this.#open.delete(key))
+    opened.catch(() => this.#open?.delete(key))
     return opened
   }
 }
@@ -46,6 +44,9 @@ export class Placeholders {
   readonly #values = new Map<string, string>()
   readonly #names = new Map<string, string>()
   readonly #last = new Map<string, number>()
+  readonly #own = new Set<string>()
+  readonly #numbers = new Set<string>()
+  /** So much was there to save when it was saved last. */
   #saved = 0
   #saving: Promise<unknown> = Promise.resolve()
   /** Messages of the history whose placeholders are known. */
@@ -53,9 +54,10 @@ export class Placeholders {
 
   static async open(key: string, vault: PiiVault | undefined, { history }: Place): Promise<Placeholders> {
     const placeholders = new Placeholders(key, vault)
-    const values = await vault?.load(key)
-    for (const [name, value] of Object.entries(values ?? {})) placeholders.#keep(name, value)
-    placeholders.#saved = placeholders.#values.size
+    const { numbers = '', ...values } = (await vault?.load(key)) ?? {}
+    for (const [name, value] of Object.entries(values)) placeholders.#keep(name, value)
+    for (const name of numbers.split(' ')) if (name !== '') placeholders.#numbers.add(name)
+    placeholders.#saved = placeholders.#size
     return placeholders.after(history)
   }
 
@@ -68,17 +70,44 @@ export class Placeholders {
   after(history: Place['history']): this {
     if (history.length < this.#read) this.#read = 0
     for (; this.#read < history.length; this.#read++)
-      for (const [name] of JSON.stringify(history[this.#read]).matchAll(pattern)) this.#count(name)
+      for (const [name] of JSON.stringify(history[this.#read]).matchAll(pattern)) {
+        this.#count(name)
+        if (history[this.#read]?.role === 'user') this.#own.add(name)
+      }
     return this
   }
 
   /** The same for the same value: `[EMAIL_1]`. */
-  nameOf(type: string, value: string): string {
+  nameOf(type: string, value: string, { isOwn = false, isNumber = false } = {}): string {
     const known = this.#names.get(`${type}:${value}`)
-    if (known !== undefined) return known
-    const name = `[${type.toUpperCase()}_${(this.#last.get(type) ?? 0) + 1}]`
-    this.#keep(name, value)
+    const name = known ?? `[${type.toUpperCase()}_${(this.#last.get(type) ?? 0) + 1}]`
+    if (known === undefined) this.#keep(name, value)
+    if (isOwn) this.#own.add(name)
+    if (isNumber) this.#numbers.add(name)
     return name
+  }
+
+  isNumber(name: string): boolean {
+    return this.#numbers.has(name)
+  }
+
+  /** A text for the reader, with values in it: a placeholder may come in pieces. */
+  shown(types: ReadonlySet<string>, which: 'own' | 'all'): ShownText {
+    const show = (text: string) =>
+      text.replace(pattern, (name, type: string) => {
+        const isShown = types.has(type.toLowerCase()) && (which === 'all' || this.#own.has(name))
+        return (isShown ? this.#values.get(name) : undefined) ?? name
+      })
+    let kept = ''
+    return {
+      push(piece) {
+        const text = kept + piece
+        const at = text.length - (openName.exec(text.slice(-60))?.[0].length ?? 0)
+        kept = text.slice(at)
+        return show(text.slice(0, at))
+      },
+      end: () => show(kept),
+    }
   }
 
   /** The text with the values of placeholders in their place; `unknown` is told of those that have none. */
@@ -99,10 +128,15 @@ export class Placeholders {
   }
 
   async #save(): Promise<void> {
-    const { size } = this.#values
+    const size = this.#size
     if (size === this.#saved) return
-    await this.#vault?.save(this.#key, Object.fromEntries(this.#values))
+    const numbers = [...this.#numbers].join(' ')
+    await this.#vault?.save(this.#key, { ...Object.fromEntries(this.#values), ...(numbers !== '' && { numbers }) })
     this.#saved = size
+  }
+
+  get #size(): number {
+    return this.#values.size + this.#numbers.size
   }
 
   #keep(name: string, value: string): void {
@@ -119,4 +153,6 @@ export class Placeholders {
   }
 }
 
+/** The beginning of a placeholder at the end of a text. */
+const openName = /\[(?:[A-Z][A-Z0-9_]{0,50})?$/
 const pattern = /\[([A-Z][A-Z0-9_]{0,40})_(\d{1,9})\]/g

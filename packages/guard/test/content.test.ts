@@ -42,6 +42,11 @@ describe('guard.content', () => {
     ['mathematical letters', '𝐧𝐢𝐠𝐡𝐭𝐢𝐧𝐠𝐚𝐥𝐞'],
     ['characters that nobody sees', 'night\u200bin\u00adgale'],
     ['an accent of its own', 'ni\u0301ghtingale'],
+    ['letters of Cyrillic and Greek that look alike', 'nіghtіngаlе'],
+    ['signs for letters', 'n1ght!ng4le'],
+    ['spaces between letters', 'n i g h t i n g a l e'],
+    ['dots between letters', 'N.I.G.H.T.I.N.G.A.L.E'],
+    ['escapes of JSON', '\\u006eightin\\u0067ale'],
   ])('sees through %s, wherever it is split', async (_, text) => {
     const whole = `Of ${text}.`
     for (const chunks of splits(whole)) {
@@ -49,6 +54,37 @@ describe('guard.content', () => {
       expect(result.text).toBe('Of [removed].')
       expect(JSON.stringify(events)).not.toContain(text)
     }
+  })
+
+  it('takes no number for a word, and no word for another', async () => {
+    const options: ContentOptions = { keywords: ['sos', 'ill', 'boss', 'best seller'], action: 'redact' }
+    const text = 'Call 505 of lil, in 8055 days; b o s, the best  sellers.'
+    expect((await answer(text, options)).text).toBe(text)
+    expect((await answer('A b0ss of a best\n  5eller', options)).text).toBe('A [removed] of a [removed]')
+  })
+
+  it('finds the longest of words that begin at one place, and each of those that share their letters', async () => {
+    const options: ContentOptions = {
+      keywords: ['she', 'he', 'her', 'hers', 'he rs'],
+      action: 'redact',
+      replacement: '_',
+    }
+    expect((await answer('ushers she hers he  rs her he', options)).text).toBe('ushers _ _ _ _ _')
+  })
+
+  it('takes time by the length of the text, and not by the number of keywords', async () => {
+    const words = Array.from({ length: 1000 }, (_, i) => `project ${i.toString(36).replace(/\d/g, 'q')} nightingale`)
+    const text = 'The quick brown fox went to town and saw project after project. '.repeat(2000)
+    const timed = async (keywords: string[]) => {
+      const { agent } = scene([text], [content({ keywords })])
+      const start = performance.now()
+      await agent.run('hi')
+      return performance.now() - start
+    }
+    const least = async (keywords: string[]) =>
+      Math.min(await timed(keywords), await timed(keywords), await timed(keywords))
+    const one = await least(words.slice(0, 1))
+    expect(await least(words)).toBeLessThan(one * 4 + 50)
   })
 
   it('finds patterns wherever they are split, with digits of all scripts', async () => {

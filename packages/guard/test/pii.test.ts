@@ -1,11 +1,10 @@
 import { Agent, delegate, type Middleware } from '@allium/core'
+import { findAll, TextWindow } from '@allium/detect'
 import { scriptedModel } from '@allium/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findAll } from '../src/detector.ts'
 import { type PiiOptions, pii, policy } from '../src/index.ts'
-import { piiDetectors } from '../src/pii-detectors.ts'
-import { TextWindow } from '../src/text-window.ts'
+import { piiDetectors } from '../src/pii/detectors.ts'
 import { calling, scene, splits, told, tool, watch } from './scene.ts'
 
 const card = '4111 1111 1111 1111'
@@ -21,11 +20,12 @@ const values = {
 }
 
 describe('guard.pii', () => {
-  it('puts placeholders in the place of values in the input: for the model, the history and the answer', async () => {
+  it('puts placeholders in the place of values in the input: for the model and the history, and not for its reader', async () => {
     const { agent, model } = scene([({ messages }) => `You wrote: ${messages.at(-1)?.content}`], pii())
     const session = agent.session()
     const { text, state } = await session.run(`I am ${mail}, card ${card}, ${mail}.`)
-    expect(text).toBe('You wrote: I am [EMAIL_1], card [CARD_1], [EMAIL_1].')
+    expect(text).toBe(`You wrote: I am ${mail}, card ${card}, ${mail}.`)
+    expect(session.history[1]?.content).toBe('You wrote: I am [EMAIL_1], card [CARD_1], [EMAIL_1].')
     expect(JSON.stringify([session.snapshot(), model.requests, state])).not.toMatch(/dana|4111/)
     expect(state).toEqual({ 'guard:pii:found': 3 })
   })
@@ -311,7 +311,7 @@ describe('guard.pii', () => {
 })
 
 describe('what guard.pii finds', () => {
-  const all = Object.values(piiDetectors)
+  const all = Object.values(piiDetectors).flat()
   const found = (text: string) => findAll(all, text).map(({ type, text }) => `${type} ${text}`)
 
   it.each([

@@ -10,12 +10,13 @@ import {
   type TypedMiddleware,
   textOf,
 } from '@allium/core'
+import { isSecretName } from '@allium/detect'
 import { errorType } from './error-type.ts'
 import { decisionOf, detailOf } from './failure.ts'
 import { oneLine } from './one-line.ts'
 import { placeOf } from './place.ts'
 import { type PlainOptions, plain } from './plain.ts'
-import { isSecretName, withoutSecrets } from './secrets.ts'
+import { withoutSecrets } from './secrets.ts'
 import { stopwatch } from './stopwatch.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'

@@ -9,7 +9,7 @@ import type { Path } from './source.ts'
  * @param use is told of each variable that was filled in
  * @param fail gets what is wrong: a variable that is not set and has no default, or braces that name none
  */
-export function interpolate(
+function interpolate(
   text: string,
   env: Env,
   use: (name: string, value: string) => void,

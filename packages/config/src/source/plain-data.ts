@@ -32,7 +32,7 @@ export function checkDepth(source: Pick<Source, 'file' | 'at'>, value: unknown, 
 /** Levels of a config. */
 export const deepest = 50
 
-export function tooDeep(source: Pick<Source, 'file' | 'at'>, path: Path): Error {
+function tooDeep(source: Pick<Source, 'file' | 'at'>, path: Path): Error {
   return mistake(source, 'config.invalid', path, `is nested too deeply. A config has up to ${deepest} levels.`)
 }
 

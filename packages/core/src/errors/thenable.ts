@@ -17,6 +17,12 @@ export function silence(promise: PromiseLike<unknown> | undefined): void {
   promise?.then(undefined, ignore)
 }
 
+/** The promise itself, which may be dropped: a rejection that nobody awaits ends no process. */
+export function quiet<T>(promise: Promise<T>): Promise<T> {
+  silence(promise)
+  return promise
+}
+
 /** A rejected promise that may be dropped. */
 export function rejected(error: unknown): Promise<never> {
   const promise = Promise.reject(error)

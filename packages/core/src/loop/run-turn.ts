@@ -116,6 +116,7 @@ function tellEnd(turn: Turn, status: RunStatus): RunEnd {
     observers.emit('error', { type: 'error', sessionId, turnId, error: end?.error })
   tellCode(event, turn)
   const full = end === undefined ? event : { ...event, error: end.error }
+  turn.screen?.flush()
   turn.told = true
   if (observers.has('turn:end')) observers.emit('turn:end', { ...full })
   void turn.events.push(event)
@@ -126,7 +127,7 @@ function result(turn: Turn, status: RunResult['status']): RunResult {
   const { session, answer } = turn
   const reason = reasonOf(turn)
   const ended: RunResult = {
-    text: answer.output ?? '',
+    text: turn.screen?.whole(answer.output ?? '') ?? answer.output ?? '',
     output: answer.output,
     status,
     state: session.state.snapshot(),

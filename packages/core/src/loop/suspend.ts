@@ -27,11 +27,13 @@ async function recordOf(call: ToolCall): Promise<SuspendedCall> {
   const { request = {}, args = sent.args, layer, inner }: Partial<Waiting> = how ?? {}
   const { expiresIn = setup.approvals.expiresIn, ...shown } = request
   const tenant = tenantOf(turn.session.principal)
+  const [sentDigest, digest] = [await digestOf(sentArgs(turn, callId) ?? asked.call.args), await digestOf(args)]
   const record: Omit<SuspendedCall, 'token'> = {
     name,
     turnId: turn.turnId,
-    sent: await digestOf(sentArgs(turn, callId) ?? asked.call.args),
-    args: await digestOf(args),
+    sent: sentDigest,
+    args: digest,
+    ...(digest !== sentDigest && { ran: args }),
     schema: await digestOf(registered?.def.jsonSchema),
     request: shown,
     ...(setup.version !== undefined && { version: setup.version }),

@@ -16,7 +16,7 @@ export async function toolStep(turn: Turn, calls: readonly AskedCall[]): Promise
   const step = new ToolStep(turn, calls)
   turn.view.step = step
   await (calls.length === 1 ? step.runOne(0) : step.runAll())
-  step.close()
+  step.end()
 }
 
 /** The calls of an answer, but for those that the provider ran itself. */
@@ -81,8 +81,17 @@ class ToolStep {
     tellEnd(turn, name, result)
   }
 
-  /** Puts the results into the history, once: a call that has none yet was cancelled, one that waits gets none. */
+  /** The loop was left: what has no result yet was cancelled, and nobody will be asked about calls that wait. */
   close(): void {
+    this.#commit(true)
+  }
+  /** All calls have come to their end; one that waits gets no result. */
+  end(): void {
+    this.#commit(false)
+  }
+
+  /** Puts the results into the history, once. */
+  #commit(cut: boolean): void {
     if (this.#closed) return
     this.#closed = true
     const turn = this.#turn
@@ -91,7 +100,8 @@ class ToolStep {
       if (this.#runs[i] === true) tellEnd(turn, call.name, cancelled(call.callId))
     const content: ToolResultPart[] = []
     for (const [i, { call }] of this.#calls.entries()) {
-      const record = this.#records[i] ?? recordOf(call)
+      const own = this.#records[i]
+      const record = own === undefined || (cut && own.result.status === 'suspended') ? recordOf(call) : own
       turn.toolCalls.push(record)
       if (record.result.status !== 'suspended') content.push(resultPart(record))
     }

@@ -2,6 +2,7 @@ import { type Ring, State } from '../onion/attempt.ts'
 import { layerError } from '../onion/misuse.ts'
 import { noResponse } from '../rings/turn/answer.ts'
 import { TurnAttempt } from '../rings/turn/context.ts'
+import { passed } from '../rings/turn/inputs.ts'
 import { openStage } from '../rings/turn/stream-verbs.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import { loop } from './loop.ts'
@@ -14,6 +15,13 @@ export const turnRing: Ring = {
     const attempt = new TurnAttempt(call, caller, number, cancel)
     if (caller === undefined) attempt.$sink = (call as Turn).answer.outlet
     return attempt
+  },
+  ready(caller) {
+    const turn = caller.$call as Turn
+    const steps = turn.inputs?.filter(({ layer }) => layer === caller)
+    if (steps === undefined || steps.length === 0 || turn.view.input.length === 0) return undefined
+    const passing = turn.life.until(passed(turn.view.input, steps))
+    return passing.then((input) => turn.view.setInput(input))
   },
   begin(caller, inner) {
     const { answer } = caller.$call as Turn

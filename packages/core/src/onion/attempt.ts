@@ -49,6 +49,8 @@ export interface Ring {
   readonly reentrant: boolean
   /** An attempt, which is the context of the layer that stands in it, or of the core. */
   open(call: Call, caller: Attempt | undefined, number: number, cancel: Cancel): Attempt
+  /** What a caller waits for before its first attempt begins, if anything. */
+  ready?(caller: Attempt): Promise<void> | undefined
   /** Before an attempt begins: what it takes from its caller. */
   begin(caller: Attempt, inner: Attempt): void
   /** Why a layer may not open another attempt, if it may not. */

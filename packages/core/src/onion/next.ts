@@ -1,6 +1,6 @@
 import { firstError } from '../errors/first-error.ts'
 import { isStackOverflow } from '../errors/stack-overflow.ts'
-import { isThenable, rejected, watch } from '../errors/thenable.ts'
+import { isThenable, quiet, rejected, watch } from '../errors/thenable.ts'
 import { type Attempt, isLate, isOpen, State } from './attempt.ts'
 import type { Cancel } from './cancel.ts'
 import type { NextOptions } from './hook.ts'
@@ -124,6 +124,24 @@ function next(attempt: Attempt, options: NextOptions | undefined): Promise<unkno
     if (refusal !== undefined) return rejected(refusal)
     number = ++call.attempts
   }
+  const ready = call.ring.ready?.(attempt)
+  if (ready !== undefined) return quiet(openWhen(ready, attempt, number, signal))
+  return signal === undefined ? open(attempt, number, attempt.$cancel) : narrowed(attempt, number, signal)
+}
+
+/** The same once what comes in has passed its layer. */
+async function openWhen(
+  ready: Promise<void>,
+  attempt: Attempt,
+  number: number,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  await ready
+  const { $call: call, $inner: inner } = attempt
+  if (call.end !== undefined) throw call.end.error
+  if (isLate(attempt)) throw leftBehind(attempt)
+  if (attempt.$exited || inner !== undefined) throw misuse(attempt)
+  if (signal?.aborted === true) throw signal.reason
   return signal === undefined ? open(attempt, number, attempt.$cancel) : narrowed(attempt, number, signal)
 }
 

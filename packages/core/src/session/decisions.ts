@@ -133,7 +133,8 @@ async function checkRecord(
   const part = session.history.pending().find((part) => part.callId === callId)
   const sealed = sameSeal(record.token, await sealOf(bindingOf(callId, record), approvals.secret))
   const inside = record.inner === undefined || record.inside === (await digestOf(record.inner))
-  const same = inside && part?.name === record.name && record.sent === (await digestOf(part?.args))
+  const ran = record.ran === undefined || record.args === (await digestOf(record.ran))
+  const same = inside && ran && part?.name === record.name && record.sent === (await digestOf(part?.args))
   if (!sealed || !same)
     throw fail(
       'approval.forged',

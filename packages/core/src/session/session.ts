@@ -9,6 +9,7 @@ import type { Input } from '../messages/message.ts'
 import type { OutputOf, OutputOption } from '../output/output.ts'
 import { parseOutput } from '../output/parse-output.ts'
 import { SessionScope } from '../rings/session/session-scope.ts'
+import { inheritedInputs } from '../rings/turn/inputs.ts'
 import type { Resume } from '../rings/turn/turn-options.ts'
 import { followSignal } from '../seams/follow-signal.ts'
 import { randomIds } from '../seams/ids.ts'
@@ -20,7 +21,7 @@ import { LiveRun, type Settled } from './live-run.ts'
 import { Opening } from './opening.ts'
 import type { RunOptions } from './options.ts'
 import type { SessionHost } from './session-host.ts'
-import { giveBack, outputOf, prepare, type Task, turnOf } from './task.ts'
+import { delegated, giveBack, outputOf, prepare, type Task, turnOf } from './task.ts'
 import { tellUnheeded } from './tell-unheeded.ts'
 
 /** One conversation with an agent: its history and state, and one turn at a time. */
@@ -199,7 +200,8 @@ export class Session<S = State, C = unknown> {
   }
 
   #begin(run: LiveRun, task: Task<C>): Promise<RunResult> {
-    if (this.#scope.keepers === undefined && task.decisions === undefined) {
+    const isPlain = task.decisions === undefined && inheritedInputs(this.#scope).length === 0
+    if (isPlain && this.#scope.keepers === undefined) {
       try {
         return this.#enter(run, task, undefined)
       } catch (error) {
@@ -214,7 +216,7 @@ export class Session<S = State, C = unknown> {
     try {
       const resume = await prepare(task, this.#scope, (reason) => run.abort(reason))
       try {
-        entered = this.#enter(run, task, resume)
+        entered = this.#enter(run, await delegated(task, this.#scope), resume)
       } catch (error) {
         await giveBack(this.#scope)
         throw error

@@ -6,6 +6,7 @@ import type { Onion } from '../onion/hook.ts'
 import type { OutputOption } from '../output/output.ts'
 import { type OutputPlan, outputPlan } from '../output/plan.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
+import { inheritedInputs, passed } from '../rings/turn/inputs.ts'
 import { Turn } from '../rings/turn/turn.ts'
 import type { Resume, RunEvents } from '../rings/turn/turn-options.ts'
 import { checkDecisions } from './decisions.ts'
@@ -72,6 +73,13 @@ export async function prepare<C>(
     await giveBack(scope, begun)
     throw error
   }
+}
+
+/** The task with its input as the layers leave it that it inherits from the agents above. */
+export async function delegated<C>(task: Task<C>, scope: SessionScope): Promise<Task<C>> {
+  const steps = inheritedInputs(scope)
+  if (steps.length === 0 || task.decisions !== undefined) return task
+  return { ...task, input: await passed(toMessages(task.input), steps) }
 }
 
 /** A run was refused after the session had been taken for it. */

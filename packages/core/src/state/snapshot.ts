@@ -12,7 +12,7 @@ export interface SuspendRequest {
 export interface PendingCall {
   callId: string
   name: string
-  /** As the model sent them. */
+  /** Those that are to run, where it was suspended: with what layers outside have put into them. */
   args: Record<string, unknown>
   /** What the layer or tool that suspended it says of it. */
   request?: SuspendRequest
@@ -39,6 +39,8 @@ export interface SuspendedCall {
   sent: string
   /** Digest of those that were to run, where it stood. */
   args: string
+  /** Those, where they are others than the model sent: for who decides, and for nobody else. */
+  ran?: Record<string, unknown>
   /** Digest of the tool's JSON Schema. */
   schema: string
   tenant?: string

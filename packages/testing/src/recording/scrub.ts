@@ -1,4 +1,4 @@
-import { secretName, secretPatterns } from './secrets.ts'
+import { hideSecrets, isSecretName } from '@allium/detect'
 import { mapTexts } from './tagged-json.ts'
 
 /** What else a recording must not keep: a function of each text, or a list of texts and patterns. */
@@ -13,12 +13,7 @@ const scrubbed = '[scrubbed]'
 /** Removes what looks like a credential, and what the user's `scrub` names. */
 export function cleaner(scrub: Scrub = []): CleanText {
   const own = typeof scrub === 'function' ? scrub : removeEach(scrub)
-  return (text) => secretPatterns.reduce((rest, pattern) => rest.replace(pattern, hide), own(text))
-}
-
-/** What follows the match is its first group, or, where a pattern has none, a number. */
-function hide(_: string, kept: string | number): string {
-  return typeof kept === 'string' ? kept + scrubbed : scrubbed
+  return (text) => hideSecrets(own(text), scrubbed)
 }
 
 /** Keeps the names of all headers and no value, and of the other settings no value whose name tells of a credential. */
@@ -29,7 +24,7 @@ export function cleanSettings<T extends object>(settings: T, clean: CleanText): 
 }
 
 function hideNamed(value: unknown, name = ''): unknown {
-  if (typeof value === 'string') return secretName.test(name) ? scrubbed : value
+  if (typeof value === 'string') return isSecretName(name) ? scrubbed : value
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map((item) => hideNamed(item, name))
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, hideNamed(item, key)]))

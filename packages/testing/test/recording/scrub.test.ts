@@ -139,7 +139,7 @@ describe('a recording', () => {
     expect(clean(clean('one two'))).toBe(clean('one two'))
   })
 
-  it('takes linear time: less than 50 ms for 1 MB of hostile text', () => {
+  it('takes linear time: less than 150 ms for 1 MB of hostile text', () => {
     const seeds = [
       ...['a', ' ', '-', 'sk-', 'eyJ', '.eyJaaaaaaaa', 'eyJaaaaaaaaa.', 'eyJ-', 'AIza', 'ghp_', 'xoxb-', 'AKIA', 'A'],
       ...['Bearer ', 'bearer\t', '-----BEGIN PRIVATE KEY-----', '-----BEGIN ', 'a-', '://', '://a:', ':', '://:', '@'],
@@ -150,7 +150,7 @@ describe('a recording', () => {
     const slow = seeds.flatMap((seed) => {
       const text = `-----BEGIN PRIVATE KEY----- Bearer ${seed.repeat(2 ** 20 / seed.length)}`
       const best = Math.min(...[text, text.slice(28), text.slice(35)].map((one) => timeOf(() => clean(one))))
-      return best < 50 ? [] : [`${seed}: ${best} ms`]
+      return best < 150 ? [] : [`${seed}: ${best} ms`]
     })
     expect(slow).toEqual([])
   })

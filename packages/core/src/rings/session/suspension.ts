@@ -7,20 +7,20 @@ import type { Inner, PendingCall, SuspendedCall, Suspension } from '../../state/
 
 /** What a seal is made of. */
 export function bindingOf(callId: string, call: Omit<SuspendedCall, 'token'> & { token?: string }): unknown {
-  const { token: _, inner: __, ...bound } = call
+  const { token: _, inner: __, ran: ___, ...bound } = call
   return { callId, ...bound }
 }
 
 /** The calls that wait, as those who decide see them; a sub-agent's calls stand in the place of the call that runs it. */
 export function pendingCalls(calls: readonly ToolCallPart[], suspension: Suspension | undefined): PendingCall[] {
   return calls.flatMap(({ callId, name, args }): PendingCall[] => {
-    const { inner, request, expiresAt, token } = suspension?.calls[callId] ?? {}
+    const { inner, request, expiresAt, token, ran = args } = suspension?.calls[callId] ?? {}
     if (inner !== undefined) return innerPending({ callId, token, refused: refusedOf(request) }, inner)
     return [
       {
         callId,
         name,
-        args: cloneJson(args),
+        args: cloneJson(ran),
         ...(request !== undefined && { request }),
         ...(expiresAt !== undefined && { expiresAt }),
         ...(token !== undefined && { token }),

@@ -15,6 +15,8 @@ import type { OnChunk, Pipe } from '../../stream/transforms.ts'
 import { SessionAttempt, type SessionContext } from '../session/context.ts'
 import type { SessionScope } from '../session/session-scope.ts'
 import type { RunEnd } from './afterwards.ts'
+import type { OnInput } from './inputs.ts'
+import { Screen, type ShownText } from './screen.ts'
 import { type StreamVerbs, transformsOf } from './stream-verbs.ts'
 import type { Turn } from './turn.ts'
 
@@ -62,6 +64,17 @@ export interface TurnContext<S = StateOf, Config = unknown, C = unknown, P = unk
    * inner layers run first. What it throws goes to observers and the logger.
    */
   onEnd(fn: (end: RunEnd) => unknown): void
+  /**
+   * Sees each message that comes in, before anybody inside does: those of the turn's input at `next()`, and those that are
+   * given to sub-agents which inherit the layer. Gives another in its place, null to leave it out, nothing for it as it is.
+   * To be called before `next()`.
+   */
+  onInput(fn: OnInput): void
+  /**
+   * Maps the text that the run's own reader gets: text and thoughts of its stream, and the `text` of its result. Layers,
+   * history, stores and observers keep theirs. `make` is called for each text that comes in pieces.
+   */
+  onShow(make: () => ShownText): void
   /** Runs a side effect once per key in this turn; in a tool the key is the call's own. A failure may be tried again. */
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T>
 }
@@ -186,6 +199,22 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   }
   defer(promise: PromiseLike<unknown>): void {
     this.$turn.afterwards.defer(promise, this.$name)
+  }
+  onInput(fn: OnInput): void {
+    if (this.$isLate('onInput')) return
+    if (this.$call !== this.$turn || this.$inner !== undefined || this.$hook === undefined)
+      throw layerError(
+        this,
+        'layer.late_transform',
+        'called ctx.onInput() too late: the input is in already. Call it in a turn hook, before next().',
+      )
+    this.$turn.inputs ??= []
+    this.$turn.inputs.push({ fn, layer: this })
+  }
+  onShow(make: () => ShownText): void {
+    if (this.$isLate('onShow')) return
+    this.$turn.screen ??= new Screen(this.$turn.events)
+    this.$turn.screen.add(make)
   }
   onEnd(fn: (end: RunEnd) => unknown): void {
     this.$turn.afterwards.onEnd(fn, this.$name)

@@ -1,5 +1,6 @@
 import { AbortError, toAbortError } from '../../errors/abort-error.ts'
 import { BlockError, type BlockOptions } from '../../errors/block-error.ts'
+import { silence } from '../../errors/thenable.ts'
 import { type Attempt, type Ending, isOpen, isOver, State } from '../../onion/attempt.ts'
 import { Cancel } from '../../onion/cancel.ts'
 import { leave, reject } from '../../onion/leave.ts'
@@ -97,7 +98,10 @@ export class Life {
         this.#waits?.delete(leave)
         reject(reason)
       }
-      if (this.isOver) return reject(this.reason)
+      if (this.isOver) {
+        silence(wait)
+        return reject(this.reason)
+      }
       this.#waits ??= new Set()
       this.#waits.add(leave)
       wait.then(

@@ -109,7 +109,7 @@ export class Outlet implements Sink {
     const { observers } = turn.session.agent
     if (observers.has('model:chunk'))
       observers.emit('model:chunk', { type: 'model:chunk', ...turn.place, chunk: { ...chunk } })
-    return turn.events.push(chunk)
+    return turn.screen === undefined ? turn.events.push(chunk) : turn.screen.push(chunk)
   }
 }
 

@@ -10,8 +10,10 @@ import type { ToolCall } from '../tool/tool-call.ts'
 import { Afterwards } from './afterwards.ts'
 import { Answer } from './answer.ts'
 import type { TurnAttempt } from './context.ts'
+import type { InputStep } from './inputs.ts'
 import { Life } from './life.ts'
 import { Once } from './once.ts'
+import type { Screen } from './screen.ts'
 import type { RunEvents, ToolCallRecord, TurnOptions } from './turn-options.ts'
 import { WorkingView } from './working-view.ts'
 
@@ -31,6 +33,10 @@ export class Turn implements Call {
   /** What its model calls start from. */
   readonly view: WorkingView
   readonly answer: Answer
+  /** What layers do to messages that come in. */
+  inputs: InputStep[] | undefined
+  /** What the run's own reader gets, where a layer maps it. */
+  screen: Screen | undefined
   readonly toolCalls: ToolCallRecord[] = []
   maxSteps: number
   stepIndex: number
@@ -107,6 +113,10 @@ export class Turn implements Call {
   /** Into the run's stream, and a copy to observers; nothing follows `turn:end`. */
   send(event: StreamEvent | CustomEvent): void {
     if (this.told) return
+    if (this.screen !== undefined) {
+      if (event.type === 'model:reset') this.screen.reset()
+      else this.screen.flush()
+    }
     void this.events.push(event)
     this.observe(event)
   }

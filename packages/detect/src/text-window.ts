@@ -1,7 +1,7 @@
 import { type Detector, type Finding, findFrom, openEnd } from './detector.ts'
 
 /** What detectors may look at before the text that they decide about. */
-const context = 64
+const context = 384
 /** Beyond this an end that may still grow is looked at again only when it has grown by a quarter, so that each character is looked at a few times. */
 const small = 256
 /** A text of invisible characters alone could grow for ever. */

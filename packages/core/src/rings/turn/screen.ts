@@ -1,0 +1,68 @@
+import type { ContentChunk, FinishChunk } from '../../model/chunk.ts'
+import type { RunEvents } from './turn-options.ts'
+
+/** Maps a text that comes in pieces; what it keeps back of one comes with a later one, or at the end. */
+export interface ShownText {
+  push(piece: string): string
+  end(): string
+}
+
+type Delta = Extract<ContentChunk, { type: 'text-delta' | 'reasoning-delta' }>
+
+/**
+ * The run's own reader, behind all layers: what they map for it (its stream of text and thoughts, the result's text) is
+ * in no history, and no observer sees it.
+ */
+export class Screen {
+  readonly #events: RunEvents
+  readonly #makes: (() => ShownText)[] = []
+  readonly #open = new Map<Delta['type'], { maps: ShownText[]; last: Delta }>()
+
+  constructor(events: RunEvents) {
+    this.#events = events
+  }
+
+  add(make: () => ShownText): void {
+    this.#makes.unshift(make) // inner layers first
+  }
+
+  push(chunk: ContentChunk | FinishChunk): void | Promise<void> {
+    if (chunk.type !== 'text-delta' && chunk.type !== 'reasoning-delta') {
+      this.flush()
+      return this.#events.push(chunk)
+    }
+    const { maps } = this.#open.get(chunk.type) ?? { maps: this.#makes.map((make) => make()) }
+    this.#open.set(chunk.type, { maps, last: chunk })
+    const delta = maps.reduce((text, map) => (text === '' ? text : map.push(text)), chunk.delta)
+    if (delta !== '' || chunk.providerMetadata !== undefined) return this.#events.push({ ...chunk, delta })
+  }
+
+  /** Another event comes: what was kept back goes first. */
+  flush(): void {
+    for (const [type, { maps, last }] of this.#open) {
+      const rest = ended(maps)
+      const delta: Delta = { type, delta: rest, ...(last.id !== undefined && { id: last.id }) }
+      if (rest !== '') void this.#events.push(delta)
+    }
+    this.#open.clear()
+  }
+
+  /** What was shown is taken back. */
+  reset(): void {
+    this.#open.clear()
+  }
+
+  whole(text: string): string {
+    return this.#makes.reduce((text, make) => {
+      const map = make()
+      return map.push(text) + map.end()
+    }, text)
+  }
+}
+
+/** What maps still keep, each through those behind it. */
+function ended(maps: readonly ShownText[]): string {
+  let rest = ''
+  for (const map of maps) rest = (rest === '' ? '' : map.push(rest)) + map.end()
+  return rest
+}

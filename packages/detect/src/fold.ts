@@ -1,0 +1,261 @@
+import { backslashesEnd, escapeAt } from './escapes.ts'
+
+/** A text as detectors see it, and where its characters stand in the original. */
+export interface Folded {
+  readonly text: string
+  /** Where the part of the original begins and ends that a part of the folded text stands for. */
+  original(start: number, end: number): [start: number, end: number]
+  /** The first folded character that stands at this place of the original, or behind it. */
+  folded(index: number): number
+}
+
+/**
+ * Folds what reads the same into one: escapes of JSON, Markdown and URLs, compatibility forms (NFKC, by character), decimal
+ * digits of all scripts, dashes and spaces; characters that nobody sees are left out. `loose` also lets go of case, accents
+ * and letters of other scripts that look alike.
+ */
+export function fold(text: string, { loose = false } = {}): Folded {
+  if (itself.test(text)) return asItIs(text, loose)
+  const folding = new Folding(text, loose ? looseForms : plainForms)
+  return folding.run(loose)
+}
+
+/** ASCII without a sign that an escape begins with: most texts. */
+const itself = /^[\0-$&-[\]-\x7f]*$/
+
+/** What single characters fold to, found out once for each. */
+class Forms {
+  /** By row of 256: 1 where a character stands for itself. */
+  readonly rows: (Uint8Array | undefined)[] = []
+  readonly #other = new Map<number, string>()
+  readonly #of: (char: string) => string
+
+  constructor(of: (char: string) => string) {
+    this.#of = of
+  }
+
+  /** Whether a character, by its UTF-16 unit, stands for itself; an escape may begin at one that does not. */
+  isItself(unit: number): boolean {
+    return this.row(unit >> 8)[unit & 255] === 1
+  }
+
+  row(row: number): Uint8Array {
+    return this.rows[row] ?? this.#learn(row)
+  }
+
+  /** The first place from one on whose character does not stand for itself. */
+  skip(text: string, from: number): number {
+    const { rows } = this
+    const { length } = text
+    let at = from
+    for (let block = this.row(0), row = 0; at < length; at++) {
+      const unit = text.charCodeAt(at)
+      if (unit >> 8 !== row) {
+        row = unit >> 8
+        block = rows[row] ?? this.#learn(row)
+      }
+      if (block[unit & 255] !== 1) break
+    }
+    return at
+  }
+
+  form(char: string): string {
+    const code = char.codePointAt(0) as number
+    let form = this.#other.get(code)
+    if (form === undefined) {
+      form = this.#of(char)
+      if (this.#other.size < 20_000) this.#other.set(code, form)
+    }
+    return form
+  }
+
+  #learn(row: number): Uint8Array {
+    const block = new Uint8Array(256)
+    for (let i = 0; i < 256; i++) {
+      const char = String.fromCharCode(row * 256 + i)
+      block[i] = !isSurrogate(row) && char !== '\\' && char !== '%' && this.#of(char) === char ? 1 : 0
+    }
+    this.rows[row] = block
+    return block
+  }
+}
+
+const isSurrogate = (row: number): boolean => row >= 0xd8 && row <= 0xdf
+
+/** Made by the first text that asks. */
+const plainForms = new Forms(plainForm)
+const looseForms = new Forms((char) => looser(plainForm(char)))
+
+class Folding {
+  readonly #text: string
+  readonly #forms: Forms
+  /** Joined at the end: a text that grows by `+=` is slow to go through. */
+  readonly #pieces: string[] = []
+  #size = 0
+  /** Where a part of another length stands: from there on, places are counted anew. */
+  readonly #at: number[] = []
+  readonly #length: number[] = []
+  readonly #from: number[] = []
+  readonly #to: number[] = []
+
+  constructor(text: string, forms: Forms) {
+    this.#text = text
+    this.#forms = forms
+  }
+
+  run(loose: boolean): Folded {
+    const text = this.#text
+    const forms = this.#forms
+    let from = 0
+    for (let at = forms.skip(text, 0); at < text.length; at = forms.skip(text, at)) {
+      const written = escapeAt(text, at)
+      if (written === undefined && text.charCodeAt(at) === 92) {
+        at = backslashesEnd(text, at)
+        continue
+      }
+      const { length, char } = written ?? this.#character(at)
+      const form = char.length === 1 && forms.isItself(char.charCodeAt(0)) ? char : forms.form(char)
+      const isSame = form === char && form.length === length
+      if (!isSame) {
+        this.#add(text.slice(from, at))
+        this.#put(form, at, at + length)
+        from = at + length
+      }
+      at += length
+    }
+    if (from === 0) return asItIs(text, loose)
+    this.#add(text.slice(from))
+    return this.#result(loose)
+  }
+
+  #character(at: number): { length: number; char: string } {
+    const text = this.#text
+    const code = text.charCodeAt(at)
+    const next = text.charCodeAt(at + 1)
+    const isPair = code >= 0xd800 && code < 0xdc00 && next >= 0xdc00 && next < 0xe000
+    return { length: isPair ? 2 : 1, char: text.slice(at, at + (isPair ? 2 : 1)) }
+  }
+
+  #put(form: string, from: number, to: number): void {
+    if (form.length !== to - from || form.length !== 1) {
+      this.#at.push(this.#size)
+      this.#length.push(form.length)
+      this.#from.push(from)
+      this.#to.push(to)
+    }
+    this.#add(form)
+  }
+
+  #add(piece: string): void {
+    this.#pieces.push(piece)
+    this.#size += piece.length
+  }
+
+  #result(loose: boolean): Folded {
+    const [at, length, from, to] = [this.#at, this.#length, this.#from, this.#to]
+    const all = this.#text.length
+    const folded = this.#pieces.join('')
+    const { length: most } = folded
+    const place = (index: number): [number, number] => {
+      const i = lastUpTo(at, index)
+      if (i < 0) return [index, index + 1]
+      const next = (at[i] as number) + (length[i] as number)
+      if (index < next) return [from[i] as number, to[i] as number]
+      const start = (to[i] as number) + index - next
+      return [start, start + 1]
+    }
+    return {
+      text: loose ? lowered(folded) : folded,
+      original: (start, end) => [start < most ? place(start)[0] : all, end > 0 ? place(Math.min(end, most) - 1)[1] : 0],
+      folded(index) {
+        const i = lastUpTo(from, index - 1)
+        if (i < 0) return Math.min(index, most)
+        const next = (at[i] as number) + (length[i] as number)
+        return Math.min(most, next + Math.max(0, index - (to[i] as number)))
+      },
+    }
+  }
+}
+
+function asItIs(text: string, loose: boolean): Folded {
+  return {
+    text: loose ? lowered(text) : text,
+    original: (start, end) => [start, end],
+    folded: (index) => Math.min(index, text.length),
+  }
+}
+
+/** The last of some rising numbers that is not above another; -1 where all are. */
+function lastUpTo(numbers: readonly number[], most: number): number {
+  let low = 0
+  let high = numbers.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((numbers[middle] as number) <= most) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}
+
+const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/u
+
+function plainForm(char: string): string {
+  if (char < '\x80') return char
+  if (invisible.test(char)) return ''
+  const as = char.normalize('NFKC')
+  if (/^\p{Nd}$/u.test(as)) return digitOf(as)
+  if (/^[\p{Pd}\u2212]$/u.test(as)) return '-'
+  return /^\p{Zs}$/u.test(as) ? ' ' : as
+}
+
+/** Case is let go at the end, for the whole text at once: what differs in it alone stands for itself until then. */
+function looser(text: string): string {
+  if (text < '\x80') return text
+  const plain = text
+    .normalize('NFKD')
+    .replace(/\p{Mn}/gu, '')
+    .toLowerCase()
+    .replace(/./gsu, (char) => lookalikes.get(char) ?? char)
+  return plain === text.toLowerCase() && plain.length === text.length ? text : plain
+}
+
+const lowered = (text: string): string => text.toLowerCase().replaceAll('ς', 'σ')
+
+/** Letters of Cyrillic, Greek, Armenian and Cherokee that are drawn as Latin ones. Source: Unicode's confusables (UTS #39). */
+const lookalikes = new Map(
+  [
+    ['аα', 'a'],
+    ['вβ', 'b'],
+    ['сϲ', 'c'],
+    ['ԁ', 'd'],
+    ['еεҽ', 'e'],
+    ['ց', 'g'],
+    ['нһհη', 'h'],
+    ['іιıӏ', 'i'],
+    ['јϳ', 'j'],
+    ['кκ', 'k'],
+    ['мμ', 'm'],
+    ['ոп', 'n'],
+    ['оοօ', 'o'],
+    ['рρ', 'p'],
+    ['ԛ', 'q'],
+    ['г', 'r'],
+    ['ѕ', 's'],
+    ['тτ', 't'],
+    ['ս', 'u'],
+    ['ѵν', 'v'],
+    ['ԝ', 'w'],
+    ['хχ', 'x'],
+    ['уүυγ', 'y'],
+    ['ζ', 'z'],
+  ].flatMap(([others = '', latin = '']) => [...others].map((char) => [char, latin] as const)),
+)
+
+/** Unicode has the decimal digits of each script in one row of ten. */
+function digitOf(char: string): string {
+  const code = char.codePointAt(0) as number
+  if (code < 0x80) return char
+  let value = 0
+  while (value < 9 && /^\p{Nd}$/u.test(String.fromCodePoint(code - value - 1))) value++
+  return String(value)
+}

@@ -1,0 +1,111 @@
+import { isWord, runStart } from '../chars.ts'
+import type { Detector, Span } from '../detector.ts'
+import { type KeyRule, keyRules } from './rules.ts'
+
+/** Keys by what they begin with. */
+export const vendorKeys: Detector = { type: 'api_key', longest: Number.POSITIVE_INFINITY, open: openKey, find: findKey }
+
+/** A key is one word, and so is what stands right before it. */
+export function openKey(text: string): number {
+  return runStart(text, text.length, text.length, isKeyCharacter)
+}
+
+function isKeyCharacter(code: number): boolean {
+  return code > 32 && code < 127 && code !== 34 && code !== 39 && code !== 60 && code !== 62 && code !== 96
+}
+
+interface Beginning {
+  readonly text: string
+  readonly rule: KeyRule
+  /** Whether a "-" or "_" may not stand before it: where a key may hold these, it would be looked through again and again. */
+  readonly alone: boolean
+}
+
+/** The beginnings of keys by their first two characters, longer ones first. Made by the first text that asks. */
+let index: { pairs: Uint8Array; beginnings: ReadonlyMap<number, Beginning[]> } | undefined
+
+function indexOfRules() {
+  const pairs = new Uint8Array(1 << 14)
+  const beginnings = new Map<number, Beginning[]>()
+  for (const rule of keyRules) {
+    const alone = /\\w|-\]/.test(rule.rest.source)
+    for (const text of rule.begins) {
+      const same = beginnings.get(pairAt(text, 0)) ?? []
+      beginnings.set(pairAt(text, 0), [...same, { text, rule, alone }])
+      pairs[pairAt(text, 0)] = 1
+    }
+  }
+  for (const some of beginnings.values()) some.sort((a, b) => b.text.length - a.text.length)
+  return { pairs, beginnings }
+}
+
+function pairAt(text: string, at: number): number {
+  return (text.charCodeAt(at) << 7) | text.charCodeAt(at + 1)
+}
+
+/** No key is shorter, and prose has few words as long. */
+const shortest = 18
+const inWord = Uint8Array.from({ length: 128 }, (_, code) => (/[\w.~+/=@%-]/.test(String.fromCharCode(code)) ? 1 : 0))
+
+/** Looks at a place where a long word must have a character, and from there backwards: most of a text is never read. */
+function findKey(text: string, from: number): Span | undefined {
+  for (let at = from; at + shortest <= text.length; ) {
+    let last = at + shortest - 1
+    while (last >= at && inWord[text.charCodeAt(last)] === 1) last--
+    if (last >= at) {
+      at = last + 1
+      continue
+    }
+    let until = at + shortest
+    while (until < text.length && inWord[text.charCodeAt(until)] === 1) until++
+    const found = findInWord(text, at, until)
+    if (found !== undefined) return found
+    at = until + 1
+  }
+  return undefined
+}
+
+function findInWord(text: string, from: number, until: number): Span | undefined {
+  index ??= indexOfRules()
+  const { pairs, beginnings } = index
+  for (let at = from; at <= until - shortest; at++) {
+    const pair = pairAt(text, at)
+    if (pairs[pair] !== 1) continue
+    const end = keyEnd(text, at, beginnings.get(pair) as Beginning[])
+    if (end !== undefined) return { start: at, end }
+  }
+  return undefined
+}
+
+function keyEnd(text: string, start: number, beginnings: readonly Beginning[]): number | undefined {
+  const before = text.charCodeAt(start - 1)
+  if (isWord(before)) return undefined
+  const isWithin = before === 45 || before === 95
+  for (const { text: begin, rule, alone } of beginnings) {
+    if ((alone && isWithin) || !text.startsWith(begin, start)) continue
+    const { rest } = rule
+    rest.lastIndex = start + begin.length
+    if (!rest.test(text) || isWord(text.charCodeAt(rest.lastIndex))) continue
+    const end = rest.lastIndex
+    if (isByChance(text.slice(start + begin.length, end), rule)) return end
+  }
+  return undefined
+}
+
+/** Whether a text was drawn by chance: no placeholder, and no word. */
+function isByChance(rest: string, { entropy = 2.5, digit = false }: KeyRule): boolean {
+  if (digit && !/\d/.test(rest)) return false
+  return (
+    !/x{5}|X{5}|your[-_]|abcdefghijklmnopqrstuvwxyz/.test(rest) &&
+    entropyOf(rest) >= Math.min(entropy, Math.log2(rest.length) - 1)
+  )
+}
+
+/** Bits in a character, by Shannon. */
+function entropyOf(text: string): number {
+  const counts = new Map<string, number>()
+  for (const char of text) counts.set(char, (counts.get(char) ?? 0) + 1)
+  let bits = 0
+  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length)
+  return bits
+}

@@ -1,0 +1,11 @@
+/** A JSON-like value with the placeholders in its texts restored; one that stands for a number becomes one. The same object where nothing changed. */
+export function restoreJson<T>(value: T, restore: (text: string) => string, isNumber: (name: string) => boolean): T {
+  if (typeof value === 'string') {
+    const restored = restore(value)
+    return (isNumber(value) && restored !== value ? Number(restored) : restored) as T
+  }
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, one]) => [key, restoreJson(one, restore, isNumber)] as const)
+  if (entries.every(([key, one]) => one === (value as Record<string, unknown>)[key])) return value
+  return (Array.isArray(value) ? entries.map(([, one]) => one) : Object.fromEntries(entries)) as T
+}

@@ -1,0 +1,50 @@
+import type { Part } from '@allium/core'
+
+type FilePart = Extract<Part, { type: 'file' }>
+type MapText = (text: string) => string | Promise<string>
+
+/** A file with its name mapped, and its content where that is text and stands in the message itself. */
+export async function mapFile(part: FilePart, map: MapText): Promise<FilePart> {
+  const filename = part.filename === undefined ? undefined : await map(part.filename)
+  const data = isText(part.mediaType) ? await mapData(part.data, map) : part.data
+  if (filename === part.filename && data === part.data) return part
+  const { providerMetadata: _, ...rest } = part
+  return { ...rest, data, ...(filename !== undefined && { filename }) }
+}
+
+const isText = (mediaType: string): boolean =>
+  /^(?:text\/|application\/(?:[\w.-]{1,60}\+)?(?:json|xml|yaml|x-ndjson|csv|javascript|sql)\b)/i.test(mediaType)
+
+async function mapData(data: FilePart['data'], map: MapText): Promise<FilePart['data']> {
+  if (data instanceof Uint8Array) {
+    const text = new TextDecoder().decode(data)
+    const mapped = await map(text)
+    return mapped === text ? data : new TextEncoder().encode(mapped)
+  }
+  const written = String(data)
+  if (/^https?:/i.test(written)) return data
+  const [head = '', body] = written.startsWith('data:') ? split(written) : ['', written]
+  const text = head.startsWith('data:') && !/;base64,$/i.test(head) ? decodeURIComponent(body) : decoded(body)
+  if (text === undefined) return data
+  const mapped = await map(text)
+  if (mapped === text) return data
+  return /;base64,$|^$/i.test(head) ? head + encoded(mapped) : head + encodeURIComponent(mapped)
+}
+
+function split(url: string): [head: string, body: string] {
+  const at = url.indexOf(',') + 1
+  return [url.slice(0, at), url.slice(at)]
+}
+
+/** Undefined where it is no base64. */
+function decoded(base64: string): string | undefined {
+  try {
+    return new TextDecoder().decode(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)))
+  } catch {
+    return undefined
+  }
+}
+
+function encoded(text: string): string {
+  return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''))
+}
