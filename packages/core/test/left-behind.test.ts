@@ -282,3 +282,43 @@ it('the layers outside see the call as the inner ones left it, once next() has s
   await turn(oneCall, [sees, changes], { tools: [tool('work')] })
   expect(seen).toEqual(['added', { temperature: 0 }, { n: 1 }, 'added', { temperature: 0 }])
 })
+
+it('a layer that has returned changes nothing in place of what the layers outside have from it', async () => {
+  const seen: unknown[] = []
+  const act: (() => void)[] = []
+  const sees: Middleware = {
+    name: 'sees',
+    async model(ctx, next) {
+      const response = await next()
+      act.pop()?.()
+      seen.push(ctx.request.messages.at(-1)?.content, ctx.settings)
+      return response
+    },
+    async tool(ctx, next) {
+      const result = await next()
+      act.pop()?.()
+      seen.push(ctx.args)
+      return result
+    },
+  }
+  const late: Middleware = {
+    name: 'late',
+    reenters: true,
+    model(ctx, next) {
+      ctx.addMessage({ role: 'user', content: 'in time' })
+      ctx.settings.temperature = 0
+      act.push(() => {
+        ctx.addMessage({ role: 'user', content: 'late' })
+        ctx.settings.temperature = 1
+      })
+      return next()
+    },
+    tool(ctx, next) {
+      ctx.args.n = 1
+      act.push(() => void (ctx.args.n = 2))
+      return next()
+    },
+  }
+  await turn(oneCall, [sees, late], { tools: [tool('work')] })
+  expect(seen).toEqual(['in time', { temperature: 0 }, { n: 1 }, 'in time', { temperature: 0 }])
+})

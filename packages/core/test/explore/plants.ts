@@ -16,9 +16,14 @@ type Line = readonly [from: string, to: string, breaks: string]
 const byFile: Readonly<Record<string, readonly Line[]>> = {
   'onion/next.ts': [
     [
-      '  if (attempt.$state >= State.draining) return\n  const { $caller: caller, $call } = attempt',
-      '  const { $caller: caller, $call } = attempt',
-      'what was left still succeeds',
+      'return fail(attempt, call.end === undefined ? error : call.end.error)',
+      'return succeed(attempt, value)',
+      'a floating next() is no error',
+    ],
+    [
+      'inner.$state === State.done ? error : firstError(inner.$outcome, error)',
+      'inner.$state === State.done ? error : error',
+      'an error of a finally hides the first',
     ],
     [
       "    call.late(attempt, 'next')\n    return rejected(leftBehind(attempt))",
@@ -59,11 +64,6 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       '    if (!cancel.isFollowed) cancel.release()',
       '    cancel.release()',
       'who has read a narrowed signal misses the abort',
-    ],
-    [
-      'opened ?? (caller.$inner === before ? undefined : caller.$inner)',
-      'caller.$inner',
-      'a deadline leaves an attempt of another next()',
     ],
   ],
   'onion/leave.ts': [
@@ -120,7 +120,6 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       '',
       'an answer is taken back unasked',
     ],
-    ['    caller.$given = undefined\n', '', 'what an earlier next() gave is taken for the present one'],
     [
       '    const { $stage: stage } = caller\n    if (stage === undefined) return give',
       '    const { $stage: stage } = caller\n    if (stage?.transforms.hold !== false) return give',
@@ -140,6 +139,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ],
   ],
   'rings/model/provider-call.ts': [
+    ['    turn.countCall()\n', '', 'physical calls are not counted'],
     [
       "    if (!isOpen(core)) return\n    if ('callId' in chunk)",
       "    if ('callId' in chunk)",
