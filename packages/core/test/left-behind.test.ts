@@ -322,3 +322,108 @@ it('a layer that has returned changes nothing in place of what the layers outsid
   await turn(oneCall, [sees, late], { tools: [tool('work')] })
   expect(seen).toEqual(['in time', { temperature: 0 }, { n: 1 }, 'in time', { temperature: 0 }])
 })
+
+describe('what a call or a run that is over leaves behind', () => {
+  /** Goes on without what its next() still runs, which is an error. */
+  const hasty: Middleware = {
+    name: 'hasty',
+    async tool(_, next) {
+      void next().catch(() => {})
+      await rest()
+      return 'mine'
+    },
+  }
+
+  it('is a tool that is told, though no signal fired around it', async () => {
+    const told: unknown[] = []
+    const work = tool('work', (_, { signal }) => {
+      signal.addEventListener('abort', () => told.push(signal.reason.code))
+      return new Promise(() => {})
+    })
+    await turn(oneCall, [hasty], { tools: [work] })
+    expect(told).toEqual(['layer.floating_next'])
+  })
+
+  it('is no step of the journal that waits for a tool', async () => {
+    const seen: unknown[] = []
+    const journal: Journal = {
+      step(id, work, emit) {
+        const step = work(emit)
+        if (id.includes(':tool:')) Promise.resolve(step).catch((error) => seen.push(error.code))
+        return step
+      },
+    }
+    await turn(oneCall, [hasty], { journal, tools: [tool('work', () => new Promise(() => {}))] })
+    expect(seen).toEqual(['layer.floating_next'])
+  })
+
+  it('is a history that has the results at once', async () => {
+    const late = new AbortController()
+    const seen: unknown[] = []
+    const leaver: Middleware = {
+      name: 'leaver',
+      async turn(ctx, next) {
+        await next({ signal: late.signal }).catch(() => {})
+        seen.push(ctx.history.at(-1)?.role)
+        ctx.output = 'instead'
+      },
+    }
+    const work = tool('work', () => {
+      late.abort(new Error('too late'))
+      return new Promise(() => {})
+    })
+    await turn(oneCall, [leaver], { tools: [work] })
+    expect(seen).toEqual(['tool'])
+  })
+})
+
+it('a block beats a failure that came before it', async () => {
+  const guard: Middleware = {
+    name: 'guard',
+    turn: (ctx, next) => next().finally(() => ctx.block('not allowed')),
+  }
+  const fails: Middleware = {
+    name: 'fails',
+    tool() {
+      throw new Error('broken')
+    },
+  }
+  const { result } = await turn(oneCall, [guard, fails], { tools: [tool('work')] })
+  expect([result?.status, result?.reason]).toEqual(['blocked', 'not allowed'])
+})
+
+it('what a layer changes in place while its next() runs, the tool inside does not see', async () => {
+  const got: unknown[] = []
+  const outer: Middleware = {
+    name: 'outer',
+    tool(ctx, next) {
+      ctx.args.n = 1
+      const inside = next()
+      ctx.args.n = 2
+      return inside
+    },
+  }
+  const slow: Middleware = { name: 'slow', tool: (_, next) => rest().then(() => next()) }
+  await turn(oneCall, [outer, slow], { tools: [tool('work', (args) => got.push(args.n))] })
+  expect(got).toEqual([1])
+})
+
+it('what a layer that has returned says behind turn:end, nobody hears', async () => {
+  const heard: string[] = []
+  let kept: TurnContext | undefined
+  const { agent } = build(
+    ['fine'],
+    [
+      (ctx, next) => {
+        kept = ctx
+        return next()
+      },
+    ],
+  )
+  agent.on('case:late' as never, () => heard.push('late') as never)
+  const run = agent.session().run('hi')
+  await run
+  kept?.emit({ type: 'case:late' })
+  for await (const { type } of run) heard.push(type)
+  expect([heard.includes('late'), heard.at(-1)]).toEqual([false, 'turn:end'])
+})
