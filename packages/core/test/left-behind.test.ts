@@ -291,7 +291,7 @@ it('a layer that has returned changes nothing in place of what the layers outsid
     async model(ctx, next) {
       const response = await next()
       act.pop()?.()
-      seen.push(ctx.request.messages.at(-1)?.content, ctx.settings)
+      seen.push(ctx.request.messages.at(-1)?.content, ctx.settings, ctx.toolChoice)
       return response
     },
     async tool(ctx, next) {
@@ -310,6 +310,7 @@ it('a layer that has returned changes nothing in place of what the layers outsid
       act.push(() => {
         ctx.addMessage({ role: 'user', content: 'late' })
         ctx.settings.temperature = 1
+        ctx.toolChoice = 'none'
       })
       return next()
     },
@@ -320,7 +321,7 @@ it('a layer that has returned changes nothing in place of what the layers outsid
     },
   }
   await turn(oneCall, [sees, late], { tools: [tool('work')] })
-  expect(seen).toEqual(['in time', { temperature: 0 }, { n: 1 }, 'in time', { temperature: 0 }])
+  expect(seen).toEqual(['in time', { temperature: 0 }, 'auto', { n: 1 }, 'in time', { temperature: 0 }, 'auto'])
 })
 
 describe('what a call or a run that is over leaves behind', () => {
@@ -426,4 +427,26 @@ it('what a layer that has returned says behind turn:end, nobody hears', async ()
   kept?.emit({ type: 'case:late' })
   for await (const { type } of run) heard.push(type)
   expect([heard.includes('late'), heard.at(-1)]).toEqual([false, 'turn:end'])
+})
+
+it('a pipe whose call was left is told so', async () => {
+  const late = new AbortController()
+  const reason = new Error('too late')
+  const told: unknown[] = []
+  const leaver: Middleware = {
+    name: 'leaver',
+    async model(ctx, next) {
+      ctx.pipe(async function* (chunks, end) {
+        void end().then(({ error }) => told.push(error))
+        for await (const chunk of chunks) {
+          late.abort(reason)
+          yield chunk
+        }
+      })
+      await next({ signal: late.signal }).catch(() => {})
+      return 'instead'
+    },
+  }
+  await turn([{ chunks: ['a'], stall: true }], [leaver])
+  expect(told).toEqual([reason])
 })
