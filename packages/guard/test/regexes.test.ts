@@ -59,10 +59,12 @@ describe('the detectors of guard.pii', () => {
   })
 })
 
+/** Milliseconds of CPU, so that what else the machine does is not in it. */
 function timeOf(work: () => unknown): number {
-  const start = performance.now()
+  const start = process.cpuUsage()
   work()
-  return performance.now() - start
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / 1000
 }
 
 /** Every literal in the sources. */
