@@ -278,6 +278,19 @@ function throwIt(error: unknown): never {
 }
 
 describe('hold', () => {
+  it('has what a pipe of the same layer gave only at the end', async () => {
+    const both: Middleware = {
+      name: 'both',
+      async model(ctx, next) {
+        ctx.hold()
+        ctx.pipe(mask('SECRET'))
+        const response = await next()
+        return { ...response, text: `${response.text}!` }
+      },
+    }
+    agree(await turn([{ chunks: ['a SEC', 'RET b SEC'] }], [both]), 'a *** b SEC!')
+  })
+
   it('lets nothing leave until the layer returns, then releases it as it was', async () => {
     const log: string[] = []
     const listen = stream('listen', (ctx) => ctx.onChunk((chunk) => void log.push(chunk.type)))

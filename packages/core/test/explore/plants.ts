@@ -16,9 +16,19 @@ type Line = readonly [from: string, to: string, breaks: string]
 const byFile: Readonly<Record<string, readonly Line[]>> = {
   'onion/next.ts': [
     [
-      '  if (attempt.$state >= State.draining) return\n  const { $caller: caller, $call } = attempt',
-      '  const { $caller: caller, $call } = attempt',
-      'what was left still succeeds',
+      'return $call.ring.reentrant && ($state !== State.done || $hook?.reenters === true)',
+      'return $call.ring.reentrant',
+      'any layer may re-enter after a success',
+    ],
+    [
+      'return fail(attempt, call.end === undefined ? error : call.end.error)',
+      'return succeed(attempt, value)',
+      'a floating next() is no error',
+    ],
+    [
+      'inner.$state === State.done ? error : firstError(inner.$outcome, error)',
+      'inner.$state === State.done ? error : error',
+      'an error of a finally hides the first',
     ],
     [
       "    call.late(attempt, 'next')\n    return rejected(leftBehind(attempt))",
@@ -59,11 +69,6 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       '    if (!cancel.isFollowed) cancel.release()',
       '    cancel.release()',
       'who has read a narrowed signal misses the abort',
-    ],
-    [
-      'opened ?? (caller.$inner === before ? undefined : caller.$inner)',
-      'caller.$inner',
-      'a deadline leaves an attempt of another next()',
     ],
   ],
   'onion/leave.ts': [
@@ -120,7 +125,6 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       '',
       'an answer is taken back unasked',
     ],
-    ['    caller.$given = undefined\n', '', 'what an earlier next() gave is taken for the present one'],
     [
       '    const { $stage: stage } = caller\n    if (stage === undefined) return give',
       '    const { $stage: stage } = caller\n    if (stage?.transforms.hold !== false) return give',
@@ -140,6 +144,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ],
   ],
   'rings/model/provider-call.ts': [
+    ['    turn.countCall()\n', '', 'physical calls are not counted'],
     [
       "    if (!isOpen(core)) return\n    if ('callId' in chunk)",
       "    if ('callId' in chunk)",
@@ -167,7 +172,6 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
   'rings/tool/running.ts': [
     ['    this.#core.$expired = true\n', '', 'a tool acts after its timeout'],
     ['    this.#outcome.left(this.#core, reason)\n', '', 'a tool that was left is waited for'],
-    ['    this.#cancel.abort(reason)\n', '', 'a tool is not told that it was left'],
     [
       '    if (this.#deadline !== undefined) this.#core.$turn.life.deadlines.remove(this.#deadline)\n',
       '',
@@ -185,17 +189,12 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'a failure beats a block that comes after it',
     ],
     ['if (isOpen(root)) leave(root, reason)', '', 'calls of a left loop run on'],
-    ['    this.#turn.view.seal()\n', '', 'a left loop goes on writing its history'],
     ['    for (const root of [...(this.#live ?? [])]) failInside(root, error)\n', '', 'calls do not fail with the run'],
     ['    this.grace.begin()\n', '', 'a run waits for ever for what hangs'],
     ['    for (const leave of this.#waits ?? []) leave(reason)\n', '', 'a left loop waits on'],
   ],
   'rings/turn/turn.ts': [
-    [
-      '    if (this.told) return\n    void this.events.push(event)',
-      '    void this.events.push(event)',
-      'events follow turn:end',
-    ],
+    ['    if (this.told) return\n    if (this.screen', '    if (this.screen', 'events follow turn:end'],
     [
       'if (!this.life.decided) this.stopReason ??= reason',
       'this.stopReason ??= reason',
@@ -215,6 +214,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ],
   ],
   'rings/turn/once.ts': [
+    ['      () => (known.made = undefined),\n', '      () => {},\n', 'a once that failed is never tried again'],
     [
       '(known.made as Promise<T>).catch(() => this.run(key, fn))',
       '(known.made as Promise<T>)',

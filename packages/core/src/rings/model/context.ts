@@ -148,14 +148,16 @@ export class ModelAttempt extends TurnAttempt implements ModelContext {
 
   /** A field that its layer may change in place: copied once, so that no other attempt sees what is done to it. */
   $copyOf(key: 'messages' | 'settings' | 'toolDefs', bit: number): CallFields[typeof key] {
-    if ((this.$own & bit) !== 0) return this.$fields[key]
+    const running = this.$state === Stand.running
+    if (running && (this.$own & bit) !== 0) return this.$fields[key]
     const copy =
       key === 'messages'
         ? this.$messages()
         : key === 'settings'
           ? { ...this.$fields.settings }
           : [...this.$fields.toolDefs]
-    if (this.$state !== Stand.running && this.$isMute(key)) return copy as never
+    // The layers outside have its fields once it has returned.
+    if (!running && this.$isMute(key)) return copy as never
     this.$write(key, copy, bit)
     return copy as never
   }

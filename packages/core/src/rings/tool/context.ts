@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../../errors/allium-error.ts'
 import { describe } from '../../errors/describe.ts'
 import { cloneJson } from '../../messages/json.ts'
+import { State as Stand } from '../../onion/attempt.ts'
 import { layerError, nameOf } from '../../onion/misuse.ts'
 import type { JsonSchema } from '../../seams/validate.ts'
 import type { SuspendRequest } from '../../state/snapshot.ts'
@@ -95,7 +96,8 @@ export class ToolAttempt extends TurnAttempt implements ToolContext {
     }
   }
   get args(): Args {
-    if (!this.$own) {
+    // The layers outside have its fields once it has returned.
+    if (!this.$own || this.$state !== Stand.running) {
       const args = cloneJson(this.$fields.args)
       if (this.$isMute('args')) return args
       this.$change({ args, changed: true })
