@@ -11,6 +11,9 @@ const folder = new URL('../src/', import.meta.url)
 const windowed: ReadonlySet<string> = new Set([
   String.raw`/(?<![A-Za-z0-9])[A-Za-z](?:[A-Za-z](?:\d(?:\d[0-9A-Za-z .-]*)?)?)?$/`, // of an end: 50 characters
   String.raw`/(?<![A-Za-z0-9])(?:\+?[( ]{0,2})?(?:\d[\d ()./#-]*(?:[xe#][a-z.]*[ ]?\d*)?)?$/`, // 64 characters
+  // Of a placeholder: the search by chance, which is all that recheck has for these, runs into its own limits on a busy machine.
+  String.raw`/\[(?:[A-Z][A-Z0-9_]{0,50})?$/`,
+  String.raw`/\[([A-Z][A-Z0-9_]{0,40})_(\d{1,9})\]/g`,
 ])
 
 describe('the regular expressions of guard', () => {
@@ -59,10 +62,12 @@ describe('the detectors of guard.pii', () => {
   })
 })
 
+/** Milliseconds of CPU, so that what else the machine does is not in it. */
 function timeOf(work: () => unknown): number {
-  const start = performance.now()
+  const start = process.cpuUsage()
   work()
-  return performance.now() - start
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / 1000
 }
 
 /** Every literal in the sources. */
