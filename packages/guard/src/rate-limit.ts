@@ -1,3 +1,4 @@
+/// <reference path="./rate-limiter-memory.d.ts" />
 import {
   defineMiddleware,
   layerOptions,
