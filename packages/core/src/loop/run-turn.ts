@@ -29,7 +29,6 @@ export async function runTurn(
   } catch (error) {
     if (turn.end === undefined) turn.life.close('failed', layersTooDeep(error, turn))
   }
-  turn.life.decided = true
   const unwinding = turn.life.grace.unwound()
   if (unwinding !== undefined) await unwinding
   try {

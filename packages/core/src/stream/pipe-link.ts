@@ -8,9 +8,8 @@ export class PipeLink implements Pick<Sink, 'push'> {
   readonly #out: Pick<Sink, 'push'>
   readonly #layer: string
   readonly #queue: ContentChunk[] = []
-  /** Settles when the generator has ended, or was killed: one that hangs holds up nobody. */
+  /** Settles when the generator has ended. Who waits for one that hangs is left with its attempt. */
   readonly #over: Promise<void>
-  #killed = () => {}
   #ended: StreamEnd | undefined
   #dead = false
   #finished = false
@@ -26,18 +25,14 @@ export class PipeLink implements Pick<Sink, 'push'> {
   constructor(layer: string, pipe: Pipe, out: Pick<Sink, 'push'>) {
     this.#layer = layer
     this.#out = out
-    this.#over = new Promise((resolve) => {
-      this.#killed = resolve
-      const over = () => {
-        this.#finished = true
-        this.#queue.length = 0
-        this.#freed()
-        resolve()
-      }
-      this.#drive(pipe).then(over, (error) => {
-        this.#failure = { error }
-        over()
-      })
+    const over = () => {
+      this.#finished = true
+      this.#queue.length = 0
+      this.#freed()
+    }
+    this.#over = this.#drive(pipe).then(over, (error) => {
+      this.#failure = { error }
+      over()
     })
   }
 
@@ -71,7 +66,6 @@ export class PipeLink implements Pick<Sink, 'push'> {
     this.#queue.length = 0
     this.#close({ error: reason })
     this.#freed()
-    this.#killed()
   }
 
   async #drive(pipe: Pipe): Promise<void> {

@@ -46,7 +46,6 @@ export class Stage implements Sink {
   }
 
   push(chunk: ContentChunk): void | Promise<void> {
-    if (!this.#live) return
     this.used = true
     if (this.#map === undefined) return this.#entry.push(chunk)
     const { type, delta, id } = chunk as TextDelta

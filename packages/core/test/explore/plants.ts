@@ -200,6 +200,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'this.stopReason ??= reason',
       'a stop changes how a decided run ends',
     ],
+    ['  settled(): void {\n    this.life.decided = true\n', '  settled(): void {\n', 'how a run ends is never decided'],
     ['if (!late) this.send(event)', 'if (true) this.send(event)', 'a left layer speaks into the stream'],
   ],
   'rings/turn/context.ts': [
@@ -208,10 +209,11 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ["if (this.$isLate('abort')) throw leftBehind(this)", '', 'a left layer aborts'],
     ["if (!this.$isLate('stop')) ", '', 'a left layer stops the loop'],
     [
-      'return this.$isLate(verb) || this.$state !== State.running',
+      'return this.$isLate(verb) || this.$state !== State.left || this.$exited',
       'return this.$isLate(verb)',
       'a layer that has returned changes fields',
     ],
+    ['this.$state !== State.left || this.$exited', 'true', 'a layer that was left as the run ended sets no answer'],
   ],
   'rings/turn/once.ts': [
     ['      () => (known.made = undefined),\n', '      () => {},\n', 'a once that failed is never tried again'],
@@ -275,11 +277,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ],
   ],
   'stream/stage.ts': [
-    [
-      '    if (!this.#live) return\n    this.used = true',
-      '    this.used = true',
-      'chunks enter a stage that was killed',
-    ],
+    ['    if (!this.#live) return\n    this.#passed', '    this.#passed', 'chunks leave a stage that was killed'],
     [
       '    return this.transforms.hold || this.out.open',
       '    return this.transforms.hold',
@@ -290,7 +288,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
   ],
   'stream/pipe-link.ts': [
     ['    this.#close({ error: reason })\n', '', 'a pipe that was killed is not told'],
-    ['    this.#killed()\n', '', 'who waits for a killed pipe waits for ever'],
+    ['      if (this.#dead) return\n', '', 'a pipe that was killed still yields'],
   ],
   'loop/tool-step.ts': [
     [
@@ -311,7 +309,6 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ['    answer.dropUnseen()\n', '', 'a cut run keeps what no reader saw'],
     ["    if (end.kind !== 'blocked') answer.asShown()\n", '', 'a cut run keeps what was still on its way'],
     ["    session.history.closePending('Cancelled.')\n", '', 'a cut run leaves calls without a result'],
-    ['  turn.life.decided = true\n', '', 'a run that failed is not decided'],
   ],
   'loop/turn-ring.ts': [
     [

@@ -137,13 +137,18 @@ export class Life {
   /** Ends the run before its time: everything inside is cancelled, every layer unwinds. */
   cut(kind: EndKind, error: unknown): void {
     if (this.decided || (this.end !== undefined && (this.end.kind !== 'failed' || kind === 'failed'))) return
-    this.close(kind, error)
+    this.#end(kind, error)
     this.grace.begin()
     // Who decides may still be on the stack.
     queueMicrotask(() => this.#failInside())
   }
   /** The same where no layer is left inside. */
   close(kind: EndKind, error: unknown): void {
+    this.decided = true
+    this.#end(kind, error)
+  }
+
+  #end(kind: EndKind, error: unknown): void {
     this.end = { kind, error }
     this.#turn.events.flow?.()
     const reason =
