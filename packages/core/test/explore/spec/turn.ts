@@ -87,7 +87,7 @@ export function turnSaid(run: Run, out: readonly Parameters<typeof textOf>[0][nu
 /** `ctx.output = …` */
 export function output(run: Run, me: Layer, act: Act & { do: 'output' }): void {
   const { inner, attempt, plan } = me
-  if (gone(attempt) || attempt.state === 'left' || me.exited) return
+  if (gone(attempt) || me.exited) return
   const own = `output of ${plan.name}`
   if (inner?.state !== 'succeeded') {
     me.output = act.what === 'own' ? own : `${me.output ?? ''}+`
