@@ -248,7 +248,7 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   /** Whether a change has no effect: also where the layer has returned, which is not told. */
   $isMute(verb: string): boolean {
     if (this.$state === State.running && !this.$expired) return false
-    return this.$isLate(verb) || this.$state !== State.left || this.$exited
+    return this.$isLate(verb) || this.$state !== State.running
   }
   override $writes(key: string): StateWrite {
     if (this.$turn.told) return 'dropped'
