@@ -20,7 +20,7 @@ export type { ReadonlyHistory } from './messages/history.ts'
 export type * from './messages/message.ts'
 export { textOf } from './messages/message.ts'
 export type { ToolStatus } from './messages/tool-status.ts'
-export { addUsage, cleanUsage, noUsage, type Usage } from './messages/usage.ts'
+export { addUsage, cleanUsage, noUsage, type Usage, usageOf } from './messages/usage.ts'
 export {
   type AnyMiddleware,
   defineMiddleware,
@@ -42,6 +42,7 @@ export { layerOptions, misconfigured, sum, withState } from './middleware/option
 export type { Finding } from './middleware/order.ts'
 // Models
 export type * from './model/chunk.ts'
+export { estimateInputTokens } from './model/estimate.ts'
 export type {
   Model,
   ModelRef,
@@ -65,6 +66,7 @@ export { hasEnded, noteFields, tellObservers } from './rings/around.ts'
 // Around a layer
 export { Fork, type ForkOptions } from './rings/fork.ts'
 export type { ModelContext, RequestView } from './rings/model/context.ts'
+export type { PhysicalCall } from './rings/model/physical-call.ts'
 export type { SessionContext } from './rings/session/context.ts'
 export type { ToolContext } from './rings/tool/context.ts'
 export type { RunEnd } from './rings/turn/afterwards.ts'

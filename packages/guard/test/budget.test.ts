@@ -167,7 +167,7 @@ describe('guard.budget', () => {
       break
     }
     await failureOf(run)
-    expect(ledger.balance(account)).toEqual({ spent: 5 + 2, reserved: 0 })
+    expect(ledger.balance(account)).toEqual({ spent: 6 + 2, reserved: 0 })
   })
 
   it('charges what was streamed when a layer outside gives up waiting', async () => {
@@ -183,7 +183,7 @@ describe('guard.budget', () => {
     const { agent } = scene([{ text: 'eightchr', stall: true }], { limit: 10_000, ledger, estimate: cheap })
     const result = await agent.use(impatient).session({ id: 's' }).run('hello')
     expect(result.text).toBe('gave up')
-    expect(ledger.balance(account)).toEqual({ spent: 5 + 2, reserved: 0 })
+    expect(ledger.balance(account)).toEqual({ spent: 6 + 2, reserved: 0 })
   })
 
   it('gives back what it held when the run ends while the ledger answers', async () => {

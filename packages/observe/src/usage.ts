@@ -2,9 +2,9 @@ import {
   addUsage,
   defineMiddleware,
   layerOptions,
-  type ModelResponse,
   noUsage,
   option,
+  type PhysicalCall,
   sum,
   type TypedMiddleware,
   type Usage,
@@ -63,32 +63,22 @@ export function usage<Name extends string = 'observe:usage'>(
       [keys.models]: { default: {}, reducer: plusModel },
     },
     async model(ctx, next) {
-      let model = ctx.model
-      let used: Usage = { ...noUsage(), calls: 1 }
       try {
-        const response = await next()
-        model = response.model
-        used = countsOf(response)
-        return response
+        return await next()
       } finally {
-        if (used.calls > 0) {
-          const cost = await costOf(model, used).catch(() => undefined)
-          ctx.state[keys.tokens] = used
-          if (cost === undefined) ctx.state[keys.unpriced] = 1
-          else ctx.state[keys.cost] = cost
-          ctx.state[keys.models] = [model, { ...used, cost }]
-        }
+        for (const call of ctx.physicalCalls) await count(ctx.state, call)
       }
     },
   })
   return withState<UsageState<Name>>(layer)
-}
 
-/** The counts alone, whatever else a provider or a layer put beside them. */
-function countsOf({ usage }: ModelResponse): Usage {
-  const counts = noUsage()
-  addUsage(counts, usage)
-  return counts
+  async function count(state: Record<string, unknown>, { model, usage }: PhysicalCall): Promise<void> {
+    const cost = await costOf(model, usage).catch(() => undefined)
+    state[keys.tokens] = usage
+    if (cost === undefined) state[keys.unpriced] = 1
+    else state[keys.cost] = cost
+    state[keys.models] = [model, { ...usage, cost }]
+  }
 }
 
 function plus(total: Usage, more: Usage): Usage {

@@ -16,13 +16,12 @@ export function requestAttributes({ request, attempt }: ModelContext): Attribute
   })
 }
 
-export function responseAttributes({ finishReason, usage, model }: ModelResponse): Attributes {
-  const slash = model.indexOf('/')
-  return {
-    [names.responseModel]: model.slice(slash + 1),
-    [names.finishReasons]: [finishReasonOf(finishReason)],
-    ...usageAttributes(usage),
-  }
+export function responseAttributes({ finishReason, model }: ModelResponse): Attributes {
+  return { ...responseModel(model), [names.finishReasons]: [finishReasonOf(finishReason)] }
+}
+
+export function responseModel(model: string): Attributes {
+  return { [names.responseModel]: model.slice(model.indexOf('/') + 1) }
 }
 
 export function usageAttributes(usage: Usage): Attributes {
@@ -32,6 +31,7 @@ export function usageAttributes(usage: Usage): Attributes {
     [names.cacheReadTokens]: usage.cachedInputTokens,
     [names.cacheWriteTokens]: usage.cacheWriteTokens,
     [names.reasoningTokens]: usage.reasoningTokens,
+    [ownNames.estimated]: usage.estimated,
   })
 }
 

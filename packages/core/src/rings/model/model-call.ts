@@ -4,12 +4,15 @@ import type { Ring } from '../../onion/attempt.ts'
 import type { Turn } from '../turn/turn.ts'
 import { TurnCall } from '../turn/turn-call.ts'
 import type { CallFields } from './call-fields.ts'
+import type { Counted } from './physical-call.ts'
 
 /** One call of the model, as one answer; attempts of it may be several. */
 export class ModelCall extends TurnCall {
   readonly callIndex: number
   /** The id of the model that was asked last. */
   model: string
+  /** The physical calls so far, those of failed and left attempts too. */
+  readonly physical: Counted[] = []
 
   constructor(turn: Turn, ring: Ring) {
     super(ring, turn.options.onion.model, turn)
