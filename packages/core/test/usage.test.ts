@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
+import { manualClock, type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
 import {
+  Agent,
   addUsage,
+  type Clock,
   cleanUsage,
+  delegate,
   type Journal,
   type Middleware,
   type ModelChunk,
   memoryJournal,
   noUsage,
   type Usage,
+  wait,
 } from '../src/index.ts'
 import { build, oneCall, tool, turn } from './kit.ts'
 
@@ -144,6 +148,20 @@ describe('usage', () => {
     expect(again.result?.usage).toEqual(first.result?.usage)
   })
 
+  it('is counted of a replayed call that is left before its end', async () => {
+    const journal: Journal = {
+      step: async (_, __, emit) => {
+        await emit({ type: 'text-delta', delta: 'eight ch' } as never)
+        return new Promise<never>(() => {})
+      },
+    }
+    const { agent } = build([], [], { journal })
+    agent.on('model:chunk', () => run.abort())
+    const run = agent.run('hi')
+    const { partial } = (await run.catch((error) => error)) as Ended
+    expect(partial.usage).toEqual({ inputTokens: 5, outputTokens: 2, calls: 1, estimated: true })
+  })
+
   it('adds up over steps, and is seen by layers as a copy', async () => {
     const seen: unknown[] = []
     const layer: Middleware = {
@@ -175,3 +193,54 @@ describe('usage', () => {
     expect(total).toEqual({ inputTokens: 1, outputTokens: 2, cachedInputTokens: 1, reasoningTokens: 2, calls: 2 })
   })
 })
+
+describe('a layer that a sub-agent inherited', () => {
+  /** Counts a call when it has come back from it, which takes so long. */
+  const counts = (clock: Clock, ms: number): Middleware => ({
+    name: 'counts',
+    inherit: true,
+    innermost: true,
+    state: { count: { default: 0, reducer: (sum: number, more: number) => sum + more } },
+    async model(ctx, next) {
+      try {
+        return await next()
+      } finally {
+        await wait(ms, clock, new AbortController().signal)
+        ctx.state.count = ctx.physicalCalls.length
+      }
+    },
+  })
+
+  it('is waited for where the run is aborted', async () => {
+    const clock = manualClock()
+    const child = new Agent({ model: scriptedModel([{ text: 'so', stall: true }]), clock })
+    const ask = tool('ask', (_, ctx) => delegate(ctx, child, 'go'))
+    const { agent } = build([{ toolCalls: [{ name: 'ask' }] }], [counts(clock, 50)], { tools: [ask], clock })
+    const session = agent.session()
+    const run = session.run('hi')
+    for (let i = 0; i < 10; i++) await clock.advance(10)
+    run.abort()
+    for (let i = 0; i < 10; i++) await clock.advance(10)
+    await run.catch(() => {})
+    expect((session.state as Record<string, unknown>).count).toBe(2)
+  })
+
+  it('counts for the turn that asked, also where the sub-agent has given it up', async () => {
+    const clock = manualClock()
+    const child = new Agent({
+      model: scriptedModel([{ text: 'so', stall: true }]),
+      clock,
+      abortGrace: 5,
+      logger: quiet,
+    })
+    const ask = tool('ask', (_, ctx) => delegate(ctx, child, 'go'), { timeout: 10 })
+    const late = () => wait(200, clock, new AbortController().signal).then(() => 'Done.')
+    const steps = [{ toolCalls: [{ name: 'ask' }] }, late]
+    const { agent } = build(steps, [counts(clock, 50)], { tools: [ask], clock })
+    const run = agent.run('hi')
+    for (let i = 0; i < 60; i++) await clock.advance(10)
+    expect(((await run).state as Record<string, unknown>).count).toBe(3)
+  })
+})
+
+const quiet = { warn() {}, error() {} }

@@ -12,7 +12,7 @@ import {
   type TypedMiddleware,
   withState,
 } from '@allium/core'
-import { costAt, createPricing, type Price, type Prices } from '@allium/prices'
+import { costAt, createPricing, type Price, type Prices, tellUnpriced } from '@allium/prices'
 import { accountOf, type Per, type Window } from './account.ts'
 import { ending } from './ending.ts'
 import { type Amounts, expected } from './estimate.ts'
@@ -127,6 +127,11 @@ export function budget<Name extends string = 'guard:budget'>(
   } = readOptions(given)
   const spentKey = `${as}:spent`
   const costOf = unit === 'usd' ? createPricing(prices) : undefined
+  const { input, output } = fallbackPrice
+  const unpriced = tellUnpriced(
+    as,
+    `its calls are charged $${input} and $${output} for a million tokens (fallbackPrice)`,
+  )
 
   const layer = defineMiddleware<Record<string, number>>({
     name: as,
@@ -138,7 +143,7 @@ export function budget<Name extends string = 'guard:budget'>(
       const request = {
         id: `${ctx.turnId}:${ctx.callIndex}:${ctx.attempt}`,
         account: account?.(ctx) ?? accountOf(as, per, ctx, window, ctx.clock.now()),
-        amount: await amountOf({ model: ctx.model, usage: { ...estimate(ctx), calls: 1 } }),
+        amount: await amountOf(ctx, { model: ctx.model, usage: { ...estimate(ctx), calls: 1 } }),
         limit: roomOf(typeof limit === 'function' ? await limit(ctx) : limit),
       }
       const reservation = await ledger.reserve(request)
@@ -146,7 +151,7 @@ export function budget<Name extends string = 'guard:budget'>(
       try {
         return await next()
       } finally {
-        const spent = await amountOfAll(ctx.physicalCalls)
+        const spent = await amountOfAll(ctx)
         await ledger.settle(reservation, spent)
         ctx.state[spentKey] = spent
         if (warnAt !== undefined) await warn(ctx, request, warnAt, spent)
@@ -160,15 +165,17 @@ export function budget<Name extends string = 'guard:budget'>(
     throw misconfigured(as, `needs limit of 0 or more, but ${room} was given.`)
   }
 
-  async function amountOfAll(calls: readonly PhysicalCall[]): Promise<number> {
+  async function amountOfAll(ctx: ModelContext): Promise<number> {
     let amount = 0
-    for (const call of calls) amount += await amountOf(call)
+    for (const call of ctx.physicalCalls) amount += await amountOf(ctx, call)
     return amount
   }
 
-  async function amountOf({ model, usage }: PhysicalCall): Promise<number> {
+  async function amountOf({ logger }: ModelContext, { model, usage }: PhysicalCall): Promise<number> {
     if (costOf === undefined) return usage.inputTokens + usage.outputTokens
-    return (await costOf(model, usage)) ?? costAt(fallbackPrice, usage)
+    const cost = await costOf(model, usage)
+    if (cost === undefined) unpriced(logger, model)
+    return cost ?? costAt(fallbackPrice, usage)
   }
 
   /** Told by the call that reaches it; by each one, where several reach it at once. It is no reason to fail. */

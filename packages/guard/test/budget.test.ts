@@ -49,6 +49,17 @@ describe('guard.budget', () => {
     expect((await agent.run('hello')).state['guard:budget:spent']).toBeCloseTo((10 * 100 + 5 * 200) / 1e6, 12)
   })
 
+  it('logs a model whose price nobody knows, once, and what it is charged', async () => {
+    const lines: string[] = []
+    const logger = { warn: (line: string) => void lines.push(line), error() {} }
+    const model = scriptedModel(['hi', 'hi'], { id: 'nobody/knows' })
+    const session = new Agent({ model, logger }).use(budget({ limit: 1.0 })).session()
+    for (let turn = 0; turn < 2; turn++) await session.run('hello')
+    expect(lines).toEqual([
+      '"guard:budget" knows no price of the model "nobody/knows", so its calls are charged $3 and $15 for a million tokens (fallbackPrice). Give its price in prices.',
+    ])
+  })
+
   it('takes nothing for a call of a local Ollama, unless its price is given', async () => {
     const spent = async (prices?: BudgetOptions['prices']) => {
       const model = scriptedModel(['hi'], { id: 'ollama/qwen3:4b' })

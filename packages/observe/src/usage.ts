@@ -2,6 +2,7 @@ import {
   addUsage,
   defineMiddleware,
   layerOptions,
+  type ModelContext,
   noUsage,
   option,
   type PhysicalCall,
@@ -10,7 +11,7 @@ import {
   type Usage,
   withState,
 } from '@allium/core'
-import { createPricing, type Prices } from '@allium/prices'
+import { createPricing, type Prices, tellUnpriced } from '@allium/prices'
 
 export interface UsageOptions<Name extends string = string> {
   /** Prices of one's own before those of the public list. Models of Ollama are free, unless they are named here. */
@@ -49,6 +50,7 @@ export function usage<Name extends string = 'observe:usage'>(
 ): TypedMiddleware<UsageState<Name>> {
   const { prices, as = 'observe:usage' as Name } = readOptions(given)
   const costOf = createPricing(prices)
+  const unpriced = tellUnpriced(as, 'its cost is left out')
   const keys = { tokens: `${as}:tokens`, cost: `${as}:cost`, unpriced: `${as}:unpriced`, models: `${as}:models` }
 
   const layer = defineMiddleware<Record<string, unknown>>({
@@ -66,17 +68,20 @@ export function usage<Name extends string = 'observe:usage'>(
       try {
         return await next()
       } finally {
-        for (const call of ctx.physicalCalls) await count(ctx.state, call)
+        for (const call of ctx.physicalCalls) await count(ctx, call)
       }
     },
   })
   return withState<UsageState<Name>>(layer)
 
-  async function count(state: Record<string, unknown>, { model, usage }: PhysicalCall): Promise<void> {
+  async function count({ state, logger }: ModelContext<Record<string, unknown>>, call: PhysicalCall): Promise<void> {
+    const { model, usage } = call
     const cost = await costOf(model, usage).catch(() => undefined)
     state[keys.tokens] = usage
-    if (cost === undefined) state[keys.unpriced] = 1
-    else state[keys.cost] = cost
+    if (cost === undefined) {
+      state[keys.unpriced] = 1
+      unpriced(logger, model)
+    } else state[keys.cost] = cost
     state[keys.models] = [model, { ...usage, cost }]
   }
 }
