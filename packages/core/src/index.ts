@@ -96,7 +96,7 @@ export type {
   StoredSession,
   StoredTurn,
 } from './seams/session-store.ts'
-export { ownerOf, type SessionPlace, sessionKeyOf, tenantOf } from './seams/tenant.ts'
+export { ownerOf, type SessionPlace, sessionKeyOf, sharersOf, tenantOf } from './seams/tenant.ts'
 export type { JsonSchema, Validate } from './seams/validate.ts'
 export { wait } from './seams/wait.ts'
 export type { AgentRun } from './session/agent-run.ts'
