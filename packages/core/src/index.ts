@@ -19,6 +19,7 @@ export type { RunResult } from './loop/run-result.ts'
 export type { ReadonlyHistory } from './messages/history.ts'
 export type * from './messages/message.ts'
 export { textOf } from './messages/message.ts'
+export { fromJson, toJson } from './messages/plain-json.ts'
 export type { ToolStatus } from './messages/tool-status.ts'
 export { addUsage, cleanUsage, noUsage, type Usage } from './messages/usage.ts'
 export {
