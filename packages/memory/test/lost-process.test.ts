@@ -1,4 +1,12 @@
-import { Agent, type Middleware, memoryStore, type SessionStore, type StoredTurn } from '@allium/core'
+import {
+  Agent,
+  type AlliumError,
+  type Middleware,
+  memoryStore,
+  type PartialResult,
+  type SessionStore,
+  type StoredTurn,
+} from '@allium/core'
 import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { persist } from '../src/index.ts'
@@ -21,7 +29,8 @@ function world() {
     const store = new Proxy(kept, {
       get: (target, name) => {
         const value = target[name as keyof SessionStore]
-        return typeof value === 'function' ? (...args: never[]) => (lost ? gone : value.apply(target, args)) : value
+        if (typeof value !== 'function') return value
+        return (...args: never[]) => (lost ? gone : (value as (...args: never[]) => unknown)(...args))
       },
     }) as SessionStore
     const model = scriptedModel(steps)
@@ -43,6 +52,13 @@ function world() {
   const texts = async () => (await kept.load(key))?.history.map(({ content }) => content)
   return { clock, kept, paid, process, texts }
 }
+
+/** What a run rejects with. */
+const failure = (run: PromiseLike<unknown>) =>
+  run.then(
+    () => expect.fail('The run was to fail.'),
+    (error: unknown) => error as AlliumError & { partial: PartialResult },
+  )
 
 /** Lets everything come to rest that needs no time. */
 async function rest(): Promise<void> {
@@ -71,9 +87,7 @@ describe('a process that is lost in the middle of a turn', () => {
     void first.session.run('Hi').catch(() => {})
     await rest()
     first.lose()
-    const error = await process(['no'])
-      .session.run('Hi')
-      .then(undefined, (error) => error)
+    const error = await failure(process(['no']).session.run('Hi'))
     expect(error).toMatchObject({ code: 'session.busy', details: { heldUntil: clock.now() + 1000 } })
   })
 
@@ -87,7 +101,7 @@ describe('a process that is lost in the middle of a turn', () => {
     first.lose()
     await clock.advance(1500)
     const second = process(['No.'], { approval: true })
-    const error = await second.session.resume({ c1: { approve: true } }).then(undefined, (error) => error)
+    const error = await failure(second.session.resume({ c1: { approve: true } }))
     expect([error.code, paid.length]).toEqual(['approval.used', 1])
   })
 
@@ -134,21 +148,15 @@ describe('an idempotency key, in a session that is stored', () => {
   it('for another input is refused', async () => {
     const { process } = world()
     await process(['one']).session.run('Pay 1.', options)
-    const error = await process(['two'])
-      .session.run('Pay 2.', options)
-      .then(undefined, (error) => error)
+    const error = await failure(process(['two']).session.run('Pay 2.', options))
     expect(error).toMatchObject({ code: 'run.key_reused' })
   })
 
   it('of a run that failed gives its failure, with what there was', async () => {
     const { process } = world()
     const fails: ScriptedStep[] = [call, { error: new Error('Bearer sk-secret') }]
-    const error = await process(fails)
-      .session.run('Pay.', options)
-      .then(undefined, (error) => error)
-    const again = await process(['never'])
-      .session.run('Pay.', options)
-      .then(undefined, (error) => error)
+    const error = await failure(process(fails).session.run('Pay.', options))
+    const again = await failure(process(['never']).session.run('Pay.', options))
     expect(again).toMatchObject({ partial: { messages: error.partial.messages, turnId: error.partial.turnId } })
     expect([again.code, again.message.includes('sk-secret')]).toEqual(['run.failed', false])
   })
@@ -161,7 +169,7 @@ describe('an idempotency key, in a session that is stored', () => {
     first.lose()
     await clock.advance(1500)
     const second = process(['never'])
-    const error = await second.session.run('Hi', options).then(undefined, (error) => error)
+    const error = await failure(second.session.run('Hi', options))
     expect([error.code, error.partial.messages.length, second.model.calls]).toEqual(['run.interrupted', 1, 0])
   })
 })
@@ -197,9 +205,7 @@ describe('what a turn records', () => {
   it('is refused where it cannot be kept', async () => {
     const { process } = world()
     const wrong: Middleware = { name: 'wrong', turn: (ctx) => ctx.record('bill', { call: () => 1 }) as never }
-    const error = await process([], { layers: [wrong] })
-      .session.run('Hi')
-      .then(undefined, (error) => error)
+    const error = await failure(process([], { layers: [wrong] }).session.run('Hi'))
     expect(error).toMatchObject({ code: 'state.invalid', details: { key: 'call' } })
   })
 })
