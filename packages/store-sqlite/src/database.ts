@@ -13,13 +13,17 @@ export class Database {
   readonly #statements = new Map<string, Statement>()
   #closed = false
 
-  constructor(path: string, synchronous: 'full' | 'normal') {
+  constructor(
+    path: string,
+    { synchronous, maxBytes }: { synchronous: 'full' | 'normal'; maxBytes: number | undefined },
+  ) {
     this.#path = path
     this.#db = this.#try(() => new Libsql(path, { timeout: 5000 } as Libsql.Options))
     this.#try(() => {
       this.#db.pragma('journal_mode = WAL')
       this.#db.pragma(`synchronous = ${synchronous}`)
       this.#db.pragma('busy_timeout = 5000')
+      if (maxBytes !== undefined) this.#limit(maxBytes)
       this.#migrate()
     })
   }
@@ -55,7 +59,12 @@ export class Database {
     if (this.#closed) return
     this.#closed = true
     this.#statements.clear()
-    this.#db.close()
+    // Statements that are still known to the driver would keep what was written in the log beside the file.
+    try {
+      this.#db.pragma('wal_checkpoint(TRUNCATE)')
+    } finally {
+      this.#db.close()
+    }
   }
 
   #prepared(sql: string): Statement {
@@ -64,6 +73,11 @@ export class Database {
     const statement = this.#db.prepare(sql) as Statement
     this.#statements.set(sql, statement)
     return statement
+  }
+
+  #limit(bytes: number): void {
+    const [{ page_size: size = 4096 } = {}] = this.#db.pragma('page_size') as { page_size?: number }[]
+    this.#db.pragma(`max_page_count = ${Math.max(1, Math.floor(bytes / size))}`)
   }
 
   /** Forward only, under the lock of a transaction: of two processes that start at once one does it. */

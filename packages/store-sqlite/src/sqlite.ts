@@ -15,6 +15,8 @@ export interface SqliteOptions extends OutboxOptions {
    * machine loses its power, and none where a process dies. @default 'full'
    */
   synchronous?: 'full' | 'normal'
+  /** Bytes that the file may grow to; what would need more fails with `store.full`. @default as the disk allows */
+  maxBytes?: number
   /** @default the machine's, which all its processes share */
   clock?: Clock
 }
@@ -38,8 +40,8 @@ export interface SqliteStore {
  * const agent = new Agent({ model }).use(memory.persist({ store: store.sessions }))
  */
 export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
-  const { encrypt, synchronous = 'full', clock: given, ...records } = options
-  const db = new Database(path, synchronous)
+  const { encrypt, synchronous = 'full', maxBytes, clock: given, ...records } = options
+  const db = new Database(path, { synchronous, maxBytes })
   const clock = given === undefined ? machineClock() : givenClock(given)
   return {
     sessions: sqliteSessions(db, clock, new Sealer(encrypt), records),
