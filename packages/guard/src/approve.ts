@@ -51,7 +51,8 @@ const readOptions = layerOptions<ApproveOptions>('guard:approve', {
  * Register it anywhere: it stands right around the tool, so what is approved is what runs, whatever other layers made
  * of the arguments; sub-agents ask too. It fails closed: a handler that throws denies.
  *
- * @throws AlliumError `layer.config` where `tools` names none: nothing would be asked for
+ * @throws AlliumError `layer.config` where `tools` names none: nothing would be asked for; `tool.invalid` at init() where it
+ * names one that the provider runs
  * @example
  * agent.use(guard.approve({ tools: ['refund', 'send_*'] }))
  * const { status, pending } = await session.run('Refund my order')
@@ -72,9 +73,10 @@ export function approve<Name extends string = 'guard:approve'>(
   const key = `${as}:remembered`
   const layer = defineMiddleware<Record<string, string[]>>({
     name: as,
-    order: { is: ['authorizes'] },
+    order: { is: ['authorizes', 'asks'] },
     innermost: true,
     inherit: true,
+    guards: (name) => namesTool(tools, name),
     state: { [key]: { default: [], reducer: (known, more) => [...known, ...more] } },
     async tool(ctx, next) {
       if (!namesTool(tools, ctx.tool.name) || !(await when(ctx))) return next()

@@ -92,6 +92,7 @@ export function files(given: FilesOptions = {}): TypedMiddleware<{}> {
       return next()
     },
     ...(rules.length > 0 && {
+      guards: (name: string) => rules.some(([tool]) => namesTool([tool], name)),
       async tool(ctx, next) {
         for (const path of rules.flatMap(([tool, paths]) => (namesTool([tool], ctx.tool.name) ? paths : []))) {
           const problem = await check(ctx, path)

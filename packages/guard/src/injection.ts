@@ -93,6 +93,7 @@ export function injection<Name extends string = 'guard:injection'>(
     order: { is: ['authorizes'] },
     innermost: true,
     inherit: true,
+    guards: (name) => namesTool(privileged, name),
     state: {
       [scoreKey]: {
         default: 0,

@@ -60,6 +60,7 @@ export function emulate(given: EmulateOptions): TypedMiddleware<{}> {
     order: { is: ['emulates'] },
     innermost: true,
     inherit: true,
+    guards: (name) => tools?.includes(name) === true,
     async tool(ctx, next) {
       if (tools !== undefined && !tools.includes(ctx.tool.name)) return next()
       if (ctx.invalid !== undefined)

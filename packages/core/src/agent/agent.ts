@@ -12,7 +12,7 @@ import type {
   TypedMiddleware,
   Usable,
 } from '../middleware/middleware.ts'
-import { checkOrder, type Finding } from '../middleware/order.ts'
+import type { Finding } from '../middleware/order.ts'
 import type { ScopeName } from '../onion/hook.ts'
 import type { OutputOf, OutputOption } from '../output/output.ts'
 import { AgentScope } from '../rings/agent/agent-scope.ts'
@@ -180,9 +180,9 @@ export class Agent<
   inspect(): Inspection {
     return inspectLayers(this.name, this.#stack.layers)
   }
-  /** Every wrong order of layers, with the reason and the right one. */
+  /** Every wrong order of layers, with the reason and the right one; and layers that would never see calls of a tool that they guard. */
   check(): Finding[] {
-    return checkOrder(this.#stack.layers)
+    return this.#stack.findings()
   }
 }
 

@@ -2,10 +2,11 @@ import { AlliumError } from '../errors/allium-error.ts'
 import type { Layer, Middleware, Usable } from '../middleware/middleware.ts'
 import { toLayers } from '../middleware/normalize.ts'
 import { checkNames, checkRunLayers, compileOnion, wrapOnion } from '../middleware/onion.ts'
-import { checkOrder } from '../middleware/order.ts'
+import { checkOrder, type Finding } from '../middleware/order.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { AgentScope } from '../rings/agent/agent-scope.ts'
 import { declareFields, type StateField } from '../state/field.ts'
+import { isRunByProvider, unseenCalls } from '../tool/tool-guard.ts'
 
 const none: readonly Usable[] = []
 
@@ -40,6 +41,7 @@ export class LayerStack {
     if (onion === undefined) {
       const layers = toLayers(inner === undefined ? use : [...use, inner], undefined, this.layers.length)
       checkRunLayers(layers, this.#names)
+      this.#scope.tools.checkSeenBy(layers.map(({ spec }) => spec))
       onion = wrapOnion(compileOnion(this.layers, layers), [...this.layers, ...layers])
       compiled.set(inner ?? use, onion)
     }
@@ -56,6 +58,18 @@ export class LayerStack {
     if (errors.length === 0) return
     const messages = errors.map(({ message }) => message)
     throw new AlliumError('layer.order', messages.join('\n'), { details: { findings: errors } })
+  }
+
+  /** Every wrong order, and every tool whose calls a layer would have to see and never does. */
+  findings(): Finding[] {
+    const unseen = [...this.#scope.tools.all()]
+      .filter(isRunByProvider)
+      .flatMap(({ name: tool }) =>
+        this.layers
+          .filter(({ spec }) => spec.guards?.(tool))
+          .map(({ name }): Finding => ({ severity: 'error', layers: [name], message: unseenCalls({ name }, tool) })),
+      )
+    return [...checkOrder(this.layers), ...unseen]
   }
 
   #declare(added: readonly Layer[]): void {

@@ -48,6 +48,11 @@ interface LayerFields {
   reenters?: boolean
   /** Sub-agents run it too. @default false */
   inherit?: boolean
+  /**
+   * Tells of which tools its tool hook must see every call. `init()` refuses such a tool where the provider runs it, since
+   * no layer sees those calls. @default none
+   */
+  guards?(tool: string): boolean
   /** Only for the type: a function, which has a name too, is no layer. A factory is called: `.use(budget({ … }))`. */
   readonly apply?: never
   /** Wraps the turn, model and tool hooks of all other layers, and the core's place, when the onion is compiled: for traces and timings. */

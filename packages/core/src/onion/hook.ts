@@ -13,6 +13,8 @@ export interface Hook {
   /** Sub-agents run it too. */
   readonly inherit?: boolean
   readonly innermost?: boolean
+  /** Of which tools it must see every call. */
+  readonly guards?: ((tool: string) => boolean) | undefined
   /** How many agents up the one is whose layer this is, where a sub-agent inherited it. */
   readonly up?: number
 }

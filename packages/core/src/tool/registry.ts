@@ -4,6 +4,7 @@ import { freezeJson } from '../messages/json.ts'
 import type { ToolDef } from '../model/model.ts'
 import { jsonSchemaOf } from './json-schema.ts'
 import type { AnyTool } from './tool.ts'
+import { checkSeen, isRunByProvider, type ToolGuard } from './tool-guard.ts'
 
 /** A tool with its definition for the model, made once. */
 export interface RegisteredTool {
@@ -15,9 +16,11 @@ export interface RegisteredTool {
 export class ToolRegistry {
   readonly #tools = new Map<string, RegisteredTool>()
   #defs: readonly ToolDef[] | undefined
+  #guards: readonly ToolGuard[] = []
 
   add(tool: AnyTool): void {
     const def = toolDef(tool)
+    checkSeen(this.#guards, [tool])
     if (this.#tools.has(tool.name))
       throw new AlliumError(
         'tool.duplicate',
@@ -26,6 +29,19 @@ export class ToolRegistry {
       )
     this.#tools.set(tool.name, { tool, def })
     this.#defs = undefined
+  }
+
+  /** From now on these must see the calls of what they guard. @throws AlliumError `tool.invalid` */
+  guardedBy(guards: readonly ToolGuard[]): void {
+    this.checkSeenBy(guards)
+    this.#guards = guards
+  }
+  /** @throws AlliumError `tool.invalid` where one of them guards a tool that the provider runs */
+  checkSeenBy(guards: readonly ToolGuard[]): void {
+    checkSeen(guards, this.all())
+  }
+  *all(): Iterable<AnyTool> {
+    for (const { tool } of this.#tools.values()) yield tool
   }
 
   get(name: string): RegisteredTool | undefined {
@@ -61,6 +77,11 @@ function toolDef(tool: AnyTool): ToolDef {
     throw new AlliumError('tool.invalid', `${what} has no description. Say what it does: the model reads it.`)
   if (typeof execute !== 'function' && providerExecuted === undefined)
     throw new AlliumError('tool.invalid', `${what} has no execute function.`)
+  if (isRunByProvider(tool) && tool.requireApproval !== undefined && tool.requireApproval !== false)
+    throw new AlliumError(
+      'tool.invalid',
+      `${what} has requireApproval, but the provider runs it itself, and nobody would be asked. Give it an execute that runs it here, or leave requireApproval out.`,
+    )
   if (schema === undefined && tool.jsonSchema === undefined && providerExecuted === undefined)
     throw new AlliumError(
       'tool.invalid',
