@@ -9,12 +9,13 @@ import {
   option,
   type ResponseInput,
   sum,
+  type TurnContext,
   type TypedMiddleware,
   type Usage,
   withState,
 } from '@allium/core'
 import { costAt, createPricing, type Price, type Prices } from '@allium/prices'
-import { accountOf, type Per, type Window } from './account.ts'
+import { accountOf, endOf, type Per, type Window } from './account.ts'
 import { ending } from './ending.ts'
 import { type Amounts, countChars, cutShort, expected, told } from './estimate.ts'
 
@@ -135,6 +136,7 @@ export function budget<Name extends string = 'guard:budget'>(
     innermost: true,
     inherit: true,
     state: { [spentKey]: sum({ scope: per === 'turn' ? 'turn' : 'session' }) },
+    ...(per === 'turn' && account === undefined && ledger.close !== undefined && { turn: closing }),
     async model(ctx, next) {
       const { model } = ctx
       const held = estimate(ctx)
@@ -143,6 +145,7 @@ export function budget<Name extends string = 'guard:budget'>(
         account: account?.(ctx) ?? accountOf(as, per, ctx, window, ctx.clock.now()),
         amount: await amountOf(model, { ...held, calls: 1 }),
         limit: roomOf(typeof limit === 'function' ? await limit(ctx) : limit),
+        ...(window !== undefined && account === undefined && { endsIn: endOf(window, ctx.clock.now()) }),
       }
       const streamed = countChars(ctx) // before the wait: a call that was left meanwhile may ask for nothing more
       const reservation = await ledger.reserve(request)
@@ -161,6 +164,13 @@ export function budget<Name extends string = 'guard:budget'>(
     },
   })
   return withState<BudgetState<Name>>(layer)
+
+  /** A turn that is over has no account any more; one that waits goes on with its own. */
+  function closing(ctx: TurnContext<Record<string, number>>, next: () => Promise<void>): Promise<void> {
+    const name = accountOf(as, per, ctx, window, ctx.clock.now())
+    ctx.onEnd(({ status }) => (status === 'suspended' ? undefined : ledger.close?.(name)))
+    return next()
+  }
 
   function roomOf(room: number): number {
     if (typeof room === 'number' && room >= 0) return room
@@ -210,5 +220,8 @@ function reasonOf(name: string, per: Per, { unit, limit, spent, reserved, needed
   const tell = (amount: number) =>
     unit === 'usd' ? `$${Number(amount.toPrecision(3))}` : `${Math.round(amount)} tokens`
   const running = reserved > 0 ? `, ${tell(reserved)} held by calls that run now` : ''
-  return `The budget "${name}" of ${tell(limit)} per ${per} is used up: ${tell(spent)} spent${running}, and this call may take ${tell(needed)}.`
+  const budget = `The budget "${name}" of ${tell(limit)} per ${per}`
+  if (spent === 0 && reserved === 0)
+    return `${budget} has no room for this call: it may take ${tell(needed)}. Nothing is spent yet: raise the limit, or set maxOutputTokens.`
+  return `${budget} is used up: ${tell(spent)} spent${running}, and this call may take ${tell(needed)}.`
 }
