@@ -45,6 +45,7 @@ export type * from './model/chunk.ts'
 export type {
   Model,
   ModelRef,
+  ModelServer,
   ModelRequest,
   ProviderOptions,
   ResolveModel,

@@ -26,7 +26,7 @@ import { decisionOf } from '../failure.ts'
 import { knownTool } from '../known-tool.ts'
 import { quietly } from '../quietly.ts'
 import { firstChunkOf, stopwatch } from '../stopwatch.ts'
-import { requestAttributes, responseAttributes, usageAttributes } from './call-attributes.ts'
+import { requestAttributes, responseAttributes, serverAttributes, usageAttributes } from './call-attributes.ts'
 import { argumentsContent, inputContent, outputContent, resultContent } from './content.ts'
 import { modelAttributes, splitModel } from './model-attributes.ts'
 import { names, ownNames } from './names.ts'
@@ -90,7 +90,7 @@ export function trace(given: TraceOptions = {}): TypedMiddleware<{}> {
         quietly(() => call && failed(call, error))
         throw error
       } finally {
-        quietly(() => call?.span.end())
+        quietly(() => call?.span.setAttributes(serverAttributes(ctx)).end())
       }
     },
     async tool(ctx, next) {

@@ -57,6 +57,7 @@ class ProviderCall {
   run(): void {
     const { $turn: turn, $call: call, $number } = this.#core
     turn.countCall()
+    call.server = this.#model.server
     const { journal } = turn.session.agent.setup
     // Nothing is between: the promise of a step would only be awaited.
     if (journal === directJournal) return this.#read(this)
