@@ -45,8 +45,8 @@ export type * from './model/chunk.ts'
 export type {
   Model,
   ModelRef,
-  ModelServer,
   ModelRequest,
+  ModelServer,
   ProviderOptions,
   ResolveModel,
   ResponseFormat,

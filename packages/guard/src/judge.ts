@@ -2,8 +2,10 @@ import {
   Agent,
   type AnyMiddleware,
   defineMiddleware,
+  digestOf,
   layerOptions,
   type Model,
+  type ModelContext,
   option,
   sum,
   type TurnContext,
@@ -112,7 +114,15 @@ export function judge<Name extends string = 'guard:judge'>(
   function checkOf(where: 'input' | 'output') {
     return async (text: string, ctx: TurnContext, signal: AbortSignal): Promise<Verdict> => {
       const session = { principal: ctx.principal }
-      const result = await court.run(caseFor(text, where), { signal, session })
+      const { callIndex, attempt } = ctx as Partial<ModelContext>
+      // A replay is given the sentence, and does not pay for it again.
+      const result = await ctx.once(
+        `${as}:${[where, callIndex, attempt, await digestOf(text)].join(':')}`,
+        async () => {
+          const { status, reason, text: said, usage } = await court.run(caseFor(text, where), { signal, session })
+          return { status, ...(reason !== undefined && { reason }), text: said, usage }
+        },
+      )
       const { inputTokens, outputTokens } = result.usage
       const state = ctx.state as Record<string, number>
       state[`${as}:tokens`] = inputTokens + outputTokens

@@ -125,7 +125,13 @@ export function selectTools<Name extends string = 'model:selectTools'>(
     const open = request.tools.filter(({ name }) => !kept.has(name))
     if (open.length === 0 || (Number.isFinite(max) && open.length <= max)) return namesOf(open)
     try {
-      const { names, usage, problem } = await pick({ open, request, principal, signal })
+      const { names, usage, problem } = await pick({
+        open,
+        request,
+        principal,
+        signal,
+        once: (fn) => ctx.once(`${as}:${ctx.callIndex}:${ctx.attempt}`, fn),
+      })
       ctx.state[`${as}:tokens`] = usage.inputTokens + usage.outputTokens
       if (names === undefined) throw problem
       tell(ctx, names, usage)

@@ -2,6 +2,7 @@ import { toAbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { boundFault } from '../errors/bound-fault.ts'
 import { silence } from '../errors/thenable.ts'
+import { withPartial } from '../loop/partial.ts'
 import type { RunResult } from '../loop/run-result.ts'
 import { runTurn } from '../loop/run-turn.ts'
 import type { ReadonlyHistory } from '../messages/history.ts'
@@ -107,7 +108,7 @@ export class Session<S = State, C = unknown> {
     return this.#known().snapshot()
   }
 
-  /** Goes on from a snapshot. @throws AlliumError `history.invalid`; `session.busy` while a turn runs */
+  /** Goes on from a snapshot. @throws AlliumError `history.invalid`, `state.invalid`, and nothing has changed; `session.busy` while a turn runs */
   restore(snapshot: Snapshot): void {
     if (this.#last !== undefined) throw this.#runs('Await it before restore().')
     this.#scope.restore(snapshot)
@@ -156,6 +157,7 @@ export class Session<S = State, C = unknown> {
     const before = this.#last
     const refusal = this.#refusal(before !== undefined) ?? boundFault('readerSilence', silence, 'run.options')
     if (refusal !== undefined) {
+      withPartial(refusal, { ...run.partial, sessionId: this.id })
       run.result = Promise.reject(refusal)
       run.settle({ error: refusal })
       tellUnheeded(run, refusal, this.#scope)
@@ -243,6 +245,7 @@ export class Session<S = State, C = unknown> {
   }
 
   #failed(run: LiveRun, task: Task<C>, error: unknown): Promise<never> {
+    withPartial(error, { ...run.partial, sessionId: this.id })
     this.#settle(run, task, { error })
     return Promise.reject(error)
   }

@@ -28,7 +28,7 @@ export interface SessionContext<S = State, Config = unknown, C = unknown, P = un
    * Goes on from a snapshot: sets history and state past the reducers, as copies.
    *
    * @param options.stored whether it comes from where `ctx.keep()` stores it, so that it is not stored again @default false
-   * @throws AlliumError `history.invalid`
+   * @throws AlliumError `history.invalid`, `state.invalid`
    */
   restore(saved: Snapshot, options?: { stored?: boolean }): void
   /** Stores the session: told before each run and after it. In session hooks only, before next(). */

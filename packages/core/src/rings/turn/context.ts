@@ -35,6 +35,8 @@ export interface TurnContext<S = StateOf, Config = unknown, C = unknown, P = unk
   readonly turnId: string
   /** The id of the turn's first run, over suspensions; for a layer that a sub-agent inherited, of its parent's turn. What counts per turn counts by it. */
   readonly rootTurnId: string
+  /** Whether a sub-agent inherited the layer, and this is a call of that one. */
+  readonly inherited: boolean
   /** Counts the turns of the session from 0. */
   readonly turnIndex: number
   /** Counts the steps of this turn from 0. */
@@ -114,6 +116,9 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   /** The turn that the layer acts for: for one that a sub-agent inherited, its parent's. */
   get $acts(): Turn {
     return this.$hook?.up === undefined ? this.$turn : ((this.$owner.turn as Turn | undefined) ?? this.$turn)
+  }
+  get inherited(): boolean {
+    return this.$hook?.up !== undefined
   }
   /** The name of what stands here, for messages. */
   get $name(): string {
