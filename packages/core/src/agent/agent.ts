@@ -19,13 +19,13 @@ import { AgentScope } from '../rings/agent/agent-scope.ts'
 import { SessionScope } from '../rings/session/session-scope.ts'
 import { toolAttemptOf } from '../rings/tool/context.ts'
 import type { AgentRun } from '../session/agent-run.ts'
-import type { RunOptions, SessionOptions } from '../session/options.ts'
+import { checkSessionOptions, type RunOptions, type SessionOptions } from '../session/options.ts'
 import { Session } from '../session/session.ts'
 import { checkPlace, checkSessionId, checkValue } from './check-value.ts'
 import { type Inspection, inspectLayers } from './inspect.ts'
 import { LayerStack } from './layer-stack.ts'
 import { Lifecycle } from './lifecycle.ts'
-import { type AgentOptions, toSetup } from './options.ts'
+import { type AgentOptions, checkAgentOptions, toSetup } from './options.ts'
 
 declare global {
   /** As in `esnext.disposable`, for those who compile without it. */
@@ -60,6 +60,7 @@ export class Agent<
   readonly #life: Lifecycle
 
   constructor(options: AgentOptions<C, P>) {
+    checkAgentOptions(options)
     this.#scope = new AgentScope(toSetup(options))
     this.#stack = new LayerStack(this.#scope)
     this.#life = new Lifecycle(this.#scope, this.#stack, options.orderCheck ?? 'error')
@@ -119,8 +120,9 @@ export class Agent<
     return this.dispose()
   }
 
-  /** A conversation. Its layers open at its first run. @throws AlliumError `session.invalid_id`, `session.principal` */
+  /** A conversation. Its layers open at its first run. @throws AlliumError `session.invalid_id`, `session.principal`, `run.options` for an unknown option */
   session(options: SessionOptions<SchemaOutput<C>, SchemaOutput<P>> = {}): Session<S, SchemaOutput<C>> {
+    checkSessionOptions(options)
     const { setup } = this.#scope
     const parent = options.parent === undefined ? undefined : toolAttemptOf(options.parent)
     const above = parent?.$turn

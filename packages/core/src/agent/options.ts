@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
 import { boundFault } from '../errors/bound-fault.ts'
 import { describe } from '../errors/describe.ts'
+import { checkOptions } from '../errors/known-options.ts'
 import { describeModel, isModel, type ModelRef, type ResolveModel, type Settings } from '../model/model.ts'
 import type { AgentSetup, ApprovalOptions, Instructions } from '../rings/agent/agent-scope.ts'
 import { type Clock, systemClock } from '../seams/clock.ts'
@@ -9,6 +10,7 @@ import { type Ids, randomIds } from '../seams/ids.ts'
 import { directJournal, type Journal } from '../seams/journal.ts'
 import { consoleLogger, type Logger, safeLogger } from '../seams/logger.ts'
 import type { Validate } from '../seams/validate.ts'
+import { schemaFault } from '../tool/schema-fault.ts'
 import type { AnyTool } from '../tool/tool.ts'
 
 export interface AgentOptions<
@@ -66,6 +68,58 @@ export interface AgentOptions<
   ids?: Ids
   /** What it throws, or rejects with, fails nobody. @default the console */
   logger?: Logger
+}
+
+const optionNames: ReadonlySet<string> = new Set<keyof AgentOptions>([
+  'name',
+  'model',
+  'instructions',
+  'tools',
+  'context',
+  'principal',
+  'owner',
+  'settings',
+  'maxSteps',
+  'toolConcurrency',
+  'toolTimeout',
+  'abortGrace',
+  'busy',
+  'readerSilence',
+  'sessionIdle',
+  'orderCheck',
+  'journal',
+  'version',
+  'approvals',
+  'resolveModel',
+  'validate',
+  'clock',
+  'ids',
+  'logger',
+])
+
+/** @throws AlliumError `agent.options` for what is no option, or no value of one */
+export function checkAgentOptions(options: object): void {
+  checkOptions(options, optionNames, 'new Agent()', 'agent.options', {
+    use: 'Layers are added with agent.use(layer).',
+    store: 'A store is a layer: agent.use(memory.persist({ store })).',
+    middleware: 'Layers are added with agent.use(layer).',
+    system: 'Give it as instructions.',
+  })
+  const { tools, context, principal } = options as Partial<AgentOptions>
+  if (tools !== undefined && !Array.isArray(tools)) throw noList(tools)
+  for (const [name, schema] of Object.entries({ context, principal })) {
+    const fault = schema === undefined ? undefined : schemaFault(schema)
+    if (fault !== undefined) throw new AlliumError('agent.options', `The option ${name} is ${fault}.`)
+  }
+}
+
+function noList(tools: unknown): AlliumError {
+  const names = typeof tools === 'object' && tools !== null ? Object.keys(tools) : []
+  const mend = names.length === 0 ? 'tools: [tool]' : `tools: [${names.join(', ')}]`
+  return new AlliumError(
+    'agent.options',
+    `The option tools is a list, but ${describe(tools)} was given. Write ${mend}; each tool has its own name.`,
+  )
 }
 
 export function toSetup({

@@ -1,3 +1,4 @@
+import { checkOptions } from '../errors/known-options.ts'
 import type { Usable } from '../middleware/middleware.ts'
 import type { ModelRef, Settings } from '../model/model.ts'
 import type { OutputOption } from '../output/output.ts'
@@ -45,4 +46,41 @@ export interface RunOptions<C = unknown, O extends OutputOption | undefined = un
   idempotencyKey?: string
   /** Gets a promise of the run's whole completion, deferred work included, for hosts that stop early. */
   waitUntil?(completion: Promise<unknown>): void
+}
+
+const ofSession: ReadonlySet<string> = new Set<keyof SessionOptions>([
+  'id',
+  'principal',
+  'context',
+  'metadata',
+  'busy',
+  'parent',
+])
+const ofRun: ReadonlySet<string> = new Set<keyof RunOptions>([
+  'signal',
+  'context',
+  'model',
+  'settings',
+  'use',
+  'output',
+  'maxSteps',
+  'resets',
+  'readerSilence',
+  'idempotencyKey',
+  'waitUntil',
+])
+const ofSessionAlone = Object.fromEntries(
+  ['id', 'principal', 'metadata', 'busy', 'session'].map((name) => [
+    name,
+    'It belongs to the session: agent.session({ … }), or agent.run(input, { session: { … } }).',
+  ]),
+)
+
+/** @throws AlliumError `run.options` */
+export function checkSessionOptions(options: object): void {
+  checkOptions(options, ofSession, 'A session', 'run.options')
+}
+/** @throws AlliumError `run.options` */
+export function checkRunOptions(options: object): void {
+  checkOptions(options, ofRun, 'A run', 'run.options', ofSessionAlone)
 }

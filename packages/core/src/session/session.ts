@@ -20,7 +20,7 @@ import type { Decision } from '../tool/approval.ts'
 import { AgentRun } from './agent-run.ts'
 import { LiveRun, type Settled } from './live-run.ts'
 import { Opening } from './opening.ts'
-import type { RunOptions } from './options.ts'
+import { checkRunOptions, type RunOptions } from './options.ts'
 import type { SessionHost } from './session-host.ts'
 import { delegated, giveBack, outputOf, prepare, type Task, turnOf } from './task.ts'
 import { tellUnheeded } from './tell-unheeded.ts'
@@ -155,7 +155,8 @@ export class Session<S = State, C = unknown> {
     const run = new LiveRun(this.#scope.agent.setup.clock, silence)
     const started = new AgentRun<S>(run)
     const before = this.#last
-    const refusal = this.#refusal(before !== undefined) ?? boundFault('readerSilence', silence, 'run.options')
+    const refusal =
+      this.#refusal(before !== undefined) ?? optionFault(options) ?? boundFault('readerSilence', silence, 'run.options')
     if (refusal !== undefined) {
       withPartial(refusal, { ...run.partial, sessionId: this.id })
       run.result = Promise.reject(refusal)
@@ -273,5 +274,14 @@ export class Session<S = State, C = unknown> {
   /** From now on the session is idle, if nothing runs, waits or is deferred. */
   #rest(): void {
     if (this.#last === undefined && this.#deferred === undefined) this.#opening.rest()
+  }
+}
+
+function optionFault(options: object): AlliumError | undefined {
+  try {
+    checkRunOptions(options)
+    return undefined
+  } catch (error) {
+    return error as AlliumError
   }
 }

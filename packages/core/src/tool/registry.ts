@@ -3,6 +3,7 @@ import { describe } from '../errors/describe.ts'
 import { freezeJson } from '../messages/json.ts'
 import type { ToolDef } from '../model/model.ts'
 import { jsonSchemaOf } from './json-schema.ts'
+import { schemaFault } from './schema-fault.ts'
 import type { AnyTool } from './tool.ts'
 import { checkSeen, isRunByProvider, type ToolGuard } from './tool-guard.ts'
 
@@ -65,11 +66,14 @@ export class ToolRegistry {
   }
 }
 
+/** Types of JSON Schema that no arguments have. */
+const noArguments: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean', 'array', 'null'])
+
 function toolDef(tool: AnyTool): ToolDef {
   if (typeof tool !== 'object' || tool === null || typeof tool.name !== 'string' || tool.name === '')
     throw new AlliumError(
       'tool.invalid',
-      `A tool is { name, description, schema, execute }, but ${describe(tool)} was given.`,
+      `A tool is { name, description, schema, execute }, but ${describeTool(tool)} was given.`,
     )
   const { name, description, schema, providerExecuted, providerOptions, strict, execute } = tool
   const what = `The tool ${describe(name)}`
@@ -87,7 +91,15 @@ function toolDef(tool: AnyTool): ToolDef {
       'tool.invalid',
       `${what} has neither schema nor jsonSchema. For no arguments give jsonSchema: { type: 'object', properties: {} }.`,
     )
+  const fault = schema === undefined ? undefined : schemaFault(schema)
+  if (fault !== undefined) throw new AlliumError('tool.invalid', `${what} has as its schema ${fault}.`)
   const jsonSchema = tool.jsonSchema ?? (schema === undefined ? { type: 'object' } : jsonSchemaOf(schema, what))
+  const { type } = jsonSchema
+  if (providerExecuted === undefined && typeof type === 'string' && noArguments.has(type))
+    throw new AlliumError(
+      'tool.invalid',
+      `${what} takes ${/^[aeio]/.test(type) ? 'an' : 'a'} ${type} as its arguments. They are an object: put it into one, such as z.object({ value: … }).`,
+    )
   return freezeJson({
     name,
     description,
@@ -96,4 +108,11 @@ function toolDef(tool: AnyTool): ToolDef {
     ...(providerOptions !== undefined && { providerOptions: structuredClone(providerOptions) }),
     ...(strict !== undefined && { strict }),
   })
+}
+
+/** Tools of the AI SDK have no name, and their schema by another one. */
+function describeTool(tool: unknown): string {
+  const isTheirs = typeof tool === 'object' && tool !== null && ('inputSchema' in tool || 'parameters' in tool)
+  if (!isTheirs) return describe(tool)
+  return 'a tool of the AI SDK (its inputSchema is the schema here, and its key in their list the name)'
 }

@@ -12,7 +12,7 @@ import { layerError, leftBehind, nameOf } from '../../onion/misuse.ts'
 import type { Capabilities } from '../../seams/capability.ts'
 import type { State as StateOf, StateWrite } from '../../state/state-store.ts'
 import type { OnChunk, Pipe } from '../../stream/transforms.ts'
-import { SessionAttempt, type SessionContext } from '../session/context.ts'
+import { checkEvent, SessionAttempt, type SessionContext } from '../session/context.ts'
 import type { SessionScope } from '../session/session-scope.ts'
 import type { RunEnd } from './afterwards.ts'
 import type { OnInput } from './inputs.ts'
@@ -200,6 +200,7 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     if (!this.$isLate('stop')) this.$acts.stop(reason)
   }
   override emit(event: CustomEvent): void {
+    checkEvent(this, event)
     this.$turn.emit(event, isLate(this))
   }
   defer(promise: PromiseLike<unknown>): void {
