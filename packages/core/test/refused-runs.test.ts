@@ -3,6 +3,8 @@ import { z } from 'zod'
 import { type AlliumError, delegate, type Middleware } from '../src/index.ts'
 import { build, oneCall, tool } from './kit.ts'
 
+type Failed = AlliumError & { partial: unknown }
+const failureOf = async (run: PromiseLike<unknown>) => (await run.then(undefined, (error) => error)) as Failed
 const nothing = { text: '', usage: { inputTokens: 0, outputTokens: 0, calls: 0 }, messages: [], sessionId: 's' }
 
 describe('a run that is refused before its turn begins', () => {
@@ -16,9 +18,7 @@ describe('a run that is refused before its turn begins', () => {
     const session = agent.session({ id: 's' })
     const first = code === 'session.busy' ? session.run('first') : undefined
     agent.on('turn:end', (event) => ends.push(event))
-    const error = await act((options) => Promise.resolve(session.run('go', options))).catch(
-      (error) => error as AlliumError & { partial: unknown },
-    )
+    const error = await failureOf(act((options) => Promise.resolve(session.run('go', options))))
     expect([error.code, error.partial]).toEqual([code, nothing])
     await first
     expect(ends.length).toBe(first === undefined ? 0 : 1)
@@ -32,10 +32,7 @@ describe('a run that is refused before its turn begins', () => {
       },
     }
     const { agent } = build(['one'], [boom])
-    const error = await agent
-      .session({ id: 's' })
-      .run('go')
-      .catch((error) => error as AlliumError & { partial: unknown })
+    const error = await failureOf(agent.session({ id: 's' }).run('go'))
     expect([error.message, error.partial]).toEqual(['no database', nothing])
   })
 })

@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
+import { placeOf } from '../errors/place.ts'
 import type { AgentEvents } from '../events/events.ts'
 import type { RunResult } from '../loop/run-result.ts'
 import type { Input } from '../messages/message.ts'
@@ -99,7 +100,7 @@ export class Agent<
         'agent.started',
         `The agent "${this.name}" has started: use() comes before init() and the first run. For one run, give { use: [layer] } to run().`,
       )
-    this.#stack.add(first, second)
+    this.#stack.add(first, second, placeOf(this.use))
     return this
   }
 

@@ -1,4 +1,5 @@
 import { AlliumError } from '../errors/allium-error.ts'
+import type { Place } from '../errors/place.ts'
 import type { Layer, Middleware, Usable } from '../middleware/middleware.ts'
 import { toLayers } from '../middleware/normalize.ts'
 import { checkNames, checkRunLayers, compileOnion, wrapOnion } from '../middleware/onion.ts'
@@ -25,8 +26,9 @@ export class LayerStack {
   }
 
   /** Takes layers with their state fields and tools, all or none. */
-  add(first: unknown, config: unknown): void {
-    const added = toLayers(first, config, this.layers.length)
+  add(first: unknown, config: unknown, place?: Place): void {
+    const made = toLayers(first, config, this.layers.length)
+    const added = place === undefined ? made : made.map((layer): Layer => ({ ...layer, place }))
     checkNames(added, this.#names)
     this.#declare(added)
     this.layers.push(...added)

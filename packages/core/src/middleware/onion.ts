@@ -67,7 +67,7 @@ function inOrder(scope: 'model' | 'tool', layers: readonly Layer[]): Hook[] {
 }
 
 function hooksOf(scope: ScopeName, layers: readonly Layer[]): Hook[] {
-  return layers.flatMap(({ name, spec, config }): Hook[] => {
+  return layers.flatMap(({ name, spec, config, place }): Hook[] => {
     const hook = spec[scope]
     return hook === undefined
       ? []
@@ -79,6 +79,7 @@ function hooksOf(scope: ScopeName, layers: readonly Layer[]): Hook[] {
             reenters: spec.reenters === true,
             inherit: spec.inherit === true,
             innermost: spec.innermost === true,
+            place,
             ...(spec.guards !== undefined && { guards: spec.guards.bind(spec) }),
           },
         ]
