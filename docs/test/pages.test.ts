@@ -20,6 +20,12 @@ describe('the pages of the docs', () => {
     expect(told.sort()).toEqual(eventNames().sort())
   })
 
+  test('tell the fields of each event in docs/reference/events.md', () => {
+    const lines = pages.find(({ path }) => path === 'docs/reference/events.md')?.lines ?? []
+    const missing = eventNames().filter((name) => !lines.includes(`### ${name}`))
+    expect(missing).toEqual([])
+  })
+
   test('tell in docs/concepts/sub-agents.md which layers sub-agents inherit', () => {
     const lines = pages.find(({ path }) => path === 'docs/concepts/sub-agents.md')?.lines ?? []
     const rows = lines.filter((line) => /^\| \[(guard|observe|tools)\]/.test(line)).map((line) => line.split('|'))
