@@ -87,6 +87,7 @@ export { type MemoryJournal, memoryJournal } from './seams/memory-journal.ts'
 export { type MemoryLedgerOptions, memoryLedger } from './seams/memory-ledger.ts'
 export { memoryStore } from './seams/memory-store.ts'
 export { digestOf } from './seams/seal.ts'
+export { type Seals, sealedJournal } from './seams/sealed-journal.ts'
 export type {
   Lease,
   SessionKeeper,
