@@ -1,10 +1,10 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import type { BlockError } from '../errors/block-error.ts'
-import { messageOf } from '../errors/describe.ts'
 import { isStackOverflow } from '../errors/stack-overflow.ts'
 import type { RunStatus, TurnEnd, TurnStart } from '../events/events.ts'
 import type { RunEnd } from '../rings/turn/afterwards.ts'
 import type { Turn } from '../rings/turn/turn.ts'
+import { reasonOf } from './end-reason.ts'
 import { partialOf, withPartial } from './partial.ts'
 import type { RunResult } from './run-result.ts'
 import { statusOf } from './status.ts'
@@ -89,11 +89,6 @@ function closeHistory(turn: Turn): void {
   }
   session.history.closeAwaited()
   session.endTurn(turn.turnId)
-}
-
-function reasonOf({ end, stopReason, waits }: Turn): string | undefined {
-  if (end === undefined) return waits ? undefined : stopReason
-  return end.kind === 'blocked' ? (end.error as BlockError).reason : messageOf(end.error)
 }
 
 /** Adds what a block says for programs. */

@@ -1,4 +1,6 @@
-import { decode, encode } from './any-json.ts'
+import { isAlliumError } from '../errors/allium-error.ts'
+import { isPlain } from '../messages/json.ts'
+import { fromJson, toJson } from '../messages/plain-json.ts'
 import { type Emit, isCancellation, type Journal } from './journal.ts'
 
 type Bytes = Uint8Array | Promise<Uint8Array>
@@ -15,7 +17,7 @@ export interface Seals {
  * a blocked answer, what a tool brought before a guard had looked. Chunks, results and errors reach the journal inside as bytes.
  *
  * A replay gives JSON values, bytes, URLs, dates, maps, sets and bigints as they were; of an error its name, message, code and
- * status; nothing else that a tool returned, whose text it has.
+ * status. What else a tool returned is left out, and its text stands for it; what else `ctx.once()` gave fails with `state.invalid`.
  *
  * @example
  * new Agent({ model, journal: sealedJournal(memoryJournal(), { seal, open }) })
@@ -62,3 +64,52 @@ export function sealedJournal(journal: Journal, { seal, open }: Seals): Journal 
 }
 
 const withheld = 'A step failed; what was thrown is sealed.'
+
+/** What was thrown stands beside the value, where no value can pose as it. */
+interface Kept {
+  value?: unknown
+  error?: unknown
+}
+
+function encode(value: unknown): string {
+  const kept = keptOf(value)
+  try {
+    return toJson(kept)
+  } catch (error) {
+    if (!isAlliumError(error, 'state.invalid') || !isToolResult(kept.value)) throw error
+    const { value: _, ...rest } = kept.value
+    return toJson({ ...kept, value: rest })
+  }
+}
+
+function decode(text: string): unknown {
+  const { value, error } = fromJson(text) as Kept
+  if (error === undefined) return value
+  return value === undefined ? made(error) : { ...(value as object), error: made(error) }
+}
+
+function keptOf(value: unknown): Kept {
+  if (value instanceof Error) return { error: told(value) }
+  if (!isToolResult(value) || value.error === undefined) return { value }
+  const { error, ...rest } = value
+  return { value: rest, error: told(error) }
+}
+
+function isToolResult(value: unknown): value is { content: unknown; value?: unknown; error?: unknown } {
+  return typeof value === 'object' && value !== null && isPlain(value) && 'callId' in value && 'content' in value
+}
+
+const errorFields = ['name', 'message', 'code', 'status', 'isRetryable', 'expose'] as const
+
+function told(error: unknown): unknown {
+  if (!(error instanceof Error)) return { message: String(error) }
+  const all = error as Error & Record<string, unknown>
+  return Object.fromEntries(
+    errorFields.map((field) => [field, all[field]]).filter(([, one]) => typeof one !== 'object'),
+  )
+}
+
+function made(given: unknown): Error {
+  const { message, ...rest } = given as { message?: unknown }
+  return Object.assign(new Error(String(message)), rest)
+}

@@ -2,7 +2,7 @@ import { toAbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { boundFault } from '../errors/bound-fault.ts'
 import { silence } from '../errors/thenable.ts'
-import { withPartial } from '../loop/partial.ts'
+import { type Partial, withPartial } from '../loop/partial.ts'
 import type { RunResult } from '../loop/run-result.ts'
 import { runTurn } from '../loop/run-turn.ts'
 import type { ReadonlyHistory } from '../messages/history.ts'
@@ -11,9 +11,9 @@ import type { OutputOf, OutputOption } from '../output/output.ts'
 import { parseOutput } from '../output/parse-output.ts'
 import { SessionScope } from '../rings/session/session-scope.ts'
 import { inheritedInputs } from '../rings/turn/inputs.ts'
-import type { Resume } from '../rings/turn/turn-options.ts'
 import { followSignal } from '../seams/follow-signal.ts'
 import { randomIds } from '../seams/ids.ts'
+import type { StoredTurn } from '../seams/session-store.ts'
 import type { PendingCall, Snapshot } from '../state/snapshot.ts'
 import type { State } from '../state/state-store.ts'
 import type { Decision } from '../tool/approval.ts'
@@ -22,7 +22,8 @@ import { LiveRun, type Settled } from './live-run.ts'
 import { Opening } from './opening.ts'
 import { checkRunOptions, type RunOptions } from './options.ts'
 import type { SessionHost } from './session-host.ts'
-import { delegated, giveBack, outputOf, prepare, type Task, turnOf } from './task.ts'
+import { storedResult, tellStored } from './stored-run.ts'
+import { delegated, giveBack, outputOf, type Prepared, prepare, type Task, turnOf } from './task.ts'
 import { tellUnheeded } from './tell-unheeded.ts'
 
 /** One conversation with an agent: its history and state, and one turn at a time. */
@@ -158,7 +159,7 @@ export class Session<S = State, C = unknown> {
     const refusal =
       this.#refusal(before !== undefined) ?? optionFault(options) ?? boundFault('readerSilence', silence, 'run.options')
     if (refusal !== undefined) {
-      withPartial(refusal, { ...run.partial, sessionId: this.id })
+      withPartial(refusal, this.#nothing(run))
       run.result = Promise.reject(refusal)
       run.settle({ error: refusal })
       tellUnheeded(run, refusal, this.#scope)
@@ -206,7 +207,7 @@ export class Session<S = State, C = unknown> {
     const isPlain = task.decisions === undefined && inheritedInputs(this.#scope).length === 0
     if (isPlain && this.#scope.keepers === undefined) {
       try {
-        return this.#enter(run, task, undefined)
+        return this.#enter(run, task, {})
       } catch (error) {
         return this.#failed(run, task, error)
       }
@@ -217,9 +218,10 @@ export class Session<S = State, C = unknown> {
   async #beginPrepared(run: LiveRun, task: Task<C>): Promise<RunResult> {
     let entered: Promise<RunResult>
     try {
-      const resume = await prepare(task, this.#scope, (reason) => run.abort(reason))
+      const prepared = await prepare(task, this.#scope, (reason) => run.abort(reason))
+      if (prepared.stored !== undefined) return this.#answered(run, task, prepared.stored)
       try {
-        entered = this.#enter(run, await delegated(task, this.#scope), resume)
+        entered = this.#enter(run, await delegated(task, this.#scope), prepared)
       } catch (error) {
         await giveBack(this.#scope)
         throw error
@@ -231,9 +233,9 @@ export class Session<S = State, C = unknown> {
   }
 
   /** Throws where the run's options are refused; nothing has changed then. */
-  #enter(run: LiveRun, task: Task<C>, resume: Resume | undefined): Promise<RunResult> {
+  #enter(run: LiveRun, task: Task<C>, prepared: Prepared): Promise<RunResult> {
     const output = outputOf(task, this.#scope)
-    const turn = turnOf(task, this.#scope, this.#host, { resume, events: run.events, output })
+    const turn = turnOf(task, this.#scope, this.#host, { prepared, events: run.events, output })
     run.begin(turn)
     const { signal } = task.options
     const abort = (reason: unknown) => turn.life.cut('aborted', toAbortError(reason))
@@ -245,8 +247,21 @@ export class Session<S = State, C = unknown> {
     return output === undefined ? runTurn(turn, settled) : runTurn(turn, settled, (text) => parseOutput(output, text))
   }
 
+  /** The run of its key was stored: it ends as that did. */
+  #answered(run: LiveRun, task: Task<C>, stored: StoredTurn): RunResult {
+    tellStored(run.events, this.id, stored)
+    const result = storedResult(stored, this.#scope)
+    this.#settle(run, task, { result })
+    return result
+  }
+
+  /** What there is of a run whose turn has not begun. */
+  #nothing({ partial }: LiveRun): Partial {
+    return { ...partial, sessionId: this.id }
+  }
+
   #failed(run: LiveRun, task: Task<C>, error: unknown): Promise<never> {
-    withPartial(error, { ...run.partial, sessionId: this.id })
+    if (partialTurn(error) === undefined) withPartial(error, this.#nothing(run))
     this.#settle(run, task, { error })
     return Promise.reject(error)
   }
@@ -284,4 +299,9 @@ function optionFault(options: object): AlliumError | undefined {
   } catch (error) {
     return error as AlliumError
   }
+}
+
+/** The turn that an error tells of: one that failed before, whose key was used again. */
+function partialTurn(error: unknown): string | undefined {
+  return (error as { partial?: Partial } | undefined)?.partial?.turnId
 }
