@@ -23,27 +23,27 @@ export interface BudgetOptions<Name extends string = string> {
   /** The room of an account, in USD or tokens; a function is asked at each call, for tenants with plans of their own. */
   limit: number | ((ctx: ModelContext) => number | Promise<number>)
   /** @default 'usd' */
-  unit?: 'usd' | 'tokens'
+  unit?: 'usd' | 'tokens' | undefined
   /** Whose account is charged. `user` and `tenant` are read from the principal's `userId` and `tenantId`. @default 'session' */
-  per?: Per
+  per?: Per | undefined
   /** When accounts begin again: each `hour`, `day` or `month` of UTC, or every so many milliseconds. @default never */
-  window?: Window
+  window?: Window | undefined
   /** What a call gets that has no room: the turn is blocked, stopped or aborted, or a function answers in its place; the turn is blocked where it gives nothing. @default 'block' */
-  onLimit?: 'block' | 'stop' | 'abort' | OnLimit
+  onLimit?: 'block' | 'stop' | 'abort' | OnLimit | undefined
   /** The part of the limit, 0 to 1, from which on `guard:budget` tells that it comes near. @default never */
-  warnAt?: number
+  warnAt?: number | undefined
   /** Where the money is counted; several processes share one of their own. @default memoryLedger() */
-  ledger?: Ledger
+  ledger?: Ledger | undefined
   /** Prices of one's own before those of the public list. Models of Ollama are free, unless they are named here. */
-  prices?: Prices
+  prices?: Prices | undefined
   /** What a model costs whose price nobody knows, in USD for a million tokens. @default { input: 3, output: 15 } */
-  fallbackPrice?: Price
+  fallbackPrice?: Price | undefined
   /** What a call may use, which is held while it runs. @default a token for 4 characters of input, and `maxOutputTokens` or 1,024 of output */
   estimate?(ctx: ModelContext): Amounts
   /** The name of the account, in place of `per` and `window`. It must keep tenants apart. */
   account?(ctx: ModelContext): string
   /** The layer's name, and how its state key begins. @default 'guard:budget' */
-  as?: Name
+  as?: Name | undefined
 }
 
 /** A call that was refused, and why; amounts in the budget's unit. */

@@ -25,13 +25,13 @@ export interface JudgeOptions<Name extends string = string> extends FailureOptio
   /** What a text must keep to, in plain words. */
   rubric: string
   /** What is judged. @default ['input', 'output'] */
-  apply?: readonly ('input' | 'output')[]
+  apply?: readonly ('input' | 'output')[] | undefined
   /** The score from 0 (breaks the rubric) to 1 (keeps to it) below which the turn is blocked. @default 0.5 */
-  threshold?: number
+  threshold?: number | undefined
   /** Layers around the judge's own calls: a `guard.budget` with the ledger of the agent's, a `model.cache`, a retry. @default none */
-  use?: readonly AnyMiddleware[]
+  use?: readonly AnyMiddleware[] | undefined
   /** The layer's name, and how its state keys begin. @default 'guard:judge' */
-  as?: Name
+  as?: Name | undefined
 }
 
 /** A text was judged. */

@@ -14,13 +14,13 @@ export interface MaxToolCallsOptions<Name extends string = string> {
   /** Calls that a turn, or a session, may make. */
   limit: number
   /** The tools that count, by name; `*` stands for any text. @default all */
-  tools?: readonly string[]
+  tools?: readonly string[] | undefined
   /** @default 'turn' */
-  per?: 'turn' | 'session'
+  per?: 'turn' | 'session' | undefined
   /** What the call gets that is one too many: the model is told that there are no more, the loop ends after this step, the turn is blocked, or aborted. @default 'deny' */
-  onLimit?: 'deny' | 'stop' | 'block' | 'abort'
+  onLimit?: 'deny' | 'stop' | 'block' | 'abort' | undefined
   /** The layer's name, and how its state key begins. @default 'guard:maxToolCalls' */
-  as?: Name
+  as?: Name | undefined
 }
 
 /** The calls that count so far, and the ids of those among them that wait for a human. */

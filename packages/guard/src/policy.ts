@@ -28,14 +28,14 @@ export interface PolicyRule {
 
 export interface PolicyOptions {
   /** The only tools that may run, by name; `*` stands for any text. @default all */
-  allow?: readonly string[]
+  allow?: readonly string[] | undefined
   /** Tools that may not, also where `allow` names them. */
-  deny?: readonly string[]
-  rules?: readonly PolicyRule[]
+  deny?: readonly string[] | undefined
+  rules?: readonly PolicyRule[] | undefined
   /** The roles of who acts. @default the principal's `roles`, or its `role` */
   roles?(ctx: ToolContext): readonly string[]
   /** The layer's name. @default 'guard:policy' */
-  as?: string
+  as?: string | undefined
 }
 
 const readOptions = layerOptions<PolicyOptions>('guard:policy', {

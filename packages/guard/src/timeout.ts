@@ -12,17 +12,17 @@ import {
 
 export interface TimeoutOptions {
   /** Milliseconds for a whole turn. */
-  turn?: number
+  turn?: number | undefined
   /** Milliseconds for a model call, with the attempts of the layers inside this one. */
-  model?: number
+  model?: number | undefined
   /** Milliseconds that a model may be silent between two chunks. The time that a slow reader takes does not count. */
-  chunk?: number
+  chunk?: number | undefined
   /** The same before the first one, while it reads and thinks. @default `chunk` */
-  firstChunk?: number
+  firstChunk?: number | undefined
   /** Milliseconds for a tool call, with what the layers inside this one wait for. `execute` alone has the agent's `toolTimeout`. */
-  tool?: number
+  tool?: number | undefined
   /** The layer's name. @default 'guard:timeout' */
-  as?: string
+  as?: string | undefined
 }
 
 type Scope = 'turn' | 'model' | 'tool'

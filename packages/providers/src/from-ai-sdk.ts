@@ -9,7 +9,7 @@ import { StreamParts } from './stream-parts.ts'
 
 export interface FromAiSdkOptions {
   /** As prices and logs name the model. @default provider and model, such as `openai/gpt-5` */
-  id?: string
+  id?: string | undefined
 }
 
 /**

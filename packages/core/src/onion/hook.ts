@@ -25,6 +25,6 @@ export interface Hook {
 
 export interface NextOptions {
   /** Narrows `ctx.signal` for everything inside; when it aborts, `next()` rejects at once. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 export type Next = (options?: NextOptions) => Promise<unknown>

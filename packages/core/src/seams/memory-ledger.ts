@@ -17,14 +17,14 @@ export interface MemoryLedgerOptions {
    * Accounts from which on those go whose window is over. What another one has spent is never forgotten: where there are more
    * of these, a warning says so. @default 100_000
    */
-  accounts?: number
+  accounts?: number | undefined
   /** Milliseconds for which a settled call is known again, so that a replay posts nothing twice. @default 600_000 */
-  settledFor?: number
+  settledFor?: number | undefined
   /** Settled calls that are known at the most, over all accounts; half of them where the others came long before. @default 200_000 */
-  settled?: number
-  clock?: Pick<Clock, 'now'>
+  settled?: number | undefined
+  clock?: Pick<Clock, 'now'> | undefined
   /** @default the console */
-  logger?: Logger
+  logger?: Logger | undefined
 }
 
 /** A ledger in this process: exact under concurrency, because each post is one synchronous step. */

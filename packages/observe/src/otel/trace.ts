@@ -34,13 +34,13 @@ import { type OpenSpan, type OpenTurn, OpenTurns, parentIn } from './spans.ts'
 
 export interface TraceOptions {
   /** @default the one that the application registered */
-  tracer?: Tracer
+  tracer?: Tracer | undefined
   /** Whether prompts, answers, arguments, results and error messages are recorded. @default false */
-  content?: boolean
+  content?: boolean | undefined
   /** Further attributes of every span. @default none */
   attributes?(ctx: TurnContext): Attributes
   /** The layer's name. @default 'observe:trace' */
-  as?: string
+  as?: string | undefined
 }
 
 const readOptions = layerOptions<TraceOptions>('observe:trace', {
