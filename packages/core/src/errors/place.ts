@@ -1,0 +1,34 @@
+/** Where the caller of a function stands in the program: one frame, which is written out only where it is asked for. */
+export interface Place {
+  readonly stack?: string
+}
+
+interface StackTraces {
+  captureStackTrace?(holder: object, above: unknown): void
+  stackTraceLimit?: number
+}
+
+/** A place takes 5 to 10 µs on Node 20: who makes an agent for each request does not pay for it each time. */
+const most = 1_000
+let taken = 0
+
+/** Undefined where the platform cannot tell, and after the first thousand of a process. */
+export function placeOf(called: (...args: never[]) => unknown): Place | undefined {
+  const platform = Error as StackTraces
+  if (platform.captureStackTrace === undefined || taken >= most) return undefined
+  taken++
+  const { stackTraceLimit } = platform
+  const place: Place = {}
+  try {
+    platform.stackTraceLimit = 1
+    platform.captureStackTrace(place, called)
+  } finally {
+    if (stackTraceLimit !== undefined) platform.stackTraceLimit = stackTraceLimit
+  }
+  return place
+}
+
+/** The line of a place, as it stands in a stack. */
+export function lineOf(place: Place | undefined): string | undefined {
+  return place?.stack?.split('\n').find((line) => line.startsWith('    at '))
+}
