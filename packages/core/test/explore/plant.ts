@@ -96,7 +96,17 @@ function explorerFinds(stdio: Stdio = 'ignore'): boolean {
 /** Twice, so that none is found by a test that only lacked time. */
 function testsFind(stdio: Stdio = 'ignore'): boolean {
   const vitest = join(copy, 'node_modules/vitest/vitest.mjs')
-  const run = [vitest, 'run', '--config', 'vitest.mutate.config.ts', '--bail', '1', '--exclude', '**/explore/**']
+  const run = [
+    vitest,
+    'run',
+    '--config',
+    'vitest.mutate.config.ts',
+    '--bail',
+    '1',
+    '--testTimeout=30000',
+    '--exclude',
+    '**/explore/**',
+  ]
   const how = { seconds: 300, stdio }
   return fails(process.execPath, run, how) && fails(process.execPath, run, how)
 }
