@@ -7,9 +7,9 @@ export interface Rate {
   /** A function is asked at each turn or call, for tenants with plans of their own. Those of one limit are counted together. */
   limit: number | ((ctx: TurnContext) => number | Promise<number>)
   /** @default 'minute' */
-  window?: 'second' | 'minute' | 'hour' | 'day' | number
+  window?: 'second' | 'minute' | 'hour' | 'day' | number | undefined
   /** Who has a count of his own; `ip` is that of the principal, or of the session's `context`. @default 'session' */
-  per?: 'session' | 'user' | 'tenant' | 'ip'
+  per?: 'session' | 'user' | 'tenant' | 'ip' | undefined
 }
 
 /** The part of a limiter of rate-limiter-flexible that is used. */

@@ -16,8 +16,17 @@ export function requestAttributes({ request, attempt }: ModelContext): Attribute
   })
 }
 
-export function responseAttributes({ finishReason, model }: ModelResponse): Attributes {
-  return { ...responseModel(model), [names.finishReasons]: [finishReasonOf(finishReason)] }
+/** Where the physical call went. */
+export function serverAttributes({ server }: ModelContext): Attributes {
+  return given({ [names.serverAddress]: server?.address, [names.serverPort]: server?.port })
+}
+
+export function responseAttributes({ finishReason, model, responseId }: ModelResponse): Attributes {
+  return {
+    ...given({ [names.responseId]: responseId }),
+    ...responseModel(model),
+    [names.finishReasons]: [finishReasonOf(finishReason)],
+  }
 }
 
 export function responseModel(model: string): Attributes {

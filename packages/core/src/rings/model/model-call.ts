@@ -1,5 +1,5 @@
 import type { Message } from '../../messages/message.ts'
-import { modelId, type ResponseFormat } from '../../model/model.ts'
+import { type ModelServer, modelId, type ResponseFormat } from '../../model/model.ts'
 import type { Ring } from '../../onion/attempt.ts'
 import type { Turn } from '../turn/turn.ts'
 import { TurnCall } from '../turn/turn-call.ts'
@@ -13,6 +13,8 @@ export class ModelCall extends TurnCall {
   model: string
   /** The physical calls so far, those of failed and left attempts too. */
   readonly physical: Counted[] = []
+  /** Where the last physical call went, where its model tells. */
+  server: ModelServer | undefined
 
   constructor(turn: Turn, ring: Ring) {
     super(ring, turn.options.onion.model, turn)
