@@ -1,4 +1,4 @@
-import type { Middleware, TurnContext } from '@allium/core'
+import { type Middleware, type TurnContext, wait } from '@allium/core'
 import { manualClock } from '@allium/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type RateLimited, type RateStore, rateLimit } from '../src/index.ts'
@@ -78,6 +78,10 @@ describe('guard.rateLimit', () => {
       consume: (key) => (consumed.push(key) === 1 ? Promise.reject({ msBeforeNext: 50 }) : Promise.resolve()),
       reward: async () => void consumed.pop(),
     })
+    const goesOn: Middleware = {
+      name: 'goes-on',
+      model: (_, next) => next().catch(() => wait(100, clock, new AbortController().signal).then(() => 'Sorry.')),
+    }
     const gone: Middleware = {
       name: 'gone',
       model: (_, next) => {
@@ -85,10 +89,11 @@ describe('guard.rateLimit', () => {
         throw new Error('gone')
       },
     }
-    const { agent } = scene(answers, [gone, rateLimit({ limit: 1, scope: 'model', onLimit: 'wait', store })], { clock })
-    const run = agent.run('hi').catch((error) => error)
-    await clock.advance(100)
-    expect(((await run) as Error).message).toBe('gone')
+    const limit = rateLimit({ limit: 1, scope: 'model', onLimit: 'wait', store })
+    const { agent } = scene(answers, [goesOn, gone, limit], { clock })
+    const run = agent.run('hi')
+    await clock.advance(150)
+    expect((await run).text).toBe('Sorry.')
     expect(consumed).toHaveLength(1) // the one that was refused
   })
 
