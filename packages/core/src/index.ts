@@ -19,6 +19,7 @@ export type { RunResult } from './loop/run-result.ts'
 export type { ReadonlyHistory } from './messages/history.ts'
 export type * from './messages/message.ts'
 export { textOf } from './messages/message.ts'
+export { fromJson, toJson } from './messages/plain-json.ts'
 export type { ToolStatus } from './messages/tool-status.ts'
 export { addUsage, cleanUsage, noUsage, type Usage } from './messages/usage.ts'
 export {
@@ -66,6 +67,7 @@ export { hasEnded, noteFields, tellObservers } from './rings/around.ts'
 export { Fork, type ForkOptions } from './rings/fork.ts'
 export type { ModelContext, RequestView } from './rings/model/context.ts'
 export type { SessionContext } from './rings/session/context.ts'
+export { interruptedTurn } from './rings/session/interrupted-turn.ts'
 export type { ToolContext } from './rings/tool/context.ts'
 export type { RunEnd } from './rings/turn/afterwards.ts'
 export type { TurnContext, TurnPlan } from './rings/turn/context.ts'
@@ -84,16 +86,9 @@ export type { Ledger, LedgerBalance, Reservation } from './seams/ledger.ts'
 export type { Logger } from './seams/logger.ts'
 export { type MemoryJournal, memoryJournal } from './seams/memory-journal.ts'
 export { type MemoryLedgerOptions, memoryLedger } from './seams/memory-ledger.ts'
-export { memoryStore } from './seams/memory-store.ts'
+export { type MemoryStoreOptions, memoryStore } from './seams/memory-store/memory-store.ts'
 export { digestOf } from './seams/seal.ts'
-export type {
-  Lease,
-  SessionKeeper,
-  SessionKey,
-  SessionStore,
-  StoredSession,
-  StoredTurn,
-} from './seams/session-store.ts'
+export type * from './seams/session-store.ts'
 export { ownerOf, type SessionPlace, sessionKeyOf, tenantOf } from './seams/tenant.ts'
 export type { JsonSchema, Validate } from './seams/validate.ts'
 export { wait } from './seams/wait.ts'

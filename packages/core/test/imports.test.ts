@@ -11,6 +11,7 @@ const floors = [
   'messages',
   'state',
   'seams',
+  'seams/memory-store',
   'model',
   'events',
   'tool',

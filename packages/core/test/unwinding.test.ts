@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { manualClock } from '../../testing/src/index.ts'
 import { AbortError, type Middleware, type TurnContext } from '../src/index.ts'
-import { build, gate, oneCall, only, rest, settled, tool, turn } from './kit.ts'
+import { assistantTexts, build, gate, oneCall, only, rest, settled, tool, turn } from './kit.ts'
 
 /** Leaves what is inside as soon as this signal fires, and answers by itself. */
 const leaver = (late: AbortController, answer: string): Middleware => ({
@@ -40,7 +40,7 @@ describe('a layer that unwinds', () => {
     expect([before, told, (await ended).result?.text]).toEqual([[], ['too late'], 'instead'])
   })
 
-  it('still sets the answer of an aborted run, though one outside has left it since', async () => {
+  it('sets the answer of an aborted run no more, once one outside has left it', async () => {
     const late = new AbortController()
     const sets: Middleware = {
       name: 'sets',
@@ -57,7 +57,7 @@ describe('a layer that unwinds', () => {
     const session = agent.session()
     const run = session.run('hi')
     const { error } = await settled(run)
-    expect([error?.partial.text, session.history.at(-1)?.content]).toEqual(['hello, at last', 'hello, at last'])
+    expect([error?.partial.text, session.history.at(-1)?.content]).toEqual(['hello', 'hello'])
   })
 })
 
@@ -102,6 +102,32 @@ describe('a run that ends', () => {
     const steps = [{ text: 'one', toolCalls: [{ name: 'work', callId: 'c1' }] }, 'two']
     const { error, session } = await turn(steps, [aborts, holds], { tools: [tool('work')] })
     expect([error?.partial.text, session.history.at(-1)?.content]).toEqual(['two', 'two'])
+  })
+
+  it('by a failure behind its tools has in the history what was shown', async () => {
+    const stars: Middleware = {
+      name: 'stars',
+      turn(ctx, next) {
+        ctx.onChunk((chunk) => (chunk.type === 'text-delta' ? { ...chunk, delta: `${chunk.delta}*` } : chunk))
+        return next()
+      },
+    }
+    const fails: Middleware = {
+      name: 'fails',
+      async turn(ctx, next) {
+        ctx.pipe(async function* (chunks) {
+          yield* chunks
+          yield { type: 'text-delta', delta: ']' }
+        })
+        await next()
+        throw new Error('no')
+      },
+    }
+    const stops = tool('work', (_, ctx) => void (ctx as unknown as TurnContext).stop('enough'))
+    const steps = [{ text: 'one', toolCalls: [{ name: 'work', callId: 'c1' }] }]
+    const { all, session, error } = await turn(steps, [stars, fails], { tools: [stops] })
+    const said = assistantTexts(session.history)
+    expect([all, said, error?.partial.text]).toEqual(['one*]*]*', ['one*]*]*'], 'one*]*]*'])
   })
 
   it('as a failure is none that an abort still changes, while layers unwind', async () => {

@@ -4,7 +4,7 @@ import { StoredConversation } from './stored-conversation.ts'
 export interface PersistOptions {
   /** Where sessions are kept. @default one in this process */
   store?: SessionStore
-  /** Milliseconds for which a run takes its session, renewed while it lasts; after a crash others wait that long. @default 30_000 */
+  /** Milliseconds for which a run takes its session, renewed while it lasts; after a crash others wait that long. @default 10_000 */
   lease?: number
   /** The layer's name. @default 'memory:persist' */
   as?: string
@@ -27,7 +27,7 @@ const readOptions = layerOptions<PersistOptions>('memory:persist', {
  * await agent.session({ id: 'chat-1', principal: { tenantId: 'acme' } }).run('Hello again')
  */
 export function persist(given: PersistOptions = {}) {
-  const { store = memoryStore(), lease = 30_000, as = 'memory:persist' } = readOptions(given)
+  const { store = memoryStore(), lease = 10_000, as = 'memory:persist' } = readOptions(given)
   /** By the history that only one session has: one that was idle goes on where it was, if nobody else has gone on. */
   const conversations = new WeakMap<object, StoredConversation>()
   return defineMiddleware({

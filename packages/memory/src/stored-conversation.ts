@@ -1,13 +1,18 @@
 import {
   AlliumError,
+  type BeginningRun,
+  interruptedTurn,
   type Lease,
   messageOf,
   type SessionContext,
   type SessionKeeper,
   type SessionKey,
   type SessionStore,
+  type StoredSession,
   type StoredTurn,
 } from '@allium/core'
+
+const nothing = { version: 0, history: [], rest: { state: {} } }
 
 /** One session and its place in the store. */
 export class StoredConversation implements SessionKeeper {
@@ -17,6 +22,8 @@ export class StoredConversation implements SessionKeeper {
   readonly #ctx: SessionContext
   #version = 0
   #lease: Lease | undefined
+  /** The run that the store did not take: what it has of it is void, since the caller was told. */
+  #refused: string | undefined
   #stopRenewing = () => {}
 
   constructor(store: SessionStore, key: SessionKey, ms: number, ctx: SessionContext) {
@@ -28,28 +35,38 @@ export class StoredConversation implements SessionKeeper {
 
   /** Takes over what is stored, unless that is what the session has; of one that was deleted nothing stays. */
   async load(): Promise<void> {
-    const { version, history, rest } = (await this.#store.load(this.#key)) ?? {
-      version: 0,
-      history: [],
-      rest: { state: {} },
-    }
+    this.#stand(await this.#store.load(this.#key))
+  }
+
+  #stand({ version, history, rest }: Pick<StoredSession, 'version' | 'history' | 'rest'> = nothing): void {
     if (version === this.#version) return
     this.#version = version
     this.#ctx.restore({ ...rest, history }, { stored: true })
   }
 
-  /** @throws AlliumError `session.busy` while another process runs the session */
-  async begin(abort: (reason: unknown) => void): Promise<void> {
-    const lease = await this.#store.acquire(this.#key, this.#ms)
-    if (lease === undefined)
-      throw new AlliumError(
-        'session.busy',
-        `The session "${this.#key.sessionId}" runs a turn elsewhere. Try again when that has ended.`,
-        { details: { sessionId: this.#key.sessionId } },
-      )
+  /**
+   * @returns the run that its idempotency key stands for, if there was one
+   * @throws AlliumError `session.busy` while another process runs the session; `run.key_reused`
+   */
+  async begin({ abort, idempotencyKey, inputDigest }: BeginningRun): Promise<StoredTurn | undefined> {
+    const { lease, heldUntil } = await this.#store.acquire(this.#key, this.#ms)
+    if (lease === undefined) throw this.#busy(heldUntil)
     this.#lease = lease
     this.#renew(lease, abort)
-    if (lease.version !== this.#version) await this.load()
+    if (lease.version !== this.#version || lease.open === true) await this.#takeOver(lease)
+    if (idempotencyKey === undefined) return undefined
+    const known = await this.#store.find(this.#key, { idempotencyKey })
+    if (known === undefined) return undefined
+    if (known.inputDigest === inputDigest) return known
+    throw new AlliumError(
+      'run.key_reused',
+      `The key "${idempotencyKey}" stands for another input in the session "${this.#key.sessionId}". Give each input a key of its own.`,
+      { details: { sessionId: this.#key.sessionId, turnId: known.turnId } },
+    )
+  }
+
+  async step(turn: StoredTurn): Promise<void> {
+    if (this.#lease !== undefined) await this.#store.checkpoint(this.#lease, this.#version, turn)
   }
 
   async end(turn: StoredTurn | undefined): Promise<void> {
@@ -57,13 +74,36 @@ export class StoredConversation implements SessionKeeper {
     if (lease === undefined) return
     this.#lease = undefined
     this.#stopRenewing()
+    if (turn === undefined) return this.#release(lease)
     try {
-      if (turn === undefined) return
-      await this.#store.append(lease, this.#version, turn)
+      await this.#store.append(lease, this.#version, turn, { release: true })
       this.#version++
-    } finally {
-      await this.#store.release(lease).catch((error) => this.#warn('could not be released', error))
+    } catch (error) {
+      this.#refused = turn.turnId
+      await this.#release(lease)
+      throw error
     }
+  }
+
+  /** A run whose process was lost has ended. */
+  async #takeOver(lease: Lease): Promise<void> {
+    const stored = await this.#store.load(this.#key)
+    const { open } = stored ?? {}
+    if (stored === undefined || open === undefined || open.turnId === this.#refused) return this.#stand(stored)
+    const cut = interruptedTurn(open, this.#ctx.clock.now())
+    await this.#store.append(lease, stored.version, cut)
+    const history = [...stored.history.slice(0, cut.from), ...cut.messages]
+    this.#stand({ ...stored, version: stored.version + 1, history, rest: cut.rest })
+  }
+
+  #release(lease: Lease): Promise<void> {
+    return this.#store.release(lease).catch((error) => this.#warn('could not be released', error))
+  }
+
+  #busy(heldUntil: number): AlliumError {
+    const { sessionId } = this.#key
+    const what = `The session "${sessionId}" runs a turn elsewhere. Try again when that has ended.`
+    return new AlliumError('session.busy', what, { details: { sessionId, heldUntil } })
   }
 
   /** Well before the lease runs out, and again; a failure is tried again the next time. A run that lost it cannot be stored, and ends. */

@@ -153,10 +153,10 @@ describe('memory.persist', () => {
     const running = agent.session(who).run('hi')
     for (let i = 0; i < 10; i++) await clock.advance(400)
     const key = { tenant: 'acme', owner: '', sessionId: 'chat' }
-    expect(await store.acquire(key, 1)).toBeUndefined()
+    expect(await store.acquire(key, 1)).toEqual({ heldUntil: clock.now() + 800 })
     finish()
     await running
-    expect(await store.acquire(key, 1)).toBeDefined()
+    expect(await store.acquire(key, 1)).toHaveProperty('lease')
   })
 
   it('aborts a run as soon as it learns that its lease is lost, and stores nothing of it', async () => {
@@ -189,7 +189,10 @@ describe('memory.persist', () => {
       .run('hi')
       .catch((error) => error)
     expect(error).toMatchObject({ code: 'store.fenced', partial: { text: 'late' } })
-    expect(await store.load({ tenant: 'acme', owner: '', sessionId: 'chat' })).toBeUndefined()
+    expect(await store.load({ tenant: 'acme', owner: '', sessionId: 'chat' })).toMatchObject({
+      version: 0,
+      history: [],
+    })
   })
 
   it('fails a run before it says that it ended, where the store does not take it', async () => {

@@ -6,6 +6,7 @@ import type { Turn } from '../rings/turn/turn.ts'
 import type { Resume } from '../rings/turn/turn-options.ts'
 import { decidedCalls } from './decided-calls.ts'
 import { beginCall, callEnded, callFailed } from './model-step.ts'
+import { keepStep } from './stored-turn.ts'
 import { askedCalls, toolStep } from './tool-step.ts'
 
 const none: readonly AskedCall[] = []
@@ -23,6 +24,7 @@ export async function loop(turn: Turn, core: Attempt): Promise<void> {
         turn.stopReason = 'max_steps'
         break
       }
+      if (turn.session.keepers !== undefined) await turn.life.until(keepStep(turn))
       turn.tellStep('step:start')
       const call = beginCall(turn)
       let response: ModelResponse
@@ -52,6 +54,7 @@ export async function loop(turn: Turn, core: Attempt): Promise<void> {
 
 /** The rest of a step that waited: the calls that a human has decided run, those that are undecided go on waiting. */
 async function resumeStep(turn: Turn, resume: Resume): Promise<void> {
+  if (turn.session.keepers !== undefined) await turn.life.until(keepStep(turn))
   turn.tellStep('step:start')
   await toolStep(turn, decidedCalls(turn, resume))
   goesOn(turn)

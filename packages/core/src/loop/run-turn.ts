@@ -1,10 +1,10 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import type { BlockError } from '../errors/block-error.ts'
-import { messageOf } from '../errors/describe.ts'
 import { isStackOverflow } from '../errors/stack-overflow.ts'
 import type { RunStatus, TurnEnd, TurnStart } from '../events/events.ts'
 import type { RunEnd } from '../rings/turn/afterwards.ts'
 import type { Turn } from '../rings/turn/turn.ts'
+import { reasonOf } from './end-reason.ts'
 import { withPartial } from './partial.ts'
 import type { RunResult } from './run-result.ts'
 import { statusOf } from './status.ts'
@@ -91,11 +91,6 @@ function closeHistory(turn: Turn): void {
   session.endTurn(turn.turnId)
 }
 
-function reasonOf({ end, stopReason, waits }: Turn): string | undefined {
-  if (end === undefined) return waits ? undefined : stopReason
-  return end.kind === 'blocked' ? (end.error as BlockError).reason : messageOf(end.error)
-}
-
 /** Adds what a block says for programs. */
 function tellCode(of: { code?: string; retryAfter?: number }, { end }: Turn): void {
   if (end?.kind !== 'blocked') return
@@ -118,7 +113,8 @@ function tellEnd(turn: Turn, status: RunStatus): RunEnd {
   turn.screen?.flush()
   turn.told = true
   if (observers.has('turn:end')) observers.emit('turn:end', { ...full })
-  void turn.events.push(event)
+  const pending = status === 'suspended' ? { pending: session.pending } : undefined
+  void turn.events.push(pending === undefined ? event : { ...event, ...pending })
   return full
 }
 

@@ -1,7 +1,8 @@
 import { messageOf } from '../errors/describe.ts'
 import type { Turn } from '../rings/turn/turn.ts'
-import type { SessionKeeper, StoredTurn } from '../seams/session-store.ts'
+import type { SessionKeeper } from '../seams/session-store.ts'
 import { statusOf } from './status.ts'
+import { storedTurn } from './stored-turn.ts'
 
 /**
  * Gives the ended run to those who store the session. What one of them throws fails the run, unless it has ended otherwise.
@@ -10,7 +11,7 @@ import { statusOf } from './status.ts'
  */
 export async function store(turn: Turn, keepers: readonly SessionKeeper[]): Promise<(() => void) | undefined> {
   const { session } = turn
-  const stored = storedTurn(turn)
+  const stored = storedTurn(turn, statusOf(turn))
   let failed = false
   for (const keeper of keepers)
     try {
@@ -36,19 +37,4 @@ function hadEffect({ options, toolCalls }: Turn): boolean {
 function tellNotStored({ session, turnId }: Turn, error: unknown): void {
   const what = `The session "${session.id}" could not be stored: ${messageOf(error)}`
   session.agent.setup.logger.error(what, { error, turnId })
-}
-
-function storedTurn(turn: Turn): StoredTurn {
-  const { session, turnId } = turn
-  const { version } = session.agent.setup
-  const from = Math.min(session.stored, session.history.changedFrom)
-  const { history: messages, ...rest } = session.snapshot(from)
-  return {
-    turnId,
-    ...(version !== undefined && { version }),
-    status: statusOf(turn),
-    from,
-    messages,
-    rest: { ...rest },
-  }
 }

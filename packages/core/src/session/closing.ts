@@ -1,6 +1,7 @@
 import { equalJson } from '../messages/json.ts'
+import { noUsage } from '../messages/usage.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
-import type { StoredTurn } from '../seams/session-store.ts'
+import type { BeginningRun, StoredTurn } from '../seams/session-store.ts'
 import { giveBack } from './task.ts'
 
 /**
@@ -25,21 +26,42 @@ async function begin(scope: SessionScope): Promise<void> {
   const { keepers = [] } = scope
   let begun = 0
   try {
-    for (; begun < keepers.length; begun++) await keepers[begun]?.begin?.(() => {})
+    for (; begun < keepers.length; begun++) await keepers[begun]?.begin?.(beginning(scope))
   } catch (error) {
     await giveBack(scope, begun)
     throw error
   }
 }
 
+/** What it writes is nobody's run: it has no key, and nothing to abort. */
+function beginning(scope: SessionScope): BeginningRun {
+  return {
+    get turnId() {
+      return scope.comingTurnId
+    },
+    idempotencyKey: undefined,
+    inputDigest: undefined,
+    abort() {},
+  }
+}
+
 function entryOf(scope: SessionScope): StoredTurn {
-  const { version } = scope.agent.setup
+  const { version, name, clock } = scope.agent.setup
   const from = Math.min(scope.stored, scope.history.items.length)
   const { history: messages, ...rest } = scope.snapshot(from)
+  const turnId = scope.nextTurnId()
+  const now = clock.now()
   return {
-    turnId: scope.nextTurnId(),
+    turnId,
+    rootId: turnId,
+    agent: name,
     ...(version !== undefined && { version }),
     status: 'closed',
+    startedAt: now,
+    endedAt: now,
+    usage: noUsage(),
+    answer: null,
+    records: [],
     from,
     messages,
     rest,

@@ -10,9 +10,9 @@ import type { OutputOf, OutputOption } from '../output/output.ts'
 import { parseOutput } from '../output/parse-output.ts'
 import { SessionScope } from '../rings/session/session-scope.ts'
 import { inheritedInputs } from '../rings/turn/inputs.ts'
-import type { Resume } from '../rings/turn/turn-options.ts'
 import { followSignal } from '../seams/follow-signal.ts'
 import { randomIds } from '../seams/ids.ts'
+import type { StoredTurn } from '../seams/session-store.ts'
 import type { PendingCall, Snapshot } from '../state/snapshot.ts'
 import type { State } from '../state/state-store.ts'
 import type { Decision } from '../tool/approval.ts'
@@ -21,7 +21,8 @@ import { LiveRun, type Settled } from './live-run.ts'
 import { Opening } from './opening.ts'
 import type { RunOptions } from './options.ts'
 import type { SessionHost } from './session-host.ts'
-import { delegated, giveBack, outputOf, prepare, type Task, turnOf } from './task.ts'
+import { storedResult, tellStored } from './stored-run.ts'
+import { delegated, giveBack, outputOf, type Prepared, prepare, type Task, turnOf } from './task.ts'
 import { tellUnheeded } from './tell-unheeded.ts'
 
 /** One conversation with an agent: its history and state, and one turn at a time. */
@@ -203,7 +204,7 @@ export class Session<S = State, C = unknown> {
     const isPlain = task.decisions === undefined && inheritedInputs(this.#scope).length === 0
     if (isPlain && this.#scope.keepers === undefined) {
       try {
-        return this.#enter(run, task, undefined)
+        return this.#enter(run, task, {})
       } catch (error) {
         return this.#failed(run, task, error)
       }
@@ -214,9 +215,10 @@ export class Session<S = State, C = unknown> {
   async #beginPrepared(run: LiveRun, task: Task<C>): Promise<RunResult> {
     let entered: Promise<RunResult>
     try {
-      const resume = await prepare(task, this.#scope, (reason) => run.abort(reason))
+      const prepared = await prepare(task, this.#scope, (reason) => run.abort(reason))
+      if (prepared.stored !== undefined) return this.#answered(run, task, prepared.stored)
       try {
-        entered = this.#enter(run, await delegated(task, this.#scope), resume)
+        entered = this.#enter(run, await delegated(task, this.#scope), prepared)
       } catch (error) {
         await giveBack(this.#scope)
         throw error
@@ -228,9 +230,9 @@ export class Session<S = State, C = unknown> {
   }
 
   /** Throws where the run's options are refused; nothing has changed then. */
-  #enter(run: LiveRun, task: Task<C>, resume: Resume | undefined): Promise<RunResult> {
+  #enter(run: LiveRun, task: Task<C>, prepared: Prepared): Promise<RunResult> {
     const output = outputOf(task, this.#scope)
-    const turn = turnOf(task, this.#scope, this.#host, { resume, events: run.events, output })
+    const turn = turnOf(task, this.#scope, this.#host, { prepared, events: run.events, output })
     run.begin(turn)
     const { signal } = task.options
     const abort = (reason: unknown) => turn.life.cut('aborted', toAbortError(reason))
@@ -240,6 +242,14 @@ export class Session<S = State, C = unknown> {
       this.#settle(run, task, end)
     }
     return output === undefined ? runTurn(turn, settled) : runTurn(turn, settled, (text) => parseOutput(output, text))
+  }
+
+  /** The run of its key was stored: it ends as that did. */
+  #answered(run: LiveRun, task: Task<C>, stored: StoredTurn): RunResult {
+    tellStored(run.events, this.#scope, stored)
+    const result = storedResult(stored, this.#scope)
+    this.#settle(run, task, { result })
+    return result
   }
 
   #failed(run: LiveRun, task: Task<C>, error: unknown): Promise<never> {

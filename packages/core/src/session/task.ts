@@ -9,6 +9,8 @@ import type { SessionScope } from '../rings/session/session-scope.ts'
 import { inheritedInputs, passed } from '../rings/turn/inputs.ts'
 import { Turn } from '../rings/turn/turn.ts'
 import type { Resume, RunEvents } from '../rings/turn/turn-options.ts'
+import { digestOf } from '../seams/seal.ts'
+import type { BeginningRun, StoredTurn } from '../seams/session-store.ts'
 import { checkDecisions } from './decisions.ts'
 import type { RunOptions } from './options.ts'
 import { Relay } from './relay.ts'
@@ -32,7 +34,11 @@ export function turnOf<C>(
   { input, options }: Task<C>,
   scope: SessionScope,
   host: SessionHost,
-  { resume, events, output }: { resume: Resume | undefined; events: RunEvents; output: OutputPlan | undefined },
+  {
+    prepared: { resume, kept },
+    events,
+    output,
+  }: { prepared: Prepared; events: RunEvents; output: OutputPlan | undefined },
 ): Turn {
   const { setup } = scope.agent
   const messages = resume === undefined ? toMessages(input) : []
@@ -52,27 +58,58 @@ export function turnOf<C>(
     events: relay ?? events,
     format: output,
     resets: options.resets ?? 'allow',
+    kept,
   })
   if (relay !== undefined) relay.turn = turn
   return turn
 }
 
+/** What a run begins with that is stored, or that resumes; `stored` is the run that its key stands for. */
+export interface Prepared {
+  readonly resume?: Resume | undefined
+  readonly kept?: Kept | undefined
+  readonly stored?: StoredTurn | undefined
+}
+type Kept = NonNullable<Turn['options']['kept']>
+
 /** Before a run that is stored, or that resumes: the session is taken, then the decisions are checked. */
 export async function prepare<C>(
-  { decisions, input }: Task<C>,
+  task: Task<C>,
   scope: SessionScope,
   abort: (reason: unknown) => void,
-): Promise<Resume | undefined> {
+): Promise<Prepared> {
+  const { decisions, input } = task
   if (decisions === undefined) toMessages(input)
   const { keepers = [] } = scope
+  const kept = keepers.length === 0 ? undefined : await keptOf(task)
+  const beginning: BeginningRun = {
+    get turnId() {
+      return scope.comingTurnId
+    },
+    idempotencyKey: kept?.idempotencyKey,
+    inputDigest: kept?.inputDigest,
+    abort,
+  }
   let begun = 0
   try {
-    for (; begun < keepers.length; begun++) await keepers[begun]?.begin?.(abort)
-    return decisions === undefined ? undefined : await checkDecisions(scope, decisions)
+    for (; begun < keepers.length; begun++) {
+      const stored = await keepers[begun]?.begin?.(beginning)
+      if (stored === undefined) continue
+      await giveBack(scope, begun + 1)
+      return { stored }
+    }
+    return { resume: decisions === undefined ? undefined : await checkDecisions(scope, decisions), kept }
   } catch (error) {
     await giveBack(scope, begun)
     throw error
   }
+}
+
+/** What stands for the same again: the key, and the digest of what is asked. */
+async function keptOf<C>({ decisions, input, options: { idempotencyKey } }: Task<C>): Promise<Kept | undefined> {
+  if (idempotencyKey === undefined) return undefined
+  const asked = decisions === undefined ? toMessages(input) : { decisions }
+  return { idempotencyKey, inputDigest: await digestOf(asked) }
 }
 
 /** The task with its input as the layers leave it that it inherits from the agents above. */

@@ -209,11 +209,10 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ["if (this.$isLate('abort')) throw leftBehind(this)", '', 'a left layer aborts'],
     ["if (!this.$isLate('stop')) ", '', 'a left layer stops the loop'],
     [
-      'return this.$isLate(verb) || this.$state !== State.left || this.$exited',
+      'return this.$isLate(verb) || this.$state !== State.running',
       'return this.$isLate(verb)',
       'a layer that has returned changes fields',
     ],
-    ['this.$state !== State.left || this.$exited', 'true', 'a layer that was left as the run ended sets no answer'],
   ],
   'rings/turn/once.ts': [
     ['      () => (known.made = undefined),\n', '      () => {},\n', 'a once that failed is never tried again'],

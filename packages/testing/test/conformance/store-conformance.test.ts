@@ -41,7 +41,9 @@ const faults: [fault: string, breaks: Breaks, found: string][] = [
   ],
   [
     'writes a row when it is taken',
-    (store) => ({ load: async (key) => (await store.load(key)) ?? { version: 0, history: [], rest: { state: {} } } }),
+    (store) => ({
+      load: async (key) => (await store.load(key)) ?? { version: 0, owner: '', history: [], rest: { state: {} } },
+    }),
     'gives nothing for a session that was taken, but not written',
   ],
   ['keeps plain JSON', loaded(json), 'gives back every kind of message, bytes and URLs as such, and the whole rest'],
@@ -106,8 +108,8 @@ const faults: [fault: string, breaks: Breaks, found: string][] = [
     'tells no version in leases',
     (store) => ({
       acquire: async (key, ms) => {
-        const lease = await store.acquire(key, ms)
-        return lease && { ...lease, version: 0 }
+        const { lease, heldUntil } = await store.acquire(key, ms)
+        return lease === undefined ? { heldUntil } : { lease: { ...lease, version: 0 } }
       },
     }),
     'counts the turns, and tells the number with a session and with a lease',
@@ -133,8 +135,11 @@ const faults: [fault: string, breaks: Breaks, found: string][] = [
   [
     'writes a deleted session anew',
     (store) => ({
-      append: async (lease, version, turn) =>
-        store.append(lease, (await store.load(lease.key)) === undefined ? 0 : version, turn),
+      append: async (lease, version, turn) => {
+        if (version === 0 || (await store.load(lease.key)) !== undefined) return store.append(lease, version, turn)
+        const { lease: own } = await store.acquire(lease.key, 1000)
+        if (own !== undefined) await store.append(own, 0, { ...turn, from: 0 })
+      },
     }),
     'does not bring a session back that was deleted under a run',
   ],
@@ -167,7 +172,7 @@ const faults: [fault: string, breaks: Breaks, found: string][] = [
   [
     'ignores that a lease ran out',
     (_, clock) => leases(clock, { holds: (held, token) => held?.token === token }),
-    'refuses a writer whose lease ran out, though nobody else came',
+    'refuses a writer whose lease ran out, until it is renewed, if nobody else came',
   ],
   ['renews nothing', () => ({ renew: async () => true }), 'prolongs a lease that is renewed, from now on'],
   [
@@ -308,6 +313,7 @@ function shares(store: SessionStore): Partial<SessionStore> {
       const history = kept.get(name(lease.key))?.history ?? []
       kept.set(name(lease.key), {
         version: version + 1,
+        owner: lease.key.owner,
         history: [...history.slice(0, turn.from), ...turn.messages],
         rest: turn.rest,
       })
@@ -355,15 +361,16 @@ function leases(
     load: (key) => inner.load(key),
     delete: (key) => inner.delete(key),
     async acquire(key, ms) {
-      if (rules.free?.() !== true && (held.get(name(key))?.until ?? 0) > now()) return undefined
+      const until = held.get(name(key))?.until ?? 0
+      if (rules.free?.() !== true && until > now()) return { heldUntil: until }
       if (rules.slow === true) await undefined
       if (rules.anew === true) tokens = 0
       held.set(name(key), { token: ++tokens, until: now() + ms })
-      return { key, token: tokens, version: (await inner.load(key))?.version ?? 0 }
+      return { lease: { key, token: tokens, version: (await inner.load(key))?.version ?? 0 } }
     },
     async renew(lease, ms) {
       const at = held.get(name(lease.key))
-      if (!right(lease) || at === undefined) return false
+      if (at?.token !== lease.token) return false
       at.until = now() + ms
       return true
     },
@@ -372,7 +379,8 @@ function leases(
     },
     async append(lease, version, turn) {
       if (!right(lease)) throw new AlliumError('store.fenced', 'Too late.')
-      const own = (await inner.acquire(lease.key, 1e12)) as Lease
+      const { lease: own } = await inner.acquire(lease.key, 1e12)
+      if (own === undefined) throw new Error('The inner store is taken.')
       try {
         await inner.append(own, version, turn)
       } finally {

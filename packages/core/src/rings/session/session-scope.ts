@@ -95,9 +95,15 @@ export class SessionScope {
     return session
   }
 
-  nextTurnId(): string {
+  /** The id that the next run gets. */
+  get comingTurnId(): string {
     this.#turnPrefix ??= this.agent.setup.ids()
-    return `${this.#turnPrefix}:${this.#runCount++}`
+    return `${this.#turnPrefix}:${this.#runCount}`
+  }
+  nextTurnId(): string {
+    const id = this.comingTurnId
+    this.#runCount++
+    return id
   }
 
   /** Ids of the tool calls in the history: a provider that counts from 0 in each answer would repeat them. */

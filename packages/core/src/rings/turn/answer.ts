@@ -254,7 +254,7 @@ export class Answer {
   /** The run was cut while the answer was on its way through the turn's layers: the history has what left them. */
   asShown(): void {
     const { assembly, shown } = this.outlet
-    if (this.#askedForTools || assembly === undefined) return
+    if ((this.#askedForTools && !this.#complete) || assembly === undefined) return
     if (this.#message.exists) this.#message.replaceThoughts(assembly)
     else if (shown !== '') this.#message.interrupt(shown)
     this.#complete = true

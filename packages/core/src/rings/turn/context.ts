@@ -57,6 +57,11 @@ export interface TurnContext<S = StateOf, Config = unknown, C = unknown, P = unk
   block(reason: string, options?: BlockOptions): never
   /** Ends the loop after this step. */
   stop(reason?: string): void
+  /**
+   * Keeps data with the run: they are in the store's outbox once the run is stored, and not before; a run that is not stored
+   * leaves none. A sub-agent's go with the run of the agent above. Plain data, as `toJson` takes them.
+   */
+  record(topic: string, data: unknown): void
   /** Work that the run's completion awaits, but not its stream. A rejection goes to observers and the logger. */
   defer(promise: PromiseLike<unknown>): void
   /**
@@ -197,6 +202,9 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   override emit(event: CustomEvent): void {
     this.$turn.emit(event, isLate(this))
   }
+  record(topic: string, data: unknown): void {
+    if (!this.$isLate('record')) this.$acts.record(topic, data)
+  }
   defer(promise: PromiseLike<unknown>): void {
     this.$turn.afterwards.defer(promise, this.$name)
   }
@@ -248,7 +256,7 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   /** Whether a change has no effect: also where the layer has returned, which is not told. */
   $isMute(verb: string): boolean {
     if (this.$state === State.running && !this.$expired) return false
-    return this.$isLate(verb) || this.$state !== State.left || this.$exited
+    return this.$isLate(verb) || this.$state !== State.running
   }
   override $writes(key: string): StateWrite {
     if (this.$turn.told) return 'dropped'

@@ -41,4 +41,6 @@ export interface TurnOptions {
   format: { readonly responseFormat: ResponseFormat | undefined; readonly tool: ToolDef | undefined } | undefined
   /** Whether another attempt of a model call may take back what has reached the reader. */
   resets: 'allow' | 'refuse'
+  /** What who asks again with the same key is known by. */
+  kept: { readonly idempotencyKey: string; readonly inputDigest: string } | undefined
 }

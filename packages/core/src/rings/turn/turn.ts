@@ -1,10 +1,12 @@
 import { reasonText } from '../../errors/describe.ts'
 import type { CustomEvent, LayerLate, StreamEvent } from '../../events/events.ts'
+import { fromJson, toJson } from '../../messages/plain-json.ts'
 import { addUsage, noUsage, type Usage } from '../../messages/usage.ts'
 import type { Attempt, Call, Ring } from '../../onion/attempt.ts'
 import type { Hook } from '../../onion/hook.ts'
 import { nameOf } from '../../onion/misuse.ts'
 import { Capabilities } from '../../seams/capability.ts'
+import type { StoredRecord } from '../../seams/session-store.ts'
 import type { SessionScope } from '../session/session-scope.ts'
 import type { ToolCall } from '../tool/tool-call.ts'
 import { Afterwards } from './afterwards.ts'
@@ -38,6 +40,8 @@ export class Turn implements Call {
   /** What the run's own reader gets, where a layer maps it. */
   screen: Screen | undefined
   readonly toolCalls: ToolCallRecord[] = []
+  /** What layers and tools have recorded, to be stored with the run. */
+  records: StoredRecord[] | undefined
   maxSteps: number
   stepIndex: number
   callIndex = 0
@@ -145,6 +149,20 @@ export class Turn implements Call {
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
     this.#once ??= new Once(this)
     return this.#once.run(key, fn)
+  }
+
+  /** @throws AlliumError `state.invalid` where the data cannot be kept */
+  record(topic: string, data: unknown): void {
+    const { keepers, parent, agent } = this.session
+    if (keepers === undefined && parent !== undefined) return parent.$turn.record(topic, data)
+    if (keepers === undefined)
+      agent.warnOnce(
+        `record:${topic}`,
+        `ctx.record("${topic}") is kept nowhere: no layer stores the session. Use memory.persist.`,
+      )
+    const { ids, clock } = agent.setup
+    this.records ??= []
+    this.records.push({ id: ids(), topic, data: fromJson(toJson(data)), at: clock.now() })
   }
 
   stop(reason: string): void {

@@ -12,8 +12,9 @@ export function leave(run: Run, attempt: Attempt, reason: Fault): void {
   if (attempt.spared) run.open.add('endedAt')
   attempt.leftAt = run.time.now
   for (const holder of [...run.holders]) if (isInside(holder.attempt, attempt)) run.dropHeld?.(holder)
-  if (attempt.caller !== undefined && attempt.place !== attempt.caller.attempt.place) fire(attempt.place, reason)
   const inside = run.attempts.filter((one) => isInside(one, attempt))
+  for (const { caller, place } of inside)
+    if (caller !== undefined && place !== caller.attempt.place) fire(place, reason)
   for (const one of inside) one.core?.reject(reason)
   attempt.result.reject(reason)
   run.time.at(run.time.now + grace, () => {

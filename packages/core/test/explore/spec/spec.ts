@@ -13,7 +13,7 @@ import { type Cell, on, type Steps, VirtualTime } from './virtual-time.ts'
  *
  * Readings, where the text can be taken in two ways:
  *  1. A layer's signal is that of the place it stands in (rule 4): one left by a throw or return, where no signal fired,
- *     learns it from its own next(). Only the physical call is cut at once, and a place that was narrowed for the attempt.
+ *     learns it from its own next(). Only the physical call is cut at once, and places that were narrowed for the attempt or in it.
  *  2. The stream is reset where the next attempt opens, so a second attempt that fails in silence leaves nothing shown.
  *  3. "How a run ends is decided when the outermost layer has returned": block, abort and stop between that and
  *     `turn:end`, while layers of left attempts are waited for, change nothing; state, `once` and events are taken.
@@ -30,7 +30,7 @@ import { type Cell, on, type Steps, VirtualTime } from './virtual-time.ts'
  *     a pipe passes on at that very instant was seen is open.
  * 11. A pipe of a turn layer makes nothing of a turn in which no model was asked and no layer answered.
  * 12. Where the run has ended, an outer layer may be out before an inner one has unwound: that is left, and what it says
- *     while it unwinds still counts. When exactly the turn ends is open then.
+ *     while it unwinds still counts, but for the answer, which is no longer its own. When exactly the turn ends is open then.
  * 13. Who shares the `once` of another goes on at the very instant at which that one does: their order is open. So is all,
  *     where they began it at one instant, or where one of them decides something there (leaves, ends, denies, changes).
  */

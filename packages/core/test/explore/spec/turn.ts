@@ -1,6 +1,6 @@
 import type { Act } from '../case.ts'
 import { inOrder, type Outcome } from '../outcome.ts'
-import { end, gone } from './ends.ts'
+import { end, gone, leftAt } from './ends.ts'
 import { type Answer, type Attempt, Fault, type Layer, outerOf, type Run } from './run.ts'
 import { flow, forget, mayReset, reset, restart, textOf } from './stream.ts'
 
@@ -87,7 +87,7 @@ export function turnSaid(run: Run, out: readonly Parameters<typeof textOf>[0][nu
 /** `ctx.output = …` */
 export function output(run: Run, me: Layer, act: Act & { do: 'output' }): void {
   const { inner, attempt, plan } = me
-  if (gone(attempt) || me.exited) return
+  if (gone(attempt) || leftAt(attempt) !== undefined || me.exited) return
   const own = `output of ${plan.name}`
   if (inner?.state !== 'succeeded') {
     me.output = act.what === 'own' ? own : `${me.output ?? ''}+`
@@ -129,7 +129,7 @@ export function closeHistory(run: Run): void {
   for (const layer of [...run.holders]) dropHeld(run, layer)
   if (ended.kind === 'blocked') retract(run)
   // Layers of the turn that had not returned yet would have changed it: the history has what was seen.
-  else if (run.answer !== undefined && run.answer.asks === undefined) answers(run, shownText(run))
+  else if (run.answer !== undefined && (run.answer.asks === undefined || run.complete)) answers(run, shownText(run))
   else if (run.answer === undefined && shownText(run) !== '') {
     run.output = shownText(run)
     history.push({ role: 'assistant', text: run.output, interrupted: true })

@@ -24,14 +24,32 @@ export function turnOf(text: string, from = 0, state: Record<string, unknown> = 
     { role: 'user', content: text },
     { role: 'assistant', content: `re: ${text}` },
   ]
-  return { turnId: `turn-${text}`, status: 'completed', from, messages, rest: { state } }
+  return storedTurn({ turnId: `turn-${text}`, answer: `re: ${text}`, from, messages, rest: { state } })
+}
+
+/** A turn that was completed, with what a case says. */
+export function storedTurn(turn: Pick<StoredTurn, 'turnId' | 'messages' | 'rest'> & Partial<StoredTurn>): StoredTurn {
+  const usage = { inputTokens: 0, outputTokens: 0, calls: 0 }
+  const { turnId } = turn
+  const own = { rootId: turnId, agent: 'agent', status: 'completed', startedAt: 1000, endedAt: 2000, from: 0 } as const
+  return { ...own, usage, answer: null, records: [], ...turn }
 }
 
 /** Takes a session that nobody has. */
 export async function take(store: SessionStore, key: SessionKey, ms: number): Promise<Lease> {
-  const lease = await store.acquire(key, ms)
+  const { lease } = await store.acquire(key, ms)
   check(lease !== undefined, `acquire() gives a lease of a session that nobody has (${JSON.stringify(key)})`)
   return lease
+}
+
+/** Whether somebody has a session, who is told until when. */
+export async function isHeld(store: SessionStore, key: SessionKey, ms: number): Promise<boolean> {
+  const { lease, heldUntil } = await store.acquire(key, ms)
+  check(
+    lease !== undefined || Number.isFinite(heldUntil),
+    `acquire() of a session that is taken tells until when, in milliseconds, but told ${show(heldUntil)}`,
+  )
+  return lease === undefined
 }
 
 /** Takes the session, appends the turns one after the other, and gives it free. */

@@ -18,7 +18,7 @@ export const contentCases: StoreCases = {
     await add(bench, chat, richTurn())
     const { messages, rest } = richTurn()
     const stored = await bench.other.load(chat)
-    checkEqual(stored, { version: 1, history: messages, rest }, 'load() gives what was appended')
+    checkEqual(stored, { version: 1, owner: chat.owner, history: messages, rest }, 'load() gives what was appended')
   },
 
   async 'gives back any text, whatever is in it'(bench) {
@@ -67,6 +67,7 @@ export const contentCases: StoreCases = {
       await bench.other.load(chat),
       {
         version: 3,
+        owner: chat.owner,
         history: [waits.messages[0], ...turnOf('three').messages],
         rest: { state: { three: 3 } },
       },

@@ -42,7 +42,7 @@ export const copyCases: StoreCases = {
 
 function expected(): StoredSession {
   const { messages, rest } = richTurn()
-  return { version: 1, history: messages, rest }
+  return { version: 1, owner: chat.owner, history: messages, rest }
 }
 
 /** Changes every plain object and list, however deep. */

@@ -1,7 +1,7 @@
 import type { SessionKey, SessionStore } from '@allium/core'
 import { check, checkEqual } from '../check.ts'
 import { hostileNames, lookAlikes } from '../hostile-names.ts'
-import { add, chat, type StoreBench, type StoreCases, textsIn, turnOf } from './bench.ts'
+import { add, chat, isHeld, type StoreBench, type StoreCases, take, textsIn, turnOf } from './bench.ts'
 
 /** No session is another one. */
 export const keyCases: StoreCases = {
@@ -70,9 +70,9 @@ export const keyCases: StoreCases = {
         `The owner ${JSON.stringify(owner)} finds nothing`,
       )
     const bob = { ...chat, owner: 'bob' }
-    const lease = await bench.store.acquire(chat, bench.lease)
-    check((await bench.other.acquire(bob, bench.lease)) !== undefined, 'and waits for nobody: a lease tells nothing')
-    if (lease !== undefined) await bench.store.release(lease)
+    const lease = await take(bench.store, chat, bench.lease)
+    check(!(await isHeld(bench.other, bob, bench.lease)), 'and waits for nobody: a lease tells nothing')
+    await bench.store.release(lease)
     await bench.other.delete(bob)
     checkEqual(await textsIn(bench.other, chat), ['secret', 're: secret'], 'and can delete nothing')
   },
@@ -105,8 +105,9 @@ async function eachHasItsOwn(store: SessionStore, keys: readonly SessionKey[]): 
 
 /** Whether the store takes the key; it may refuse it by throwing. */
 async function takes(bench: StoreBench, key: SessionKey): Promise<boolean> {
-  const lease = await bench.store.acquire(key, bench.lease).catch(() => 'refused' as const)
-  if (lease === 'refused') return false
+  const acquired = await bench.store.acquire(key, bench.lease).catch(() => undefined)
+  if (acquired === undefined) return false
+  const { lease } = acquired
   check(lease !== undefined, `${nameOf(key)} is not taken by another session`)
   const refused = await bench.store.append(lease, lease.version, turnOf(nameOf(key))).then(
     () => false,

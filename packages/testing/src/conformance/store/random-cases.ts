@@ -43,7 +43,7 @@ class Actor {
   }
 
   async #acquire(key: SessionKey): Promise<void> {
-    const lease = await this.bench.store.acquire(key, this.bench.lease * 1000)
+    const { lease } = await this.bench.store.acquire(key, this.bench.lease * 1000)
     const free = !this.#leases.has(key.sessionId)
     check((lease !== undefined) === free, `${this.tenant} ${free ? 'takes' : 'does not take'} "${key.sessionId}"`)
     if (lease === undefined) return
@@ -61,7 +61,8 @@ class Actor {
     checkEqual(refused, wrong === 1 ? 'store.conflict' : undefined, `append() for version ${version + wrong}`)
     if (refused !== undefined) return
     const { from, messages, rest } = turn
-    this.#model.set(key.sessionId, { version: version + 1, history: [...history.slice(0, from), ...messages], rest })
+    const after = [...history.slice(0, from), ...messages]
+    this.#model.set(key.sessionId, { version: version + 1, owner: key.owner, history: after, rest })
   }
 
   async #release(key: SessionKey): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Message, Snapshot, StoredTurn } from '@allium/core'
+import { storedTurn } from './bench.ts'
 
 /** Texts that a careless encoding changes. */
 export const texts: readonly string[] = [
@@ -60,7 +61,7 @@ export function richTurn(): StoredTurn {
     },
     { role: 'assistant', content: 'Half an ans', interrupted: true },
   ]
-  return { turnId: 't1', version: '2.1', status: 'aborted', from: 0, messages, rest: richRest() }
+  return storedTurn({ turnId: 't1', version: '2.1', status: 'aborted', messages, rest: richRest() })
 }
 
 function richRest(): Omit<Snapshot, 'history'> {

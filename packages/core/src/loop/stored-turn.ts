@@ -1,0 +1,38 @@
+import type { Turn } from '../rings/turn/turn.ts'
+import type { StoredStatus, StoredTurn } from '../seams/session-store.ts'
+import { codeOf, keptReasonOf } from './end-reason.ts'
+
+/** A run as a store keeps it: what it has changed in the history, and what the session is after it. */
+export function storedTurn(turn: Turn, status: StoredStatus): StoredTurn {
+  const { session, turnId, rootId, startedAt, usage, answer, options, records } = turn
+  const { version, name, clock } = session.agent.setup
+  const from = Math.min(session.stored, session.history.changedFrom)
+  const { history: messages, ...rest } = session.snapshot(from)
+  const stored: StoredTurn = {
+    turnId,
+    rootId,
+    agent: name,
+    status,
+    startedAt,
+    usage: { ...usage },
+    answer: answer.output,
+    records: [...(records ?? [])],
+    from,
+    messages,
+    rest,
+  }
+  if (version !== undefined) stored.version = version
+  if (status !== 'running') stored.endedAt = clock.now()
+  if (options.resume?.suspension !== undefined) stored.resumes = options.resume.suspension.turnId
+  const [reason, code] = [keptReasonOf(turn), codeOf(turn)]
+  if (reason !== undefined) stored.reason = reason
+  if (code !== undefined) stored.code = code
+  if (options.kept !== undefined) Object.assign(stored, options.kept)
+  return stored
+}
+
+/** While a run goes on: those who store the session get it as it stands. */
+export async function keepStep(turn: Turn): Promise<void> {
+  for (const keeper of turn.session.keepers ?? [])
+    if (keeper.step !== undefined) await keeper.step(storedTurn(turn, 'running'))
+}

@@ -1,0 +1,139 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import { describe } from '../errors/describe.ts'
+import { isPlain } from './json.ts'
+
+/**
+ * A value as JSON text, from which {@link fromJson} makes the same value again: plain objects and lists, and in them bytes,
+ * URLs, dates, maps, sets, bigints, NaN, ±Infinity and -0. An undefined field is left out, as JSON does. Stores, event logs,
+ * journals and cassettes keep values in this form.
+ *
+ * @throws AlliumError `state.invalid` for anything else, with the path of the key
+ */
+export function toJson(value: unknown): string {
+  return write(value, [], new Set()) ?? 'null'
+}
+
+/** The value that {@link toJson} was given. @throws AlliumError `state.invalid` where the text is none of its kind */
+export function fromJson(text: string): unknown {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new AlliumError('state.invalid', 'The text is no JSON: it was cut, or changed. Nothing was read.', { cause })
+  }
+  return text.includes('"$') ? read(value) : value
+}
+
+type Path = readonly (string | number)[]
+
+/** How deep a value may be. */
+const deepest = 500
+
+/** Undefined for what JSON leaves out. `around` are the objects that the value stands in. */
+function write(value: unknown, path: Path, around: Set<object>): string | undefined {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return JSON.stringify(value)
+  if (typeof value === 'number') return number(value)
+  if (typeof value === 'bigint') return tagged('$bigint', String(value))
+  if (value === undefined) return undefined
+  if (typeof value !== 'object') throw invalid(path, describe(value))
+  if (around.has(value)) throw invalid(path, 'an object that stands in itself')
+  if (around.size === deepest) throw invalid(path, `more than ${deepest} objects deep`)
+  around.add(value)
+  const text = object(value, path, around)
+  around.delete(value)
+  return text
+}
+
+function number(value: number): string {
+  if (Object.is(value, -0)) return tagged('$number', '-0')
+  return Number.isFinite(value) ? String(value) : tagged('$number', String(value))
+}
+
+function object(value: object, path: Path, around: Set<object>): string {
+  if (Array.isArray(value)) return list(value, path, around)
+  if (isPlain(value)) return fields(value as Record<string, unknown>, path, around)
+  if (value instanceof Uint8Array) return tagged('$bytes', toBase64(value))
+  if (value instanceof URL) return tagged('$url', value.href)
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return tagged('$date', value.toISOString())
+  if (value instanceof Map) return `{"$map":${list([...value].flat(), path, around)}}`
+  if (value instanceof Set) return `{"$set":${list([...value], path, around)}}`
+  throw invalid(path, value instanceof Date ? 'a date that is none' : classOf(value))
+}
+
+function list(items: readonly unknown[], path: Path, around: Set<object>): string {
+  const texts = Array.from(items, (item, i) => write(item, [...path, i], around) ?? 'null')
+  return `[${texts.join()}]`
+}
+
+/** A key that begins with `$` gets another one, so that no value can pose as a tag. */
+function fields(value: Record<string, unknown>, path: Path, around: Set<object>): string {
+  const texts: string[] = []
+  for (const key of Object.keys(value)) {
+    const text = write(value[key], [...path, key], around)
+    if (text !== undefined) texts.push(`${JSON.stringify(key.startsWith('$') ? `$${key}` : key)}:${text}`)
+  }
+  return `{${texts.join()}}`
+}
+
+function tagged(tag: keyof typeof tags, text: string): string {
+  return `{"${tag}":${JSON.stringify(text)}}`
+}
+
+/** Changes what was parsed in place. */
+function read(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    for (const [i, item] of value.entries()) value[i] = read(item)
+    return value
+  }
+  const own = Object.entries(value)
+  const [first] = own
+  if (own.length === 1 && first !== undefined && first[0].startsWith('$') && !first[0].startsWith('$$'))
+    return untagged(first[0], first[1])
+  return Object.fromEntries(own.map(([key, item]) => [key.startsWith('$$') ? key.slice(1) : key, read(item)]))
+}
+
+function untagged(tag: string, value: unknown): unknown {
+  const make = Object.hasOwn(tags, tag) ? tags[tag as keyof typeof tags] : undefined
+  if (make === undefined)
+    throw new AlliumError(
+      'state.invalid',
+      `The text has a value with the tag ${describe(tag)}, which this version does not know. A newer one has written it.`,
+    )
+  return make(read(value))
+}
+
+const tags = {
+  $bytes: (text: unknown) => Uint8Array.from(atob(String(text)), (char) => char.charCodeAt(0)),
+  $url: (text: unknown) => new URL(String(text)),
+  $date: (text: unknown) => new Date(String(text)),
+  $bigint: (text: unknown) => BigInt(String(text)),
+  $number: (text: unknown) => Number(text),
+  $map: (items: unknown) => new Map(pairs(items as unknown[])),
+  $set: (items: unknown) => new Set(items as unknown[]),
+}
+
+function pairs(items: readonly unknown[]): [unknown, unknown][] {
+  return Array.from({ length: items.length / 2 }, (_, i) => [items[2 * i], items[2 * i + 1]])
+}
+
+function classOf(value: object): string {
+  const name: unknown = Object.getPrototypeOf(value)?.constructor?.name
+  return typeof name === 'string' ? `an object of the class ${name.slice(0, 60)}` : 'an object of a class'
+}
+
+/** One character for each byte: spreading them into one call would overflow the stack with large files. */
+function toBase64(bytes: Uint8Array): string {
+  let text = ''
+  for (const byte of bytes) text += String.fromCharCode(byte)
+  return btoa(text)
+}
+
+function invalid(path: Path, what: string): AlliumError {
+  const at = path.length === 0 ? 'The value' : `The value of ${describe(path.join('.'))}`
+  return new AlliumError(
+    'state.invalid',
+    `${at} is ${what}, which cannot be kept. Keep plain data: JSON, bytes, URLs, dates, maps, sets, bigints.`,
+    { details: { key: path.join('.') } },
+  )
+}

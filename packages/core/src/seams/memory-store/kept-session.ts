@@ -1,0 +1,87 @@
+import type { Message } from '../../messages/message.ts'
+import { toJson } from '../../messages/plain-json.ts'
+import type { SessionKey, SessionSummary, StoredSession, StoredTurn, WaitingCall } from '../session-store.ts'
+import { ownCopy } from './copy.ts'
+
+/** One session as the memory store keeps it: every turn that was appended, and the lease. */
+export class KeptSession {
+  readonly turns: StoredTurn[] = []
+  open: StoredTurn | undefined
+  /** By the wall clock. */
+  updatedAt = 0
+  /** Of the last lease; `until` is 0 once that was given back. */
+  token = 0
+  until = 0
+
+  constructor(readonly key: SessionKey) {}
+
+  get version(): number {
+    return this.turns.length
+  }
+  get last(): StoredTurn | undefined {
+    return this.turns.at(-1)
+  }
+
+  /** As it was after so many turns; undefined where nothing was stored. */
+  loaded(version = this.turns.length): StoredSession | undefined {
+    const last = this.turns[version - 1]
+    if (last === undefined && this.open === undefined) return undefined
+    const session: StoredSession = {
+      version,
+      owner: this.key.owner,
+      history: this.history(version),
+      rest: last?.rest ?? { state: {} },
+    }
+    if (this.open !== undefined && version === this.version) session.open = this.open
+    return ownCopy(session)
+  }
+
+  history(version = this.turns.length): Message[] {
+    let history: Message[] = []
+    for (const { from, messages } of this.turns.slice(0, version)) history = [...history.slice(0, from), ...messages]
+    return history
+  }
+
+  find(by: { turnId: string } | { idempotencyKey: string }): StoredTurn | undefined {
+    const all = this.open === undefined ? this.turns : [...this.turns, this.open]
+    const found = all.find((turn) =>
+      'turnId' in by ? turn.turnId === by.turnId : turn.idempotencyKey === by.idempotencyKey,
+    )
+    return ownCopy(found)
+  }
+
+  summary(): SessionSummary | undefined {
+    const { key, version, last, open, updatedAt } = this
+    const status = open?.status ?? last?.status
+    return status === undefined ? undefined : { key, version, status, updatedAt }
+  }
+
+  waiting(): WaitingCall[] {
+    const { key, last } = this
+    const { turnId = '', calls = {} } = last?.rest.suspension ?? {}
+    return Object.entries(calls).map(([callId, { name, expiresAt }]) => ({
+      key,
+      turnId,
+      callId,
+      name,
+      ...(expiresAt !== undefined && { expiresAt }),
+    }))
+  }
+}
+
+/** Whether two runs are the same to the last field. */
+export function sameTurn(a: StoredTurn, b: StoredTurn): boolean {
+  return toJson(sorted(a)) === toJson(sorted(b))
+}
+
+/** With its keys in order. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, item]) => item !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, item]) => [key, sorted(item)]),
+  )
+}

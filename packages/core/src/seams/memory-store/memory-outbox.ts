@@ -1,0 +1,70 @@
+import type { Clock } from '../clock.ts'
+import type { Outbox, OutboxRecord, StoredTurn } from '../session-store.ts'
+import { ownCopy } from './copy.ts'
+
+interface Kept {
+  readonly record: OutboxRecord
+  /** When it was added, by the monotonic clock. */
+  readonly since: number
+  /** Until when a consumer has it; Infinity once it is done. */
+  readonly until: Map<string, number>
+}
+
+export interface OutboxOptions {
+  /** Who takes records: one that all of them have done goes. @default none: records go after `keepRecords` */
+  consumers?: readonly string[]
+  /** Milliseconds that a record stays at most. @default 30 days */
+  keepRecords?: number
+}
+
+const month = 30 * 24 * 60 * 60 * 1000
+
+/** The outbox of a store in this process. */
+export class MemoryOutbox implements Outbox {
+  readonly #clock: Clock
+  readonly #consumers: readonly string[]
+  readonly #keep: number
+  readonly #kept = new Map<string, Kept>()
+
+  constructor(clock: Clock, { consumers = [], keepRecords = month }: OutboxOptions) {
+    this.#clock = clock
+    this.#consumers = consumers
+    this.#keep = keepRecords
+  }
+
+  add(tenant: string, { turnId, records }: StoredTurn): void {
+    const since = this.#clock.monotonic()
+    for (const record of records)
+      this.#kept.set(record.id, { record: { ...record, tenant, turnId }, since, until: new Map() })
+  }
+
+  async take(consumer: string, limit: number, ms: number): Promise<OutboxRecord[]> {
+    this.#drop()
+    const now = this.#clock.monotonic()
+    const free = [...this.#kept.values()].filter(({ until }) => (until.get(consumer) ?? 0) <= now)
+    const taken = free.slice(0, limit)
+    for (const { until } of taken) until.set(consumer, now + ms)
+    return taken.map(({ record }) => ownCopy(record))
+  }
+
+  async done(consumer: string, ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      const kept = this.#kept.get(id)
+      kept?.until.set(consumer, Number.POSITIVE_INFINITY)
+      if (kept !== undefined && this.#isDone(kept)) this.#kept.delete(id)
+    }
+  }
+
+  #isDone({ until }: Kept): boolean {
+    const isDone = (consumer: string) => until.get(consumer) === Number.POSITIVE_INFINITY
+    return this.#consumers.length > 0 && this.#consumers.every(isDone)
+  }
+
+  #drop(): void {
+    const before = this.#clock.monotonic() - this.#keep
+    for (const [id, { since }] of this.#kept) {
+      if (since > before) return
+      this.#kept.delete(id)
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import { AlliumError } from '../../errors/allium-error.ts'
+import { type Clock, systemClock } from '../clock.ts'
+import type { Lease, SessionKey, SessionStore, StoredTurn } from '../session-store.ts'
+import { ownCopy } from './copy.ts'
+import { KeptSession, sameTurn } from './kept-session.ts'
+import { MemoryOutbox, type OutboxOptions } from './memory-outbox.ts'
+import { pageOf } from './page.ts'
+
+export interface MemoryStoreOptions extends OutboxOptions {
+  clock?: Clock
+}
+
+/** Keeps sessions in this process, as copies. For tests, and for what need not outlive it. */
+export function memoryStore({ clock = systemClock, ...records }: MemoryStoreOptions = {}): SessionStore {
+  const sessions = new Map<string, KeptSession>()
+  const outbox = new MemoryOutbox(clock, records)
+  let tokens = 0
+
+  const sessionOf = (key: SessionKey) => {
+    const name = nameOf(key)
+    const session = sessions.get(name) ?? new KeptSession(ownCopy(key))
+    sessions.set(name, session)
+    return session
+  }
+  const isHeld = ({ until }: KeptSession) => until > clock.monotonic()
+  /** Under a live lease. */
+  const held = (lease: Lease) => {
+    const session = sessions.get(nameOf(lease.key))
+    if (session === undefined || session.token !== lease.token || !isHeld(session)) throw fenced(lease.key)
+    return session
+  }
+  const free = ({ key, token }: Lease) => {
+    const session = sessions.get(nameOf(key))
+    if (session?.token === token) session.until = 0
+  }
+  const of = (tenant: string, owner: string | undefined) =>
+    [...sessions.values()].filter(({ key }) => key.tenant === tenant && (owner === undefined || key.owner === owner))
+  const forget = (kept: readonly KeptSession[]) => {
+    for (const { key } of kept) sessions.delete(nameOf(key))
+    return kept.filter((session) => session.summary() !== undefined).length
+  }
+  const waitingCalls = (tenant: string) =>
+    of(tenant, undefined).flatMap((session) => session.waiting().map((call) => ({ session, call })))
+
+  return {
+    load: async (key, { version } = {}) => sessions.get(nameOf(key))?.loaded(version),
+    async acquire(key, ms) {
+      const session = sessionOf(key)
+      const left = session.until - clock.monotonic()
+      if (left > 0) return { heldUntil: clock.now() + left }
+      session.token = ++tokens
+      session.until = clock.monotonic() + ms
+      const { token, version, open } = session
+      return { lease: { key: session.key, token, version, ...(open !== undefined && { open: true }) } }
+    },
+    async renew({ key, token }, ms) {
+      const session = sessions.get(nameOf(key))
+      if (session === undefined || session.token !== token || session.until === 0) return false
+      session.until = clock.monotonic() + ms
+      return true
+    },
+    release: async (lease) => free(lease),
+    async checkpoint(lease, version, turn) {
+      const copy = ownCopy(turn)
+      const session = held(lease)
+      check(session, version, copy)
+      session.open = copy
+      session.updatedAt = clock.now()
+    },
+    async append(lease, version, turn, { release = false } = {}) {
+      const copy = ownCopy(turn)
+      const known = sessions.get(nameOf(lease.key))?.turns.find(({ turnId }) => turnId === turn.turnId)
+      if (known === undefined || !sameTurn(known, copy)) {
+        const session = held(lease)
+        if (known !== undefined) throw taken(lease.key, turn)
+        check(session, version, copy)
+        session.turns.push(copy)
+        session.open = undefined
+        session.updatedAt = clock.now()
+        outbox.add(lease.key.tenant, copy)
+      }
+      if (release) free(lease)
+    },
+    find: async (key, by) => sessions.get(nameOf(key))?.find(by),
+    async list({ tenant, owner, cursor, limit }) {
+      const all = of(tenant, owner).flatMap((session) => session.summary() ?? [])
+      return pageOf(all, (one) => [-one.updatedAt, nameOf(one.key)], { cursor, limit })
+    },
+    async waiting({ tenant, cursor, limit }) {
+      const calls = waitingCalls(tenant)
+      const rank = ({ session, call }: (typeof calls)[0]): [number, string] => [
+        session.updatedAt,
+        JSON.stringify([nameOf(call.key), call.callId]),
+      ]
+      const { items, ...rest } = pageOf(calls, rank, { cursor, limit })
+      return { items: items.map(({ call }) => call), ...rest }
+    },
+    async findWaiting({ tenant, token }) {
+      const found = waitingCalls(tenant).find(
+        ({ session, call }) => session.last?.rest.suspension?.calls[call.callId]?.token === token,
+      )
+      return found?.call
+    },
+    async delete(key) {
+      sessions.delete(nameOf(key))
+    },
+    erase: async ({ tenant, owner }) => forget(of(tenant, owner)),
+    async expire({ olderThan }) {
+      const before = clock.now() - olderThan
+      const stays = (session: KeptSession) =>
+        isHeld(session) || session.waiting().some(({ expiresAt = 0 }) => expiresAt > clock.now())
+      return forget([...sessions.values()].filter((session) => session.updatedAt < before && !stays(session)))
+    },
+    outbox,
+  }
+}
+
+function check(session: KeptSession, version: number, { from, turnId }: StoredTurn): void {
+  if (session.version !== version) throw conflict(session.key, version, session.version)
+  const { length } = session.history()
+  if (from <= length) return
+  throw new AlliumError(
+    'store.conflict',
+    `The turn "${turnId}" begins at message ${from} of the session "${session.key.sessionId}", which has ${length}. Load it again, and repeat the run.`,
+  )
+}
+
+/** A list in JSON, so that no id can pose as another's. */
+function nameOf({ tenant, owner, sessionId }: SessionKey): string {
+  return JSON.stringify([tenant, owner, sessionId])
+}
+
+function fenced({ sessionId }: SessionKey): AlliumError {
+  return new AlliumError(
+    'store.fenced',
+    `The lease of the session "${sessionId}" was lost: it ran out, and somebody else may have gone on. Nothing was stored.`,
+  )
+}
+
+function conflict({ sessionId }: SessionKey, expected: number, found: number): AlliumError {
+  return new AlliumError(
+    'store.conflict',
+    `The session "${sessionId}" has ${found} stored turns, where ${expected} were expected. Load it again, and repeat the run.`,
+  )
+}
+
+function taken({ sessionId }: SessionKey, { turnId }: StoredTurn): AlliumError {
+  return new AlliumError(
+    'store.conflict',
+    `The session "${sessionId}" has another turn under the id "${turnId}". The first one stays. Give each agent ids of its own.`,
+  )
+}

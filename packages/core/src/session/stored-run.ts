@@ -1,0 +1,87 @@
+import { AbortError } from '../errors/abort-error.ts'
+import { AlliumError } from '../errors/allium-error.ts'
+import { type ErrorCode, errorCodes } from '../errors/codes.ts'
+import type { RunStatus } from '../events/events.ts'
+import type { RunResult } from '../loop/run-result.ts'
+import type { Part, ToolCallPart } from '../messages/message.ts'
+import type { SessionScope } from '../rings/session/session-scope.ts'
+import type { RunEvents, ToolCallRecord } from '../rings/turn/turn-options.ts'
+import type { StoredTurn } from '../seams/session-store.ts'
+import type { PendingCall } from '../state/snapshot.ts'
+
+/** The stream of a run that was answered from the store: its text at once, and its end. */
+export function tellStored(events: RunEvents, scope: SessionScope, stored: StoredTurn): void {
+  const { turnId, answer, usage, reason, rest } = stored
+  if (answer !== null && answer !== '') void events.push({ type: 'text-delta', delta: answer })
+  const status = endOf(stored)
+  const turnIndex = Math.max(0, (rest.turnCount ?? 1) - 1)
+  const told = reason === undefined || status === 'failed' ? {} : { reason }
+  const pending = status === 'suspended' ? { pending: pendingOf(stored, scope) } : {}
+  const end = { turnId, turnIndex, status, usage: { ...usage }, ...told, ...pending }
+  void events.push({ type: 'turn:end', sessionId: scope.id, ...end })
+}
+
+/**
+ * What a stored run came to, as it ended.
+ *
+ * @throws what it ended with, where it was aborted, failed or interrupted
+ */
+export function storedResult(stored: StoredTurn, scope: SessionScope): RunResult {
+  const { turnId, answer, usage, messages, reason, code, resumes, rest } = stored
+  const status = endOf(stored)
+  if (status === 'aborted' || status === 'failed') throw failureOf(stored, scope.id)
+  const result: RunResult = {
+    text: answer ?? '',
+    output: answer,
+    status,
+    state: { ...rest.state },
+    usage: { ...usage },
+    messages,
+    toolCalls: callsOf(messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content))),
+    pending: pendingOf(stored, scope),
+    turnId,
+    sessionId: scope.id,
+  }
+  if (reason !== undefined) result.reason = reason
+  if (code !== undefined) result.code = code
+  if (resumes !== undefined) result.resumes = resumes
+  return result
+}
+
+/** Calls of a run that still wait. */
+function pendingOf({ turnId }: StoredTurn, scope: SessionScope): PendingCall[] {
+  return scope.suspension?.turnId === turnId ? scope.pending : []
+}
+
+function endOf({ status }: StoredTurn): RunStatus {
+  if (status === 'running' || status === 'interrupted') return 'failed'
+  return status === 'closed' ? 'completed' : status
+}
+
+function failureOf(stored: StoredTurn, sessionId: string): Error {
+  const { answer, usage, messages, turnId } = stored
+  const error = errorOf(stored)
+  const partial = { text: answer ?? '', usage: { ...usage }, messages, turnId, sessionId }
+  return Object.defineProperty(error, 'partial', { value: partial, writable: true, configurable: true })
+}
+
+function errorOf({ status, reason = '', code, turnId }: StoredTurn): Error {
+  if (status === 'aborted') return new AbortError(reason)
+  if (status !== 'failed')
+    return new AlliumError(
+      'run.interrupted',
+      `The run "${turnId}" of this key was interrupted: its process was lost. What it had done is in the history. Ask again with another key.`,
+    )
+  const known = errorCodes.includes(code as ErrorCode) ? (code as ErrorCode) : 'run.failed'
+  return new AlliumError(known, `The run "${turnId}" of this key has failed: ${reason}`)
+}
+
+function callsOf(parts: readonly Part[]): ToolCallRecord[] {
+  const calls = parts.filter((part): part is ToolCallPart => part.type === 'tool-call')
+  return calls.flatMap(({ callId, name, args }) => {
+    const result = parts.find((part) => part.type === 'tool-result' && part.callId === callId)
+    if (result?.type !== 'tool-result') return []
+    const { content, isError = false } = result
+    return [{ callId, name, args, result: { callId, content, isError, status: isError ? 'error' : 'ok' } }]
+  })
+}
