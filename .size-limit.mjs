@@ -11,6 +11,8 @@ const packs = {
   prices: 2,
   providers: 9,
   resilience: 2,
+  'store-sql': 3,
+  'store-sqlite': 6,
   testing: 29,
   tools: 13,
 }

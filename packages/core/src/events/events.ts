@@ -2,6 +2,7 @@ import type { ProviderMetadata } from '../messages/message.ts'
 import type { ToolStatus } from '../messages/tool-status.ts'
 import type { Usage } from '../messages/usage.ts'
 import type { ContentChunk, FinishChunk, FinishReason, ModelWarning } from '../model/chunk.ts'
+import type { PendingCall } from '../state/snapshot.ts'
 
 export type RunStatus = 'completed' | 'stopped' | 'blocked' | 'suspended' | 'aborted' | 'failed'
 
@@ -31,6 +32,8 @@ export interface TurnEnd extends InTurn {
   code?: string
   retryAfter?: number
   usage: Usage
+  /** Of a suspended run: the calls that wait for a decision, for the run's own reader alone. Observers get none: it has tokens. */
+  pending?: readonly PendingCall[]
 }
 export interface StepStart extends InStep {
   type: 'step:start'

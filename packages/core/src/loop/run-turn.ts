@@ -113,7 +113,8 @@ function tellEnd(turn: Turn, status: RunStatus): RunEnd {
   turn.screen?.flush()
   turn.told = true
   if (observers.has('turn:end')) observers.emit('turn:end', { ...full })
-  void turn.events.push(event)
+  const pending = status === 'suspended' ? { pending: session.pending } : undefined
+  void turn.events.push(pending === undefined ? event : { ...event, ...pending })
   return full
 }
 

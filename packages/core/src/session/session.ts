@@ -246,7 +246,7 @@ export class Session<S = State, C = unknown> {
 
   /** The run of its key was stored: it ends as that did. */
   #answered(run: LiveRun, task: Task<C>, stored: StoredTurn): RunResult {
-    tellStored(run.events, this.id, stored)
+    tellStored(run.events, this.#scope, stored)
     const result = storedResult(stored, this.#scope)
     this.#settle(run, task, { result })
     return result

@@ -1,0 +1,35 @@
+import { AlliumError, type SessionKey } from '@allium/core'
+
+/** A lease ran out, or was taken over. */
+export function fenced({ sessionId }: SessionKey): AlliumError {
+  return new AlliumError(
+    'store.fenced',
+    `The lease of the session "${sessionId}" was lost: it ran out, and somebody else may have gone on. Nothing was stored.`,
+  )
+}
+
+/** Why a run cannot be stored where it is to stand, if it cannot. */
+export function conflictOf(
+  { sessionId }: SessionKey,
+  session: { version: number; length: number },
+  turn: { version: number; from: number; turnId: string },
+): AlliumError | undefined {
+  if (session.version !== turn.version)
+    return new AlliumError(
+      'store.conflict',
+      `The session "${sessionId}" has ${session.version} stored turns, where ${turn.version} were expected. Load it again, and repeat the run.`,
+    )
+  if (turn.from <= session.length) return undefined
+  return new AlliumError(
+    'store.conflict',
+    `The turn "${turn.turnId}" begins at message ${turn.from} of the session "${sessionId}", which has ${session.length}. Load it again, and repeat the run.`,
+  )
+}
+
+/** Another run stands under the id. */
+export function idTaken({ sessionId }: SessionKey, turnId: string): AlliumError {
+  return new AlliumError(
+    'store.conflict',
+    `The session "${sessionId}" has another turn under the id "${turnId}". The first one stays. Give each agent ids of its own.`,
+  )
+}

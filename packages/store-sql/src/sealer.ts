@@ -1,0 +1,56 @@
+import { AlliumError, fromJson, isAlliumError, messageOf, toJson } from '@allium/core'
+import type { Encrypt, SealedPlace } from './encrypt.ts'
+
+/** Values as bytes of a row and back, sealed where the store encrypts. */
+export class Sealer {
+  readonly #encrypt: Encrypt | undefined
+
+  constructor(encrypt?: Encrypt) {
+    this.#encrypt = encrypt
+  }
+
+  /** @throws AlliumError `state.invalid` where the value cannot be kept */
+  async seal(value: unknown, place: SealedPlace): Promise<Uint8Array> {
+    const bytes = new TextEncoder().encode(toJson(value))
+    return this.#encrypt === undefined ? bytes : await this.#encrypt.seal(bytes, place)
+  }
+
+  /** @throws AlliumError `store.sealed` where it cannot be opened, `store.corrupt` where what was kept does not parse */
+  async open(bytes: Uint8Array, place: SealedPlace): Promise<unknown> {
+    try {
+      return fromJson(new TextDecoder('utf-8', { fatal: true }).decode(await this.#opened(bytes, place)))
+    } catch (error) {
+      if (isAlliumError(error, 'store.sealed')) throw error
+      throw new AlliumError(
+        'store.corrupt',
+        `The row ${place.row} of the tenant "${place.tenant}" does not parse: ${messageOf(error)} The others go on.`,
+        { cause: error, details: { tenant: place.tenant, row: place.row } },
+      )
+    }
+  }
+
+  /** Digests of a text by which it is found again: the first is written, any matches. */
+  async digests(text: string, tenant: string): Promise<string[]> {
+    const bytes = new TextEncoder().encode(text)
+    const made = (await this.#encrypt?.mac?.(bytes, { tenant })) ?? (await sha256(bytes))
+    const all = made instanceof Uint8Array ? [made] : [...made]
+    return all.map((one) => Buffer.from(one).toString('base64url'))
+  }
+
+  async #opened(bytes: Uint8Array, place: SealedPlace): Promise<Uint8Array> {
+    if (this.#encrypt === undefined) return bytes
+    try {
+      return await this.#encrypt.open(bytes, place)
+    } catch (cause) {
+      throw new AlliumError(
+        'store.sealed',
+        `The row ${place.row} of the tenant "${place.tenant}" cannot be opened: its key is gone, or it was changed.`,
+        { cause, details: { tenant: place.tenant, row: place.row } },
+      )
+    }
+  }
+}
+
+async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+}

@@ -1,0 +1,143 @@
+import type { OutboxRecord, SessionKey, StoredRecord, StoredStatus, StoredTurn } from '@allium/core'
+import { fromJson, toJson } from '@allium/core'
+import type { SealedPlace } from './encrypt.ts'
+import type { Sealer } from './sealer.ts'
+
+/** A run as a row: in clear what is looked for and counted, sealed what was said. */
+export interface TurnRow {
+  turnId: string
+  idempotencyKey: string | null
+  status: StoredStatus
+  startedAt: number
+  endedAt: number | null
+  /** JSON. */
+  usage: string
+  from: number
+  /** Messages. */
+  count: number
+  /** Of the whole run, as it was given. */
+  digest: string
+  messages: Uint8Array
+  rest: Uint8Array
+  /** All other fields. */
+  info: Uint8Array
+}
+
+/** A record as a row of the outbox. */
+export interface RecordRow {
+  id: string
+  at: number
+  body: Uint8Array
+}
+
+/** A waiting call as a row. */
+export interface WaitingRow {
+  callId: string
+  turnId: string
+  name: string
+  expiresAt: number | null
+  /** Digest of its token. */
+  token: string
+}
+
+/** All rows that one run writes. */
+export interface TurnRows {
+  turn: TurnRow
+  records: RecordRow[]
+  waiting: WaitingRow[]
+}
+
+/** @throws AlliumError `state.invalid` where something of it cannot be kept */
+export async function rowsOf(key: SessionKey, turn: StoredTurn, sealer: Sealer): Promise<TurnRows> {
+  // Before anything is awaited: who gave it may go on changing it.
+  const whole = toJson(turn)
+  const own = fromJson(whole) as StoredTurn
+  const { messages, rest, records, from, turnId, status, startedAt, endedAt, usage, idempotencyKey, ...info } = own
+  const seal = (value: unknown, part: string) => sealer.seal(value, placeOf(key, turnId, part))
+  const [digest = ''] = await sealer.digests(whole, key.tenant)
+  return {
+    turn: {
+      turnId,
+      idempotencyKey: idempotencyKey ?? null,
+      status,
+      startedAt,
+      endedAt: endedAt ?? null,
+      usage: JSON.stringify(usage),
+      from,
+      count: messages.length,
+      digest,
+      messages: await seal(messages, 'messages'),
+      rest: await seal(rest, 'rest'),
+      info: await seal({ ...info, records }, 'info'),
+    },
+    records: await Promise.all(records.map((record) => recordRow(key, record, sealer))),
+    waiting: await waitingRows(key, rest.suspension, sealer),
+  }
+}
+
+/** The run of a row. */
+export async function turnOf(key: SessionKey, row: TurnRow, sealer: Sealer): Promise<StoredTurn> {
+  const { turnId, status, from } = row
+  const open = (bytes: Uint8Array, part: string) => sealer.open(bytes, placeOf(key, turnId, part))
+  const info = (await open(row.info, 'info')) as Omit<StoredTurn, 'turnId' | 'messages' | 'rest'>
+  const messages = (await open(row.messages, 'messages')) as StoredTurn['messages']
+  const rest = (await open(row.rest, 'rest')) as StoredTurn['rest']
+  const turn: StoredTurn = {
+    ...info,
+    turnId,
+    status,
+    startedAt: row.startedAt,
+    usage: JSON.parse(row.usage),
+    from,
+    messages,
+    rest,
+  }
+  if (row.endedAt !== null) turn.endedAt = row.endedAt
+  if (row.idempotencyKey !== null) turn.idempotencyKey = row.idempotencyKey
+  return turn
+}
+
+/** The messages of a row, or the rest of the session after it. */
+export function partOf(
+  key: SessionKey,
+  { turnId, part, bytes }: { turnId: string; part: 'messages' | 'rest'; bytes: Uint8Array },
+  sealer: Sealer,
+): Promise<unknown> {
+  return sealer.open(bytes, placeOf(key, turnId, part))
+}
+
+/** The record of a row. */
+export async function recordOf(
+  tenant: string,
+  { id, turnId, body }: { id: string; turnId: string; body: Uint8Array },
+  sealer: Sealer,
+): Promise<OutboxRecord> {
+  const record = (await sealer.open(body, recordPlace(tenant, id))) as StoredRecord
+  return { ...record, tenant, turnId }
+}
+
+async function recordRow({ tenant }: SessionKey, record: StoredRecord, sealer: Sealer): Promise<RecordRow> {
+  const { id, at } = record
+  return { id, at, body: await sealer.seal(record, recordPlace(tenant, id)) }
+}
+
+async function waitingRows(
+  { tenant }: SessionKey,
+  suspension: StoredTurn['rest']['suspension'],
+  sealer: Sealer,
+): Promise<WaitingRow[]> {
+  const rows: WaitingRow[] = []
+  for (const [callId, { name, expiresAt, token }] of Object.entries(suspension?.calls ?? {})) {
+    const [digest = ''] = await sealer.digests(token, tenant)
+    rows.push({ callId, turnId: suspension?.turnId ?? '', name, expiresAt: expiresAt ?? null, token: digest })
+  }
+  return rows
+}
+
+function placeOf({ tenant, owner, sessionId }: SessionKey, turnId: string, part: string): SealedPlace {
+  return { tenant, row: JSON.stringify(['turn', owner, sessionId, turnId, part]) }
+}
+
+function recordPlace(tenant: string, id: string): SealedPlace {
+  return { tenant, row: JSON.stringify(['record', id]) }
+}

@@ -1,0 +1,128 @@
+import { AlliumError, messageOf } from '@allium/core'
+import Libsql from 'libsql'
+import { migrations } from './migrations.ts'
+
+type Statement = Libsql.Statement<unknown[]>
+export type Value = string | number | Uint8Array | null
+export type Row = Record<string, Value>
+
+/** One SQLite file: statements are prepared once, what fails has a code. */
+export class Database {
+  readonly #path: string
+  readonly #db: Libsql.Database
+  readonly #statements = new Map<string, Statement>()
+  #closed = false
+
+  constructor(
+    path: string,
+    { synchronous, maxBytes }: { synchronous: 'full' | 'normal'; maxBytes: number | undefined },
+  ) {
+    this.#path = path
+    this.#db = this.#try(() => new Libsql(path, { timeout: 5000 } as Libsql.Options))
+    this.#try(() => {
+      this.#db.pragma('journal_mode = WAL')
+      this.#db.pragma(`synchronous = ${synchronous}`)
+      this.#db.pragma('busy_timeout = 5000')
+      if (maxBytes !== undefined) this.#limit(maxBytes)
+      this.#migrate()
+    })
+  }
+
+  get(sql: string, ...values: Value[]): Row | undefined {
+    return this.#try(() => this.#prepared(sql).get(...values) as Row | undefined)
+  }
+  all(sql: string, ...values: Value[]): Row[] {
+    return this.#try(() => this.#prepared(sql).all(...values) as Row[])
+  }
+  /** Gives how many rows were changed. */
+  run(sql: string, ...values: Value[]): number {
+    return this.#try(() => this.#prepared(sql).run(...values).changes)
+  }
+
+  /** All or nothing; nobody else writes meanwhile. */
+  write<T>(work: () => T): T {
+    return this.#try(() => {
+      this.#db.exec('begin immediate')
+      try {
+        const result = work()
+        this.#db.exec('commit')
+        return result
+      } catch (error) {
+        // Not after close(): asking the driver then ends the process.
+        if (!this.#closed && this.#db.inTransaction) this.#db.exec('rollback')
+        throw error
+      }
+    })
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#statements.clear()
+    // Statements that are still known to the driver would keep what was written in the log beside the file.
+    try {
+      this.#db.pragma('wal_checkpoint(TRUNCATE)')
+    } finally {
+      this.#db.close()
+    }
+  }
+
+  #prepared(sql: string): Statement {
+    const known = this.#statements.get(sql)
+    if (known !== undefined) return known
+    const statement = this.#db.prepare(sql) as Statement
+    this.#statements.set(sql, statement)
+    return statement
+  }
+
+  #limit(bytes: number): void {
+    const [{ page_size: size = 4096 } = {}] = this.#db.pragma('page_size') as { page_size?: number }[]
+    this.#db.pragma(`max_page_count = ${Math.max(1, Math.floor(bytes / size))}`)
+  }
+
+  /** Forward only, under the lock of a transaction: of two processes that start at once one does it. */
+  #migrate(): void {
+    this.#db.exec('begin immediate')
+    try {
+      const [{ user_version: version = 0 } = {}] = this.#db.pragma('user_version') as { user_version?: number }[]
+      if (version > migrations.length)
+        throw new AlliumError(
+          'store.corrupt',
+          `The file "${this.#path}" has the schema ${version}, and this version of Allium knows ${migrations.length}. Use the newer one.`,
+        )
+      for (const step of migrations.slice(version)) this.#db.exec(step)
+      this.#db.exec(`pragma user_version = ${migrations.length}`)
+      this.#db.exec('commit')
+    } catch (error) {
+      this.#db.exec('rollback')
+      throw error
+    }
+  }
+
+  #try<T>(work: () => T): T {
+    if (this.#closed) throw new AlliumError('store.unavailable', `The store "${this.#path}" is closed.`)
+    try {
+      return work()
+    } catch (error) {
+      throw this.#told(error)
+    }
+  }
+
+  #told(error: unknown): unknown {
+    const { code = '' } = error as { code?: unknown }
+    const found = codes.find(([prefix]) => String(code).startsWith(prefix))
+    if (error instanceof AlliumError || found === undefined) return error
+    const [, known, what] = found
+    return new AlliumError(known, `The store "${this.#path}" ${what}: ${messageOf(error)}. Nothing was stored.`, {
+      cause: error,
+    })
+  }
+}
+
+const codes = [
+  ['SQLITE_FULL', 'store.full', 'has no room on its disk'],
+  ['SQLITE_READONLY', 'store.readonly', 'may not be written'],
+  ['SQLITE_CORRUPT', 'store.corrupt', 'is damaged'],
+  ['SQLITE_NOTADB', 'store.corrupt', 'is no database'],
+  ['SQLITE_', 'store.unavailable', 'could not be asked'],
+] as const

@@ -1,0 +1,26 @@
+import { fromJson, type KeyValue, toJson } from '@allium/core'
+import type { Database } from './database.ts'
+import type { SharedClock } from './sqlite-clock.ts'
+import { bytesOf } from './turns.ts'
+
+/** Values that last for a while, in a SQLite file. */
+export function sqliteKeyValue(db: Database, clock: SharedClock): KeyValue {
+  return {
+    async get(key) {
+      const row = db.get('select value, expires_at from key_values where key = ?', key)
+      if (row === undefined || (row.expires_at !== null && Number(row.expires_at) <= clock.now())) return undefined
+      return fromJson(new TextDecoder().decode(bytesOf(row.value)))
+    },
+    async set(key, value, ttl) {
+      const bytes = new TextEncoder().encode(toJson(value))
+      const expires = ttl === undefined ? null : clock.now() + ttl
+      db.write(() => {
+        db.run('delete from key_values where expires_at <= ?', clock.now())
+        db.run('insert or replace into key_values values (?, ?, ?)', key, bytes, expires)
+      })
+    },
+    async delete(key) {
+      db.run('delete from key_values where key = ?', key)
+    },
+  }
+}

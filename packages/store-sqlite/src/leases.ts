@@ -1,0 +1,59 @@
+import type { Acquired, Lease, SessionKey } from '@allium/core'
+import { fenced } from '@allium/store-sql'
+import type { Database, Row } from './database.ts'
+import type { SharedClock } from './sqlite-clock.ts'
+
+export const where = 'tenant = ? and owner = ? and id = ?'
+export const at = ({ tenant, owner, sessionId }: SessionKey) => [tenant, owner, sessionId] as const
+
+/** Who may write to a session, and until when. */
+export class Leases {
+  readonly #db: Database
+  readonly #clock: SharedClock
+
+  constructor(db: Database, clock: SharedClock) {
+    this.#db = db
+    this.#clock = clock
+  }
+
+  acquire(key: SessionKey, ms: number): Acquired {
+    return this.#db.write(() => {
+      const row = this.#db.get(`select version, open_turn, held_until, boot from sessions where ${where}`, ...at(key))
+      const left = row === undefined ? 0 : this.left(row)
+      if (left > 0) return { heldUntil: this.#clock.now() + left }
+      const token = this.#db.get("update counters set value = value + 1 where name = 'token' returning value")?.value
+      this.#db.run(
+        `insert into sessions (tenant, owner, id, token, held_until, boot) values (?, ?, ?, ?, ?, ?)
+         on conflict do update set token = excluded.token, held_until = excluded.held_until, boot = excluded.boot`,
+        ...at(key),
+        Number(token),
+        this.#clock.monotonic() + ms,
+        this.#clock.boot,
+      )
+      const lease = { key: { ...key }, token: Number(token), version: Number(row?.version ?? 0) }
+      return { lease: typeof row?.open_turn === 'string' ? { ...lease, open: true } : lease }
+    })
+  }
+
+  /** 0 stands for a lease that was given back. */
+  renew({ key, token }: Lease, ms: number): boolean {
+    const sql = `update sessions set held_until = ?, boot = ? where ${where} and token = ? and held_until > 0`
+    return this.#db.run(sql, this.#clock.monotonic() + ms, this.#clock.boot, ...at(key), token) > 0
+  }
+
+  release({ key, token }: Lease): void {
+    this.#db.run(`update sessions set held_until = 0 where ${where} and token = ?`, ...at(key), token)
+  }
+
+  /** The session under a live lease. @throws AlliumError `store.fenced` */
+  held({ key, token }: Lease): Row {
+    const row = this.#db.get(`select * from sessions where ${where}`, ...at(key))
+    if (row === undefined || row.token !== token || this.left(row) <= 0) throw fenced(key)
+    return row
+  }
+
+  /** Milliseconds that a lease still has. Those of another start of the machine have lapsed. */
+  left({ held_until, boot }: Row): number {
+    return boot === this.#clock.boot ? Number(held_until) - this.#clock.monotonic() : 0
+  }
+}

@@ -1,0 +1,147 @@
+import type { Page, SessionKey, SessionSummary, StoredStatus, WaitingCall } from '@allium/core'
+import { AlliumError } from '@allium/core'
+import type { Sealer } from '@allium/store-sql'
+import type { Database, Row, Value } from './database.ts'
+import type { Leases } from './leases.ts'
+import type { SharedClock } from './sqlite-clock.ts'
+
+interface Asked {
+  readonly tenant: string
+  readonly cursor?: string
+  readonly limit: number
+}
+
+/** What a tenant has. */
+export class Lists {
+  readonly #db: Database
+  readonly #clock: SharedClock
+  readonly #leases: Leases
+  readonly #sealer: Sealer
+
+  constructor(db: Database, clock: SharedClock, leases: Leases, sealer: Sealer) {
+    this.#db = db
+    this.#clock = clock
+    this.#leases = leases
+    this.#sealer = sealer
+  }
+
+  list({ tenant, owner, cursor, limit }: Asked & { owner?: string }): Page<SessionSummary> {
+    const [time, behind, id] = cursorOf<[number, string, string]>(cursor) ?? [Number.MAX_SAFE_INTEGER, '', '']
+    const rows = this.#db.all(
+      `select owner, id, version, updated_at, coalesce(iif(open_turn is null, null, 'running'), status) as status
+       from sessions where tenant = ? and status is not null and (? is null or owner = ?)
+       and (updated_at < ? or updated_at = ? and (owner, id) > (?, ?))
+       order by updated_at desc, owner, id limit ?`,
+      ...[tenant, owner ?? null, owner ?? null, time, time, behind, id, limit + 1],
+    )
+    return pageOf(
+      rows,
+      limit,
+      (row) => [row.updated_at, row.owner, row.id],
+      (row) => ({
+        key: { tenant, owner: String(row.owner), sessionId: String(row.id) },
+        version: Number(row.version),
+        status: row.status as StoredStatus,
+        updatedAt: Number(row.updated_at),
+      }),
+    )
+  }
+
+  waiting({ tenant, cursor, limit }: Asked): Page<WaitingCall> {
+    const [after] = cursorOf<[number]>(cursor) ?? [0]
+    const rows = this.#db.all(
+      'select * from waiting where tenant = ? and since > ? order by since limit ?',
+      ...[tenant, after, limit + 1],
+    )
+    return pageOf(rows, limit, (row) => [row.since], callOf)
+  }
+
+  async findWaiting({ tenant, token }: { tenant: string; token: string }): Promise<WaitingCall | undefined> {
+    const digests = JSON.stringify(await this.#sealer.digests(token, tenant))
+    const row = this.#db.get(
+      'select * from waiting where tenant = ? and token in (select value from json_each(?)) limit 1',
+      ...[tenant, digests],
+    )
+    return row === undefined ? undefined : callOf(row)
+  }
+
+  delete(key: SessionKey): void {
+    this.#db.write(() => this.#forget([key]))
+  }
+
+  erase({ tenant, owner }: { tenant: string; owner?: string }): number {
+    return this.#db.write(() =>
+      this.#forget(
+        this.#db
+          .all(
+            'select * from sessions where tenant = ? and (? is null or owner = ?)',
+            tenant,
+            owner ?? null,
+            owner ?? null,
+          )
+          .map(keyOf),
+      ),
+    )
+  }
+
+  expire({ olderThan }: { olderThan: number }): number {
+    const now = this.#clock.now()
+    return this.#db.write(() => {
+      const old = this.#db.all(
+        `select * from sessions s where updated_at < ? and not exists (select 1 from waiting w where
+         w.tenant = s.tenant and w.owner = s.owner and w.session = s.id and w.expires_at > ?)`,
+        ...[now - olderThan, now],
+      )
+      return this.#forget(old.filter((row) => this.#leases.left(row) <= 0).map(keyOf))
+    })
+  }
+
+  /** Tells how many of them had something stored. */
+  #forget(keys: readonly SessionKey[]): number {
+    let stored = 0
+    for (const { tenant, owner, sessionId } of keys) {
+      const values: Value[] = [tenant, owner, sessionId]
+      this.#db.run('delete from turns where tenant = ? and owner = ? and session = ?', ...values)
+      this.#db.run('delete from waiting where tenant = ? and owner = ? and session = ?', ...values)
+      const row = this.#db.get(
+        'delete from sessions where tenant = ? and owner = ? and id = ? returning status',
+        ...values,
+      )
+      if (typeof row?.status === 'string') stored++
+    }
+    return stored
+  }
+}
+
+function keyOf({ tenant, owner, id }: Row): SessionKey {
+  return { tenant: String(tenant), owner: String(owner), sessionId: String(id) }
+}
+
+function callOf(row: Row): WaitingCall {
+  const call: WaitingCall = {
+    key: { tenant: String(row.tenant), owner: String(row.owner), sessionId: String(row.session) },
+    turnId: String(row.turn_id),
+    callId: String(row.call_id),
+    name: String(row.name),
+  }
+  return row.expires_at === null ? call : { ...call, expiresAt: Number(row.expires_at) }
+}
+
+/** One row more than asked for tells that there is more. */
+function pageOf<T>(rows: Row[], limit: number, cursorAt: (row: Row) => unknown, make: (row: Row) => T): Page<T> {
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  const items = page.map(make)
+  return last !== undefined && rows.length > limit ? { items, cursor: JSON.stringify(cursorAt(last)) } : { items }
+}
+
+function cursorOf<T>(cursor: string | undefined): T | undefined {
+  if (cursor === undefined) return undefined
+  try {
+    return JSON.parse(cursor) as T
+  } catch (cause) {
+    throw new AlliumError('store.key', 'The cursor is none of this list. Give the one that came with the last page.', {
+      cause,
+    })
+  }
+}

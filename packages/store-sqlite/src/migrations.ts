@@ -1,0 +1,92 @@
+/** The schema, step by step: what stands here is never changed, only added to. */
+export const migrations: readonly string[] = [
+  `
+create table counters (name text primary key, value integer not null) strict, without rowid;
+insert into counters values ('token', 0);
+
+create table sessions (
+  tenant text not null, owner text not null, id text not null,
+  version integer not null default 0,
+  length integer not null default 0,
+  status text,
+  updated_at integer not null default 0,
+  open_turn text,
+  token integer not null default 0,
+  held_until real not null default 0,
+  boot text not null default '',
+  primary key (tenant, owner, id)
+) strict, without rowid;
+create index sessions_by_time on sessions (tenant, updated_at desc);
+
+create table turns (
+  tenant text not null, owner text not null, session text not null,
+  seq integer not null,
+  turn_id text not null,
+  idempotency_key text,
+  status text not null,
+  started_at integer not null,
+  ended_at integer,
+  usage text not null,
+  start integer not null,
+  count integer not null,
+  digest text not null,
+  messages blob not null,
+  rest blob not null,
+  info blob not null,
+  primary key (tenant, owner, session, seq)
+) strict;
+create unique index turns_by_id on turns (tenant, owner, session, turn_id);
+create index turns_by_key on turns (tenant, owner, session, idempotency_key) where idempotency_key is not null;
+
+create table waiting (
+  since integer primary key autoincrement,
+  tenant text not null, owner text not null, session text not null,
+  call_id text not null,
+  turn_id text not null,
+  name text not null,
+  expires_at integer,
+  token text not null,
+  unique (tenant, owner, session, call_id)
+) strict;
+create index waiting_by_tenant on waiting (tenant, since);
+create index waiting_by_token on waiting (tenant, token);
+
+create table outbox (
+  seq integer primary key autoincrement,
+  id text not null unique,
+  tenant text not null,
+  turn_id text not null,
+  added_at integer not null,
+  body blob not null
+) strict;
+create table outbox_places (
+  consumer text not null,
+  seq integer not null,
+  held_until real not null,
+  boot text not null,
+  done integer not null default 0,
+  primary key (consumer, seq)
+) strict, without rowid;
+
+create table accounts (
+  name text primary key,
+  spent real not null default 0,
+  reserved real not null default 0
+) strict, without rowid;
+create table holds (
+  account text not null,
+  id text not null,
+  amount real not null,
+  settled integer not null default 0,
+  at integer not null,
+  primary key (account, id)
+) strict, without rowid;
+
+create table key_values (
+  key text primary key,
+  value blob not null,
+  expires_at integer
+) strict, without rowid;
+create index key_values_by_expiry on key_values (expires_at) where expires_at is not null;
+`,
+]

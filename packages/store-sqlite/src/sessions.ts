@@ -1,0 +1,74 @@
+import type { Message, SessionKey, SessionStore, StoredSession } from '@allium/core'
+import { checkKey, checkName, partOf, type Sealer, turnOf } from '@allium/store-sql'
+import type { Database, Row } from './database.ts'
+import { at, Leases, where } from './leases.ts'
+import { Lists } from './lists.ts'
+import { type OutboxOptions, SqliteOutbox } from './outbox.ts'
+import type { SharedClock } from './sqlite-clock.ts'
+import { bytesOf, openPlace, Turns, turnRow } from './turns.ts'
+
+/** Sessions in a SQLite file. */
+export function sqliteSessions(db: Database, clock: SharedClock, sealer: Sealer, options: OutboxOptions): SessionStore {
+  const leases = new Leases(db, clock)
+  const turns = new Turns({ db, clock, leases, sealer })
+  const lists = new Lists(db, clock, leases, sealer)
+  return {
+    load: async (key, { version } = {}) => loaded(db, sealer, checkKey(key), version),
+    acquire: async (key, ms) => leases.acquire(checkKey(key), ms),
+    renew: async (lease, ms) => leases.renew(lease, ms),
+    release: async (lease) => leases.release(lease),
+    checkpoint: (lease, version, turn) => turns.checkpoint(lease, version, turn),
+    append: (lease, version, turn, { release = false } = {}) => turns.append(lease, version, turn, release),
+    find: async (key, by) => turns.find(checkKey(key), by),
+    list: async (of) => lists.list({ ...of, tenant: checkName('tenant', of.tenant) }),
+    waiting: async (of) => lists.waiting(of),
+    findWaiting: (of) => lists.findWaiting(of),
+    delete: async (key) => lists.delete(checkKey(key)),
+    erase: async (of) => lists.erase(of),
+    expire: async (of) => lists.expire(of),
+    outbox: new SqliteOutbox(db, clock, sealer, options),
+  }
+}
+
+async function loaded(
+  db: Database,
+  sealer: Sealer,
+  key: SessionKey,
+  wanted: number | undefined,
+): Promise<StoredSession | undefined> {
+  const session = db.get(`select version, open_turn from sessions where ${where}`, ...at(key))
+  if (session === undefined) return undefined
+  const last = Number(session.version)
+  const version = wanted ?? last
+  const isOpen = session.open_turn !== null && version === last
+  if ((version === 0 && !isOpen) || version > last) return undefined
+  const of = 'from turns where tenant = ? and owner = ? and session = ?'
+  const rows = db.all(
+    `select seq, turn_id, start, messages ${of} and seq >= 0 and seq < ? order by seq`,
+    ...at(key),
+    version,
+  )
+  const rest = db.get(`select turn_id, rest ${of} and seq = ?`, ...at(key), version - 1)
+  const stored: StoredSession = {
+    version,
+    owner: key.owner,
+    history: await historyOf(key, rows, sealer),
+    rest: rest === undefined ? { state: {} } : ((await part(key, rest, 'rest', sealer)) as StoredSession['rest']),
+  }
+  if (!isOpen) return stored
+  const open = db.get(`select * ${of} and seq = ?`, ...at(key), openPlace)
+  return open === undefined ? stored : { ...stored, open: await turnOf(key, turnRow(open), sealer) }
+}
+
+async function historyOf(key: SessionKey, rows: readonly Row[], sealer: Sealer): Promise<Message[]> {
+  const history: Message[] = []
+  for (const row of rows) {
+    history.length = Number(row.start)
+    history.push(...((await part(key, row, 'messages', sealer)) as Message[]))
+  }
+  return history
+}
+
+function part(key: SessionKey, row: Row, name: 'messages' | 'rest', sealer: Sealer): Promise<unknown> {
+  return partOf(key, { turnId: String(row.turn_id), part: name, bytes: bytesOf(row[name]) }, sealer)
+}

@@ -1,0 +1,52 @@
+import type { Clock, KeyValue, Ledger, SessionStore } from '@allium/core'
+import { type Encrypt, Sealer } from '@allium/store-sql'
+import { Database } from './database.ts'
+import { sqliteKeyValue } from './key-value.ts'
+import { sqliteLedger } from './ledger.ts'
+import type { OutboxOptions } from './outbox.ts'
+import { sqliteSessions } from './sessions.ts'
+import { givenClock, machineClock } from './sqlite-clock.ts'
+
+export interface SqliteOptions extends OutboxOptions {
+  /** What sessions and records are sealed with. @default none: they stand in the file as JSON */
+  encrypt?: Encrypt
+  /**
+   * When a write has reached the disk: with `full` before it is acknowledged; with `normal` the last ones may be lost where the
+   * machine loses its power, and none where a process dies. @default 'full'
+   */
+  synchronous?: 'full' | 'normal'
+  /** Bytes that the file may grow to; what would need more fails with `store.full`. @default as the disk allows */
+  maxBytes?: number
+  /** @default the machine's, which all its processes share */
+  clock?: Clock
+}
+
+export interface SqliteStore {
+  readonly sessions: SessionStore
+  readonly ledger: Ledger
+  readonly keyValue: KeyValue
+  close(): void
+}
+
+/**
+ * Keeps sessions, money and values in one SQLite file, which the processes of one machine may share. The file and its tables
+ * are made where they are missing, and brought to this version's form.
+ *
+ * @param path the file; ":memory:" for a store that ends with the process
+ * @throws AlliumError `store.unavailable`, `store.corrupt`, `store.readonly`, `store.full`
+ *
+ * @example
+ * const store = sqlite('allium.db')
+ * const agent = new Agent({ model }).use(memory.persist({ store: store.sessions }))
+ */
+export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
+  const { encrypt, synchronous = 'full', maxBytes, clock: given, ...records } = options
+  const db = new Database(path, { synchronous, maxBytes })
+  const clock = given === undefined ? machineClock() : givenClock(given)
+  return {
+    sessions: sqliteSessions(db, clock, new Sealer(encrypt), records),
+    ledger: sqliteLedger(db, clock),
+    keyValue: sqliteKeyValue(db, clock),
+    close: () => db.close(),
+  }
+}

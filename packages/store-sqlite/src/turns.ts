@@ -1,0 +1,153 @@
+import type { Lease, SessionKey, StoredTurn } from '@allium/core'
+import { conflictOf, idTaken, rowsOf, type Sealer, type TurnRow, type TurnRows, turnOf } from '@allium/store-sql'
+import type { Database, Row, Value } from './database.ts'
+import { at, type Leases, where } from './leases.ts'
+import type { SharedClock } from './sqlite-clock.ts'
+
+const of = 'tenant = ? and owner = ? and session = ?'
+
+/** The open run of a session stands at a place that no version has. */
+export const openPlace = -1
+
+export interface TurnsOptions {
+  readonly db: Database
+  readonly clock: SharedClock
+  readonly leases: Leases
+  readonly sealer: Sealer
+}
+
+/** Runs as they are written. */
+export class Turns {
+  readonly #db: Database
+  readonly #clock: SharedClock
+  readonly #leases: Leases
+  readonly #sealer: Sealer
+
+  constructor({ db, clock, leases, sealer }: TurnsOptions) {
+    this.#db = db
+    this.#clock = clock
+    this.#leases = leases
+    this.#sealer = sealer
+  }
+
+  async checkpoint(lease: Lease, version: number, turn: StoredTurn): Promise<void> {
+    const rows = await rowsOf(lease.key, turn, this.#sealer)
+    this.#db.write(() => {
+      this.#check(lease, version, rows.turn)
+      this.#put(lease.key, openPlace, rows.turn)
+      const sql = `update sessions set open_turn = ?, status = coalesce(status, 'running'), updated_at = ? where ${where}`
+      this.#db.run(sql, turn.turnId, this.#clock.now(), ...at(lease.key))
+    })
+  }
+
+  async append(lease: Lease, version: number, turn: StoredTurn, release: boolean): Promise<void> {
+    const rows = await rowsOf(lease.key, turn, this.#sealer)
+    this.#db.write(() => {
+      if (!this.#known(lease, rows.turn)) this.#append(lease, version, rows)
+      if (release) this.#leases.release(lease)
+    })
+  }
+
+  async find(key: SessionKey, by: { turnId: string } | { idempotencyKey: string }): Promise<StoredTurn | undefined> {
+    const [column, value] = 'turnId' in by ? ['turn_id', by.turnId] : ['idempotency_key', by.idempotencyKey]
+    const order = 'order by case seq when -1 then 9e15 else seq end limit 1'
+    const row = this.#db.get(`select * from turns where ${of} and ${column} = ? ${order}`, ...at(key), value as string)
+    return row === undefined ? undefined : await turnOf(key, turnRow(row), this.#sealer)
+  }
+
+  /** Whether the very run was appended before. */
+  #known(lease: Lease, turn: TurnRow): boolean {
+    const row = this.#db.get(
+      `select digest from turns where ${of} and turn_id = ? and seq >= 0`,
+      ...at(lease.key),
+      turn.turnId,
+    )
+    if (row === undefined) return false
+    if (row.digest === turn.digest) return true
+    this.#leases.held(lease)
+    throw idTaken(lease.key, turn.turnId)
+  }
+
+  #append(lease: Lease, version: number, { turn, records, waiting }: TurnRows): void {
+    const { key } = lease
+    this.#check(lease, version, turn)
+    this.#db.run(`delete from turns where ${of} and seq = ${openPlace}`, ...at(key))
+    this.#put(key, version, turn)
+    this.#db.run(
+      `update sessions set version = ?, length = ?, status = ?, open_turn = null, updated_at = ? where ${where}`,
+      version + 1,
+      turn.from + turn.count,
+      turn.status,
+      this.#clock.now(),
+      ...at(key),
+    )
+    const calls = waiting.map(({ callId }) => callId)
+    this.#db.run(
+      `delete from waiting where ${of} and call_id not in (select value from json_each(?))`,
+      ...at(key),
+      JSON.stringify(calls),
+    )
+    for (const { callId, turnId, name, expiresAt, token } of waiting)
+      this.#db.run(
+        `insert into waiting (tenant, owner, session, call_id, turn_id, name, expires_at, token)
+         values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (tenant, owner, session, call_id)
+         do update set turn_id = excluded.turn_id, expires_at = excluded.expires_at, token = excluded.token`,
+        ...[...at(key), callId, turnId, name, expiresAt, token],
+      )
+    for (const { id, body } of records)
+      this.#db.run(
+        'insert into outbox (id, tenant, turn_id, added_at, body) values (?, ?, ?, ?, ?)',
+        ...[id, key.tenant, turn.turnId, this.#clock.now(), body],
+      )
+  }
+
+  #check(lease: Lease, version: number, turn: TurnRow): void {
+    const session = this.#leases.held(lease)
+    const stands = { version: Number(session.version), length: Number(session.length) }
+    const conflict = conflictOf(lease.key, stands, { version, from: turn.from, turnId: turn.turnId })
+    if (conflict !== undefined) throw conflict
+  }
+
+  #put(key: SessionKey, seq: number, turn: TurnRow): void {
+    const values: Value[] = [
+      ...at(key),
+      seq,
+      turn.turnId,
+      turn.idempotencyKey,
+      turn.status,
+      turn.startedAt,
+      turn.endedAt,
+      turn.usage,
+      turn.from,
+      turn.count,
+      turn.digest,
+      turn.messages,
+      turn.rest,
+      turn.info,
+    ]
+    this.#db.run(`insert or replace into turns values (${values.map(() => '?').join()})`, ...values)
+  }
+}
+
+/** A row as it was read. */
+export function turnRow(row: Row): TurnRow {
+  return {
+    turnId: String(row.turn_id),
+    idempotencyKey: row.idempotency_key as string | null,
+    status: row.status as TurnRow['status'],
+    startedAt: Number(row.started_at),
+    endedAt: row.ended_at as number | null,
+    usage: String(row.usage),
+    from: Number(row.start),
+    count: Number(row.count),
+    digest: String(row.digest),
+    messages: bytesOf(row.messages),
+    rest: bytesOf(row.rest),
+    info: bytesOf(row.info),
+  }
+}
+
+/** The driver gives a Buffer for one row, and an ArrayBuffer for several. */
+export function bytesOf(value: unknown): Uint8Array {
+  return new Uint8Array(value as ArrayBuffer)
+}
