@@ -65,7 +65,7 @@ export async function nowOf({ store, lease: ms }: StoreBench): Promise<number> {
     `acquire() of a session that is taken tells until when, but told ${show(heldUntil)}`,
   )
   await store.release(lease)
-  return (heldUntil as number) - ms * 100
+  return Math.round(heldUntil as number) - ms * 100
 }
 
 /** Takes a session that nobody has. */

@@ -80,6 +80,7 @@ export const checkpointCases: StoreCases = {
     await refused(1, runningTurn('two', 3), 'from message 3 of 2, in version 1')
     await refused(1, runningTurn('one', 2), 'of a run that was appended, in version 1')
     checkEqual((await other.load(chat))?.open, undefined, 'A refused checkpoint leaves nothing')
+    checkEqual(await textsIn(other, chat), ['one', 're: one'], 'and takes nothing away')
     await store.checkpoint(lease, 1, runningTurn('two', 2))
     checkEqual((await other.load(chat))?.open, runningTurn('two', 2), 'After that the right one is taken')
   },
