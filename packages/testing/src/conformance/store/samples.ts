@@ -101,7 +101,7 @@ export function fullTurn(from: number): StoredTurn {
 }
 
 /** What `toJson` takes. */
-function anything(): Record<string, unknown> {
+export function anything(): Record<string, unknown> {
   return {
     bytes: Uint8Array.of(0, 1, 127, 128, 255),
     noBytes: new Uint8Array(),
