@@ -4,6 +4,7 @@ import type { Usage } from '../messages/usage.ts'
 import type { ContentChunk, FinishChunk, FinishReason, ModelWarning } from '../model/chunk.ts'
 import type { PendingCall } from '../state/snapshot.ts'
 
+/** How a turn ended. `aborted` and `failed` reject the run; the others resolve it. */
 export type RunStatus = 'completed' | 'stopped' | 'blocked' | 'suspended' | 'aborted' | 'failed'
 
 interface InTurn {
@@ -26,7 +27,9 @@ export interface TurnStart extends InTurn {
 export interface TurnEnd extends InTurn {
   type: 'turn:end'
   turnIndex: number
+  /** How the turn ended. */
   status: RunStatus
+  /** Why it was stopped, blocked or aborted. */
   reason?: string
   /** Of a block: which rule it was, for programs, and milliseconds after which it is worth another try. */
   code?: string
