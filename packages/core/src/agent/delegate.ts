@@ -37,9 +37,10 @@ export async function delegate<S>(
     call.suspend(core, request, undefined, { agent: agent.name, snapshot: session.snapshot() })
   try {
     if (before !== undefined) session.restore(before)
-    const asked = { ...options, signal: both(ctx.signal, options.signal) }
+    const { signal } = ctx
+    const asked = { ...options, signal: both(signal, options.signal) }
     const run = before === undefined ? session.run(input, asked) : session.resume(decisions ?? {}, asked)
-    const release = followSignal(ctx.signal, () => core.$turn.life.grace.outlasted(run))
+    const release = followSignal(signal, () => core.$turn.life.grace.outlasted(run))
     const result = await run.finally(release)
     if (result.status !== 'suspended') return result
     wait({})

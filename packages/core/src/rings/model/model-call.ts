@@ -11,10 +11,10 @@ export class ModelCall extends TurnCall {
   readonly callIndex: number
   /** The id of the model that was asked last. */
   model: string
-  /** The physical calls so far, those of failed and left attempts too. */
-  readonly physical: Counted[] = []
   /** Where the last physical call went, where its model tells. */
   server: ModelServer | undefined
+  /** The physical calls so far, those of failed and left attempts too. */
+  readonly physical: Counted[] = []
 
   constructor(turn: Turn, ring: Ring) {
     super(ring, turn.options.onion.model, turn)

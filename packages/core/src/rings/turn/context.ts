@@ -122,14 +122,14 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   get $acts(): Turn {
     return this.$hook?.up === undefined ? this.$turn : ((this.$owner.turn as Turn | undefined) ?? this.$turn)
   }
+  get inherited(): boolean {
+    return this.$hook?.up !== undefined
+  }
   /** The turn whose end its writes to the state are for: of one that a sub-agent inherited, that in which the sub-agent was called. */
   get $home(): Turn {
     let turn = this.$turn
     for (let up = this.$hook?.up ?? 0; up > 0; up--) turn = turn.session.parent?.$turn ?? turn
     return turn
-  }
-  get inherited(): boolean {
-    return this.$hook?.up !== undefined
   }
   /** The name of what stands here, for messages. */
   get $name(): string {
