@@ -42,7 +42,9 @@ describe('re-entry', () => {
     const step = { toolCalls: [{ name: 'work', callId: 'c1', args: { list: [1] } }] }
     await turn([step, 'done'], [twice, marks], { tools: [work] })
     expect(ran.splice(0)).toEqual(Array(2).fill({ list: [1], mark: '+' }))
-    await turn([step, 'done'], [twice], { tools: [work] })
+    const validate = (value: unknown) => ({ value: structuredClone(value) })
+    const schema = { '~standard': { version: 1, vendor: 'test', validate } } as const
+    await turn([step, 'done'], [twice], { tools: [{ ...work, schema }] })
     expect(ran).toEqual(Array(2).fill({ list: [1] }))
   })
 

@@ -24,7 +24,7 @@ describe('toolTimeout', () => {
         return next()
       },
     }
-    const work = tool('work', (_, ctx) => {
+    const work = tool('work', async (_, ctx) => {
       clock.after(600, () => (ctx as unknown as TurnContext).emit({ type: 'work:done' }))
       return 'begun'
     })
