@@ -37,7 +37,7 @@ function isWellFormed(text: string): boolean {
  *
  * @throws AlliumError `store.key` where they have too many bytes together
  */
-export function checkTogether(what: string, ...texts: readonly string[]): void {
+export function checkTogether(what: string, texts: readonly string[]): void {
   const { length } = new TextEncoder().encode(texts.join(''))
   if (length <= most) return
   throw new AlliumError(
