@@ -36,17 +36,15 @@ begin
   is_live := found and held.token = _token and held.held_until > {s}.now_ms();
   version_ := held.version;
   length_ := held.length;
-  if _ended then
-    select digest into known from {s}.turns
-      where tenant = _tenant and owner = _owner and session = _session and seq >= 0
-      and hashtextextended(turn_id, 0) = hashtextextended(_turn_id, 0) and turn_id = _turn_id;
-    if found and known = any (_digests) then
-      if _release and held.token = _token then
-        update {s}.sessions set held_until = 0 where tenant = _tenant and owner = _owner and id = _session;
-      end if;
-      outcome_ := 'stored';
-      return;
+  select digest into known from {s}.turns
+    where tenant = _tenant and owner = _owner and session = _session and seq >= 0
+    and hashtextextended(turn_id, 0) = hashtextextended(_turn_id, 0) and turn_id = _turn_id;
+  if _ended and known = any (_digests) then
+    if _release and held.token = _token then
+      update {s}.sessions set held_until = 0 where tenant = _tenant and owner = _owner and id = _session;
     end if;
+    outcome_ := 'stored';
+    return;
   end if;
   outcome_ := case
     when not is_live then 'fenced'

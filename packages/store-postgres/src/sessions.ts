@@ -41,7 +41,7 @@ async function loaded(
   const version = wanted ?? last
   const turns = rows.filter(({ seq }) => Number(seq ?? -1) >= 0)
   const open = version === last ? rows.find(({ seq }) => seq === -1) : undefined
-  if ((version === 0 && open === undefined) || version > last) return undefined
+  if ((version <= 0 && open === undefined) || version > last) return undefined
   const rest = turns.at(-1)
   const stored: StoredSession = {
     version,

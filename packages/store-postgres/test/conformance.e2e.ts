@@ -3,9 +3,9 @@ import { ledgerConformance, storeConformance } from '@allium/testing'
 import { afterAll, describe, it } from 'vitest'
 import { aes } from './aes.ts'
 import { storesAt } from './schemas.ts'
-import { postgresServer } from './server.ts'
+import { anyServer } from './server.ts'
 
-const server = await postgresServer()
+const server = await anyServer()
 const stores = storesAt(server?.url ?? '')
 afterAll(async () => {
   await stores.end()

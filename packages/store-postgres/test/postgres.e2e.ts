@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from '@allium/core'
 import { persist } from '@allium/memory'
@@ -8,9 +10,9 @@ import { postgres, postgresSql } from '../src/index.ts'
 import { aes } from './aes.ts'
 import { add, codeOf, failure, key, turn, watched } from './samples.ts'
 import { newSchema, sql, storesAt } from './schemas.ts'
-import { postgresServer } from './server.ts'
+import { anyServer } from './server.ts'
 
-const server = await postgresServer()
+const server = await anyServer()
 const url = server?.url ?? ''
 const stores = storesAt(url)
 afterAll(async () => {
@@ -181,11 +183,34 @@ describe.skipIf(server === undefined)('postgres()', () => {
     const store = stores.fresh({ migrate: 'check' })
     const schema = stores.schemaOf(store)
     const error = await failure(() => store.ready())
-    expect([error.code, error.message.includes(`postgresSql({ schema: '${schema}' })`)]).toEqual(['store.corrupt', true])
+    expect([error.code, error.message.includes(`postgresSql({ schema: '${schema}' })`)]).toEqual([
+      'store.corrupt',
+      true,
+    ])
     expect(await sql(url, 'select from pg_namespace where nspname = $1', [schema])).toEqual([])
     await sql(url, postgresSql({ schema }))
     await add(store, 'hello')
     expect((await store.sessions.load(key))?.version).toBe(1)
+  })
+
+  it('needs no more than the rights on its tables and sequences that the guide names', async () => {
+    const schema = stores.schemaOf(stores.fresh())
+    await sql(url, postgresSql({ schema }))
+    const role = newSchema()
+    await sql(url, `create role ${role} login password 'app'; ${grants(schema, role)}`)
+    const at = new URL(url)
+    Object.assign(at, { username: role, password: 'app' })
+    const store = stores.fresh({ url: at.href, schema, migrate: 'check' })
+    const { lease } = await store.sessions.acquire(key, 10_000)
+    const records = [{ id: role, topic: 'paid', data: 1, at: 1 }]
+    if (lease !== undefined) await store.sessions.append(lease, 0, { ...turn('x'), records })
+    await store.sessions.outbox.done('billing', [(await store.sessions.outbox.take('billing', 1, 10))[0]?.id ?? ''])
+    const held = await store.ledger.reserve({ id: '1', account: 'acme', amount: 1, limit: 1 })
+    if (held !== undefined) await store.ledger.settle(held, 1)
+    await store.keyValue.set('a', 1, 1000)
+    expect([await store.sessions.erase({ tenant: 'acme' }), await store.keyValue.get('a')]).toEqual([1, 1])
+    await store.close()
+    await sql(url, `drop owned by ${role}; drop role ${role}`)
   })
 
   it('makes the tables once, of many that start at once', async () => {
@@ -226,7 +251,17 @@ describe.skipIf(server === undefined)('postgres()', () => {
   })
 })
 
+/** As docs/guide/stores.md has them. */
+function grants(schema: string, role: string): string {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/guide/stores.md'), 'utf8')
+  const [, text = ''] = /```sql\n([\s\S]*?)```/.exec(page) ?? []
+  return text.replaceAll('schema allium', `schema ${schema}`).replaceAll('to app', `to ${role}`)
+}
+
 /** Text that an index cannot compress. */
 function random(length: number): string {
-  return Array.from({ length: length / 32 + 1 }, newSchema).join('').replaceAll('allium_', '').slice(0, length)
+  return Array.from({ length: length / 32 + 1 }, newSchema)
+    .join('')
+    .replaceAll('allium_', '')
+    .slice(0, length)
 }

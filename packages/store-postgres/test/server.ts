@@ -15,9 +15,13 @@ export interface Server {
   end(): Promise<void>
 }
 
-/** That of `DATABASE_URL`, else one of our own in a folder of its own; undefined where there is none for this machine. */
-export async function postgresServer(given = process.env.DATABASE_URL): Promise<Server | undefined> {
-  if (given !== undefined) return { url: given, end: async () => {} }
+/** That of `DATABASE_URL`, else one of our own. */
+export async function anyServer(url = process.env.DATABASE_URL): Promise<Server | undefined> {
+  return url === undefined ? await ownServer() : { url, end: async () => {} }
+}
+
+/** One of our own, in a folder of its own; undefined where there is none for this machine. */
+export async function ownServer(): Promise<Required<Server> | undefined> {
   const port = await freePort()
   const databaseDir = mkdtempSync(join(tmpdir(), 'allium-postgres-'))
   const make = () =>
