@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { errorCodes } from '@allium/core'
 import { guard } from 'allium'
 import { describe, expect, test } from 'vitest'
@@ -20,6 +20,21 @@ describe('the pages of the docs', () => {
     expect(told.sort()).toEqual(eventNames().sort())
   })
 
+  test('tell the fields of each event in docs/reference/events.md', () => {
+    const lines = pages.find(({ path }) => path === 'docs/reference/events.md')?.lines ?? []
+    const missing = eventNames().filter((name) => !lines.includes(`### ${name}`))
+    expect(missing).toEqual([])
+  })
+
+  test('tell in docs/concepts/sub-agents.md which layers sub-agents inherit', () => {
+    const lines = pages.find(({ path }) => path === 'docs/concepts/sub-agents.md')?.lines ?? []
+    const rows = lines.filter((line) => /^\| \[(guard|observe|tools)\]/.test(line)).map((line) => line.split('|'))
+    const told = rows.flatMap(([, pack = '', inherited = '']) =>
+      named(inherited).map((name) => `${packOf(pack)}.${name}`),
+    )
+    expect(told.sort()).toEqual(inheritedLayers().sort())
+  })
+
   test('link only to files and headings that exist', () => {
     expect(pages.flatMap(brokenLinks)).toEqual([])
   })
@@ -33,6 +48,19 @@ describe('the pages of the docs', () => {
 
 function named(text: string): string[] {
   return [...text.matchAll(/`([\w:]+)`/g)].map(([, name]) => name as string)
+}
+
+function packOf(cell: string): string {
+  return /\[(\w+)\]/.exec(cell)?.[1] ?? ''
+}
+
+/** The layers of packs whose file declares `inherit`; a file is named after its layer. */
+function inheritedLayers(): string[] {
+  return sources().flatMap((file) => {
+    const pack = /packages\/(guard|observe|tools|model|memory)\/src/.exec(file)?.[1]
+    if (pack === undefined || !/^ +inherit: true,$/m.test(readFileSync(file, 'utf8'))) return []
+    return [`${pack}.${basename(file, '.ts').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())}`]
+  })
 }
 
 function sources(): string[] {

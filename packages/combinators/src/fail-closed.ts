@@ -5,9 +5,9 @@ import { watchTransforms } from './own-transforms.ts'
 
 export interface FailClosedOptions {
   /** What the result and the model are told. @default 'The layer "…" failed.' */
-  reason?: string
+  reason?: string | undefined
   /** What the user is told when a turn or model call is blocked. @default nothing */
-  reply?: string
+  reply?: string | undefined
 }
 
 /**

@@ -41,7 +41,7 @@ declare module '@allium/core' {
  * To try a guard on real traffic before it may refuse anything. Its next() gives copies of the real result; its state is
  * its own, for each session, and lives in this process; its transforms run over the finished answer. It holds
  * nothing up: a shadow that hangs, throws or is late only goes unrecorded or is recorded so. Its tools, capabilities and
- * `wrapHooks` are left out. What it does beyond `ctx`, such as requests of its own, it does.
+ * `wrapHooks` are left out, and so is what it `guards`. What it does beyond `ctx`, such as requests of its own, it does.
  *
  * Each decision goes to `record`, and to observers as `shadow:decision`; never into a run's stream.
  *
@@ -59,7 +59,7 @@ export function shadow<M extends Combinable>(layer: M, { record }: ShadowOptions
       beside?.follow(real)
       return real
     },
-    ['tools', 'provides', 'wrapHooks'],
+    ['tools', 'provides', 'wrapHooks', 'guards'],
   )
 
   /** Runs the layer up to its first await; nobody waits for the rest. */

@@ -43,11 +43,11 @@ export interface HookOptions<Name extends HookName> {
    * What a failure or timeout does: refuse (`true`), or let the loop go on (`false`).
    * @default refuse where `beforeToolExecution` fails or times out, and where another before-hook fails; else go on
    */
-  policy?: boolean
+  policy?: boolean | undefined
   /** Milliseconds. @default toolTimeout */
-  timeout?: number
+  timeout?: number | undefined
   /** For shell hooks: variables besides the basic ones. Names are passed on; a map sets them, or passes on where it says `true`. */
-  env?: readonly string[] | Readonly<Record<string, string | true>>
+  env?: readonly string[] | Readonly<Record<string, string | true>> | undefined
 }
 
 /** Types a config file in TypeScript; it gives back what it got. */

@@ -15,24 +15,24 @@ import { mistake, type Source } from './source/source.ts'
 /** Options besides those of an agent, which win over the file; tools add up. */
 export interface LoadOptions extends Partial<AgentOptions> {
   /** Whether the config may bring code. @default true for a path, false for an object */
-  trusted?: boolean
+  trusted?: boolean | undefined
   /** Whether hooks and tools may be files outside the folder of the config. @default false */
-  allowOutside?: boolean
+  allowOutside?: boolean | undefined
   /** What `${NAME}` is read from, and what shell hooks may be passed. @default process.env */
-  env?: Env
+  env?: Env | undefined
   /** Reads hooks, model, instructions and thinking again when a file changes; sessions go on. @default false */
-  watch?: boolean
+  watch?: boolean | undefined
   /** Told of each reload: with an error, the last good config stays. */
   onReload?(outcome: { file: string; error?: unknown }): void
 }
 
 export interface LoaderOptions {
   /** What a config may name under `agent.use`. @default none */
-  packs?: Packs
+  packs?: Packs | undefined
   /** @default the agent of `@allium/core` */
   createAgent?(options: AgentOptions): Agent
   /** What the project's files import by these names, to share one copy. */
-  modules?: Readonly<Record<string, unknown>>
+  modules?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** Reads a config and gives its agent, which has not begun: `.use()` still works. */

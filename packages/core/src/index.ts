@@ -47,6 +47,7 @@ export type {
   Model,
   ModelRef,
   ModelRequest,
+  ModelServer,
   ProviderOptions,
   ResolveModel,
   ResponseFormat,
@@ -88,6 +89,7 @@ export { type MemoryJournal, memoryJournal } from './seams/memory-journal.ts'
 export { type MemoryLedgerOptions, memoryLedger } from './seams/memory-ledger.ts'
 export { type MemoryStoreOptions, memoryStore } from './seams/memory-store/memory-store.ts'
 export { digestOf } from './seams/seal.ts'
+export { type Seals, sealedJournal } from './seams/sealed-journal.ts'
 export type * from './seams/session-store.ts'
 export { ownerOf, type SessionPlace, sessionKeyOf, tenantOf } from './seams/tenant.ts'
 export type { JsonSchema, Validate } from './seams/validate.ts'

@@ -88,8 +88,8 @@ describe('delegate()', () => {
     const endless: ReturnType<typeof build> = build(steps, [], { name: 'endless', tools: [itself] })
     endless.agent.on('tool:end', ({ content, path }) => path === undefined || told.push([path.length, content]))
     const { text, usage } = await endless.agent.run('go')
-    expect([text, usage.calls]).toEqual(['Back.', 34])
-    expect(told).toContainEqual([16, expect.stringContaining('the 17th in a row of agents')])
+    expect([text, usage.calls]).toEqual(['Back.', 33])
+    expect(told).toContainEqual([15, expect.stringContaining('the 17th in a row of agents')])
   })
 
   it('is for tools: another context is refused by name', async () => {

@@ -12,6 +12,9 @@ const nonsense: [string, unknown][] = [
   ['a number that is no integer', 1.5],
   ['a number that is no safe integer', 2 ** 53],
   ['NaN', Number.NaN],
+  ['a text with a NUL', 'ac\0me'],
+  ['a text with a line break', 'ac\nme'],
+  ['a text with half a character', 'ac\ud83d'],
 ]
 
 describe.each([

@@ -371,4 +371,15 @@ describe('a snapshot of a session that waits', () => {
     const { suspension, once } = session.snapshot()
     expect([suspension, once]).toEqual([undefined, undefined])
   })
+
+  it('tells its own reader with turn:end what waits, and observers nothing of it: a token is no log line', async () => {
+    const { agent } = build(one, [asking], { tools: [tool('work')], approvals: { secret: 'a long secret' } })
+    const heard: object[] = []
+    agent.on('turn:end', (event) => heard.push(event))
+    const run = agent.session({ principal: { tenantId: 'acme' } }).run('hi')
+    const { events } = await read(run)
+    const { pending } = await run
+    expect(only(events, 'turn:end')[0]).toMatchObject({ status: 'suspended', pending })
+    expect([pending[0]?.token, heard.length, 'pending' in (heard[0] ?? {})]).toEqual([expect.any(String), 1, false])
+  })
 })

@@ -36,13 +36,33 @@ export function findAll(detectors: readonly Detector[], text: string): Finding[]
 
 /** Those that begin in a part of the text; what comes before it is context. */
 export function findFrom(detectors: readonly Detector[], text: string, from: number, until: number): Finding[] {
-  const searches = [false, true].flatMap((loose) => {
-    const some = detectors.filter((detector) => (detector.loose ?? false) === loose)
-    if (some.length === 0) return []
-    const folded = fold(text, { loose })
-    return some.map((detector) => new Search(detector, folded, from))
-  })
-  return merge(searches, text, until)
+  const searches: Search[] = []
+  const [strict, loose] = viewsOf(detectors)
+  begin(searches, strict, fold(text, { loose: false }), from)
+  if (loose.length > 0) begin(searches, loose, fold(text, { loose: true }), from)
+  return searches.length === 0 ? [] : merge(searches, text, until)
+}
+
+/** Most texts have nothing to find: only what finds something goes on searching. */
+function begin(searches: Search[], detectors: readonly Detector[], folded: Folded, from: number): void {
+  if (detectors.length === 0) return
+  const first = folded.folded(from)
+  for (const detector of detectors) {
+    const span = detector.find(folded.text, first)
+    if (span !== undefined) searches.push(new Search(detector, folded, span))
+  }
+}
+
+/** Detectors by how they see texts: as they are, or without case and accents. */
+const views = new WeakMap<readonly Detector[], [strict: readonly Detector[], loose: readonly Detector[]]>()
+
+function viewsOf(detectors: readonly Detector[]) {
+  const known = views.get(detectors)
+  if (known !== undefined && known[0].length + known[1].length === detectors.length) return known
+  const made: [Detector[], Detector[]] = [[], []]
+  for (const detector of detectors) made[detector.loose === true ? 1 : 0].push(detector)
+  views.set(detectors, made)
+  return made
 }
 
 /** A text with what was found in it replaced. */
@@ -76,16 +96,15 @@ function merge(searches: readonly Search[], text: string, until: number): Findin
 
 /** One detector on its way through a text. */
 class Search {
-  start = -1
-  end = -1
+  start = 0
+  end = 0
   readonly #detector: Detector
   readonly #folded: Folded
-  readonly #from: number
 
-  constructor(detector: Detector, folded: Folded, from: number) {
+  constructor(detector: Detector, folded: Folded, first: Span) {
     this.#detector = detector
     this.#folded = folded
-    this.#from = from
+    this.#stand(first)
   }
 
   get type(): string {
@@ -94,12 +113,15 @@ class Search {
 
   /** Goes to its first finding from a place on; false where there is none. */
   goTo(at: number): boolean {
-    const from = Math.max(at, this.#from)
-    if (this.start >= from) return this.start !== Number.POSITIVE_INFINITY
-    const span = this.#detector.find(this.#folded.text, this.#folded.folded(from))
+    if (this.start >= at) return this.start !== Number.POSITIVE_INFINITY
+    const span = this.#detector.find(this.#folded.text, this.#folded.folded(at))
     if (span === undefined) this.start = Number.POSITIVE_INFINITY
-    else [this.start, this.end] = this.#folded.original(span.start, span.end)
+    else this.#stand(span)
     return span !== undefined
+  }
+
+  #stand({ start, end }: Span): void {
+    ;[this.start, this.end] = this.#folded.original(start, end)
   }
 
   isBefore(other: Search): boolean {
@@ -112,10 +134,10 @@ export function openEnd(detectors: readonly Detector[], text: string): number {
   const isHalf = /[\uD800-\uDBFF]$/.test(text)
   const whole = text.slice(0, Math.min(openEscape(text), isHalf ? text.length - 1 : text.length))
   let open = whole.length
-  const views = new Map<boolean, Folded>()
+  const folds = new Map<boolean, Folded>()
   for (const { longest, open: openAt, loose = false } of detectors) {
-    const folded = views.get(loose) ?? fold(whole, { loose })
-    views.set(loose, folded)
+    const folded = folds.get(loose) ?? fold(whole, { loose })
+    folds.set(loose, folded)
     const { text: view } = folded
     const from = Math.max(0, view.length - longest, openAt === undefined ? 0 : openAt(view))
     if (from < view.length) open = Math.min(open, folded.original(from, view.length)[0])

@@ -49,6 +49,20 @@ function windowAt(window: Window, now: number): string {
   return new Date(now).toISOString().slice(0, { month: 7, day: 10, hour: 13 }[window])
 }
 
+/** Milliseconds until the account of a window ends. */
+export function endOf(window: Window, now: number): number {
+  if (typeof window === 'number') return window - (now % window)
+  const at = new Date(now)
+  const parts = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate(), at.getUTCHours()]
+  const [year = 0, month = 0, day = 1, hour = 0] = parts
+  const next = {
+    hour: Date.UTC(year, month, day, hour + 1),
+    day: Date.UTC(year, month, day + 1),
+    month: Date.UTC(year, month + 1),
+  }
+  return next[window] - now
+}
+
 /** The first of these fields that holds an id. */
 export function idOf(principal: unknown, ...names: string[]): string | undefined {
   if (typeof principal !== 'object' || principal === null) return undefined

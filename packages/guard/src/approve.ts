@@ -21,7 +21,7 @@ export interface ApprovalRequest {
 
 export interface ApproveOptions<Name extends string = string> {
   /** The tools that need an approval, by name; `*` stands for any text. @default all */
-  tools?: readonly string[]
+  tools?: readonly string[] | undefined
   /** Of those, the calls that need one. @default all */
   when?(ctx: ToolContext): boolean | Promise<boolean>
   /** Decides in this process; `true` approves, `false` denies. Without one the run is suspended, for `session.resume()`. What it throws denies. */
@@ -29,11 +29,11 @@ export interface ApproveOptions<Name extends string = string> {
   /** Why a human is asked. @default names the tool */
   reason?: string | ((ctx: ToolContext) => string)
   /** Whether the same tool with the same arguments is approved for the rest of the session. @default false */
-  remember?: boolean
+  remember?: boolean | undefined
   /** Milliseconds after which a suspended call can only be denied. @default the agent's `approvals.expiresIn` */
-  expiresIn?: number
+  expiresIn?: number | undefined
   /** The layer's name, and how its state key begins. @default 'guard:approve' */
-  as?: Name
+  as?: Name | undefined
 }
 
 const readOptions = layerOptions<ApproveOptions>('guard:approve', {
@@ -51,7 +51,8 @@ const readOptions = layerOptions<ApproveOptions>('guard:approve', {
  * Register it anywhere: it stands right around the tool, so what is approved is what runs, whatever other layers made
  * of the arguments; sub-agents ask too. It fails closed: a handler that throws denies.
  *
- * @throws AlliumError `layer.config` where `tools` names none: nothing would be asked for
+ * @throws AlliumError `layer.config` where `tools` names none: nothing would be asked for; `tool.invalid` at init() where it
+ * names one that the provider runs
  * @example
  * agent.use(guard.approve({ tools: ['refund', 'send_*'] }))
  * const { status, pending } = await session.run('Refund my order')
@@ -72,9 +73,10 @@ export function approve<Name extends string = 'guard:approve'>(
   const key = `${as}:remembered`
   const layer = defineMiddleware<Record<string, string[]>>({
     name: as,
-    order: { is: ['authorizes'] },
+    order: { is: ['authorizes', 'asks'] },
     innermost: true,
     inherit: true,
+    guards: (name) => namesTool(tools, name),
     state: { [key]: { default: [], reducer: (known, more) => [...known, ...more] } },
     async tool(ctx, next) {
       if (!namesTool(tools, ctx.tool.name) || !(await when(ctx))) return next()

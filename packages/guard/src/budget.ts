@@ -9,12 +9,13 @@ import {
   option,
   type ResponseInput,
   sum,
+  type TurnContext,
   type TypedMiddleware,
   type Usage,
   withState,
 } from '@allium/core'
 import { costAt, createPricing, type Price, type Prices } from '@allium/prices'
-import { accountOf, type Per, type Window } from './account.ts'
+import { accountOf, endOf, type Per, type Window } from './account.ts'
 import { ending } from './ending.ts'
 import { type Amounts, countChars, cutShort, expected, told } from './estimate.ts'
 
@@ -22,27 +23,27 @@ export interface BudgetOptions<Name extends string = string> {
   /** The room of an account, in USD or tokens; a function is asked at each call, for tenants with plans of their own. */
   limit: number | ((ctx: ModelContext) => number | Promise<number>)
   /** @default 'usd' */
-  unit?: 'usd' | 'tokens'
+  unit?: 'usd' | 'tokens' | undefined
   /** Whose account is charged. `user` and `tenant` are read from the principal's `userId` and `tenantId`. @default 'session' */
-  per?: Per
+  per?: Per | undefined
   /** When accounts begin again: each `hour`, `day` or `month` of UTC, or every so many milliseconds. @default never */
-  window?: Window
+  window?: Window | undefined
   /** What a call gets that has no room: the turn is blocked, stopped or aborted, or a function answers in its place; the turn is blocked where it gives nothing. @default 'block' */
-  onLimit?: 'block' | 'stop' | 'abort' | OnLimit
+  onLimit?: 'block' | 'stop' | 'abort' | OnLimit | undefined
   /** The part of the limit, 0 to 1, from which on `guard:budget` tells that it comes near. @default never */
-  warnAt?: number
+  warnAt?: number | undefined
   /** Where the money is counted; several processes share one of their own. @default memoryLedger() */
-  ledger?: Ledger
+  ledger?: Ledger | undefined
   /** Prices of one's own before those of the public list. Models of Ollama are free, unless they are named here. */
-  prices?: Prices
+  prices?: Prices | undefined
   /** What a model costs whose price nobody knows, in USD for a million tokens. @default { input: 3, output: 15 } */
-  fallbackPrice?: Price
+  fallbackPrice?: Price | undefined
   /** What a call may use, which is held while it runs. @default a token for 4 characters of input, and `maxOutputTokens` or 1,024 of output */
   estimate?(ctx: ModelContext): Amounts
   /** The name of the account, in place of `per` and `window`. It must keep tenants apart. */
   account?(ctx: ModelContext): string
   /** The layer's name, and how its state key begins. @default 'guard:budget' */
-  as?: Name
+  as?: Name | undefined
 }
 
 /** A call that was refused, and why; amounts in the budget's unit. */
@@ -135,6 +136,7 @@ export function budget<Name extends string = 'guard:budget'>(
     innermost: true,
     inherit: true,
     state: { [spentKey]: sum({ scope: per === 'turn' ? 'turn' : 'session' }) },
+    ...(per === 'turn' && account === undefined && ledger.close !== undefined && { turn: closing }),
     async model(ctx, next) {
       const { model } = ctx
       const held = estimate(ctx)
@@ -143,6 +145,7 @@ export function budget<Name extends string = 'guard:budget'>(
         account: account?.(ctx) ?? accountOf(as, per, ctx, window, ctx.clock.now()),
         amount: await amountOf(model, { ...held, calls: 1 }),
         limit: roomOf(typeof limit === 'function' ? await limit(ctx) : limit),
+        ...(window !== undefined && account === undefined && { endsIn: endOf(window, ctx.clock.now()) }),
       }
       const streamed = countChars(ctx) // before the wait: a call that was left meanwhile may ask for nothing more
       const reservation = await ledger.reserve(request)
@@ -161,6 +164,13 @@ export function budget<Name extends string = 'guard:budget'>(
     },
   })
   return withState<BudgetState<Name>>(layer)
+
+  /** A turn that is over has no account any more; one that waits goes on with its own. */
+  function closing(ctx: TurnContext<Record<string, number>>, next: () => Promise<void>): Promise<void> {
+    const name = accountOf(as, per, ctx, window, ctx.clock.now())
+    ctx.onEnd(({ status }) => (status === 'suspended' ? undefined : ledger.close?.(name)))
+    return next()
+  }
 
   function roomOf(room: number): number {
     if (typeof room === 'number' && room >= 0) return room
@@ -210,5 +220,8 @@ function reasonOf(name: string, per: Per, { unit, limit, spent, reserved, needed
   const tell = (amount: number) =>
     unit === 'usd' ? `$${Number(amount.toPrecision(3))}` : `${Math.round(amount)} tokens`
   const running = reserved > 0 ? `, ${tell(reserved)} held by calls that run now` : ''
-  return `The budget "${name}" of ${tell(limit)} per ${per} is used up: ${tell(spent)} spent${running}, and this call may take ${tell(needed)}.`
+  const budget = `The budget "${name}" of ${tell(limit)} per ${per}`
+  if (spent === 0 && reserved === 0)
+    return `${budget} has no room for this call: it may take ${tell(needed)}. Nothing is spent yet: raise the limit, or set maxOutputTokens.`
+  return `${budget} is used up: ${tell(spent)} spent${running}, and this call may take ${tell(needed)}.`
 }

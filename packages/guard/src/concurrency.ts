@@ -16,17 +16,17 @@ export interface ConcurrencyOptions<Name extends string = string> {
   /** Model calls, or turns, that run at once in this process. */
   limit: number
   /** Of those, how many one tenant may have. @default all */
-  perTenant?: number
+  perTenant?: number | undefined
   /** What takes a place: a model call while it runs, or a whole turn. @default 'model' */
-  scope?: 'model' | 'turn'
+  scope?: 'model' | 'turn' | undefined
   /** How many may wait for a place; one more is refused. @default 100 */
-  queue?: number
+  queue?: number | undefined
   /** The longest wait for a place, in milliseconds. @default 30_000 */
-  maxWait?: number
+  maxWait?: number | undefined
   /** Whose turn it is to be fair to. @default the principal's tenant */
   key?(ctx: TurnContext): string
   /** The layer's name, and how its state key begins. @default 'guard:concurrency' */
-  as?: Name
+  as?: Name | undefined
 }
 
 /** A turn was refused because no place became free. */

@@ -19,17 +19,17 @@ import { mapMessage, mapResult, replaceIn } from './texts.ts'
 
 export interface ContentOptions<Name extends string = string> extends FailureOptions {
   /** Words and phrases, in any case, with or without accents. They are found as whole words. */
-  keywords?: readonly string[]
+  keywords?: readonly string[] | undefined
   /** Patterns, and detectors of your own. A pattern finds up to 256 characters; give `{ type, pattern, longest }` for more. */
-  patterns?: readonly (RegExp | DetectorOptions)[]
+  patterns?: readonly (RegExp | DetectorOptions)[] | undefined
   /** The turn is blocked, or what was found replaced. @default 'block' */
-  action?: 'block' | 'redact'
+  action?: 'block' | 'redact' | undefined
   /** What stands in the place of what was found, where `action` is `'redact'`. @default '[removed]' */
   replacement?: string | ((found: Finding) => string)
   /** Where it looks. @default ['input', 'output'] */
-  apply?: readonly Where[]
+  apply?: readonly Where[] | undefined
   /** The layer's name, and how its state key begins. @default 'guard:content' */
-  as?: Name
+  as?: Name | undefined
 }
 
 /** How often the session has had something found. */

@@ -3,11 +3,11 @@ import { ending } from './ending.ts'
 
 export interface FailureOptions {
   /** What happens where the guard itself fails or takes too long: the turn is blocked, or goes on unchecked. @default 'block' */
-  onError?: 'block' | 'allow'
+  onError?: 'block' | 'allow' | undefined
   /** Milliseconds that one check may take. @default 10_000 */
-  timeout?: number
+  timeout?: number | undefined
   /** What the user is told when the guard blocks. @default nothing */
-  reply?: string
+  reply?: string | undefined
 }
 
 type Place = Pick<TurnContext, 'block' | 'clock' | 'logger' | 'signal'>

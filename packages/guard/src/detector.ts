@@ -5,10 +5,10 @@ import type { Detector, Span } from '@allium/detect'
 export interface DetectorOptions {
   /** What it finds, in lower case: `employee_id`. */
   type: string
-  pattern?: RegExp
+  pattern?: RegExp | undefined
   find?(text: string): Iterable<Span>
   /** The characters of its longest finding; so much of a stream is kept back. @default 256 */
-  longest?: number
+  longest?: number | undefined
 }
 
 /** @throws AlliumError `layer.config` for one without pattern or function */

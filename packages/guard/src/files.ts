@@ -15,23 +15,23 @@ import { namesTool } from './tool-names.ts'
 
 export interface FilesOptions extends FailureOptions {
   /** Media types that may come in with a message: `application/pdf`, `image/*`. @default PNG, JPEG, WebP, GIF, PDF and plain text */
-  types?: readonly string[]
+  types?: readonly string[] | undefined
   /** The only extensions of files and of paths: `pdf`. @default any */
-  extensions?: readonly string[]
+  extensions?: readonly string[] | undefined
   /** Bytes of one file. @default 10_000_000 */
-  maxBytes?: number
+  maxBytes?: number | undefined
   /** Files of one input. @default 10 */
-  maxFiles?: number
+  maxFiles?: number | undefined
   /** Files behind an https URL, whose content cannot be checked here. @default 'block' */
-  urls?: 'block' | 'allow'
+  urls?: 'block' | 'allow' | undefined
   /** The folder that paths in arguments are relative to, and stay in. */
-  root?: string
+  root?: string | undefined
   /** The arguments that are paths, or lists of them, by tool; `*` stands for any text, `edits.path` is one within another, or within each of a list. @default none */
-  args?: Readonly<Record<string, readonly string[]>>
+  args?: Readonly<Record<string, readonly string[]>> | undefined
   /** Gives the tool the path that was checked: absolute, its links resolved. Without it the tool must begin at `root` itself. @default true */
-  resolve?: boolean
+  resolve?: boolean | undefined
   /** The layer's name. @default 'guard:files' */
-  as?: string
+  as?: string | undefined
 }
 
 const readOptions = layerOptions<FilesOptions>('guard:files', {
@@ -92,6 +92,7 @@ export function files(given: FilesOptions = {}): TypedMiddleware<{}> {
       return next()
     },
     ...(rules.length > 0 && {
+      guards: (name: string) => rules.some(([tool]) => namesTool([tool], name)),
       async tool(ctx, next) {
         for (const path of rules.flatMap(([tool, paths]) => (namesTool([tool], ctx.tool.name) ? paths : []))) {
           const problem = await check(ctx, path)

@@ -26,21 +26,21 @@ export type InjectionDetector = (text: string, signal: AbortSignal) => number | 
 
 export interface InjectionOptions<Name extends string = string> extends FailureOptions {
   /** The highest score counts. @default the patterns of @andersmyrmel/vard */
-  detectors?: readonly InjectionDetector[]
+  detectors?: readonly InjectionDetector[] | undefined
   /** The score from which on a text is suspect. @default 0.85 */
-  threshold?: number
+  threshold?: number | undefined
   /** What becomes of an input that is suspect. @default 'block' */
-  onInput?: 'block' | 'pass'
+  onInput?: 'block' | 'pass' | undefined
   /** What becomes of a tool's result that is suspect: it is marked as such, kept from the model, or the turn is blocked. @default 'mark' */
-  onToolResult?: 'mark' | 'withhold' | 'block'
+  onToolResult?: 'mark' | 'withhold' | 'block' | undefined
   /** Tools whose results are not marked as untrusted, by name; `*` stands for any text. @default none */
-  trusted?: readonly string[]
+  trusted?: readonly string[] | undefined
   /** Tools that need an approval once the session has untrusted text in it, by name. @default none */
-  privileged?: readonly string[]
+  privileged?: readonly string[] | undefined
   /** What marks are made of, which nobody may guess. Give one to have the same marks in other processes. @default a random one */
-  secret?: string
+  secret?: string | undefined
   /** The layer's name, and how its state keys begin. @default 'guard:injection' */
-  as?: Name
+  as?: Name | undefined
 }
 
 /** The turn's highest score, whether untrusted text has come in, and the calls whose results are suspect. */
@@ -93,6 +93,7 @@ export function injection<Name extends string = 'guard:injection'>(
     order: { is: ['authorizes'] },
     innermost: true,
     inherit: true,
+    guards: (name) => namesTool(privileged, name),
     state: {
       [scoreKey]: {
         default: 0,

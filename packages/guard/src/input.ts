@@ -7,9 +7,9 @@ export interface InputOptions extends FailureOptions {
   /** Says of a text whether it may pass. */
   check: Check
   /** Whether results of tools are checked too, which are input of the model. @default false */
-  toolResults?: boolean
+  toolResults?: boolean | undefined
   /** The layer's name. @default 'guard:input' */
-  as?: string
+  as?: string | undefined
 }
 
 const readOptions = layerOptions<InputOptions>('guard:input', {

@@ -2,8 +2,10 @@ import {
   Agent,
   type AnyMiddleware,
   defineMiddleware,
+  digestOf,
   layerOptions,
   type Model,
+  type ModelContext,
   option,
   sum,
   type TurnContext,
@@ -23,13 +25,13 @@ export interface JudgeOptions<Name extends string = string> extends FailureOptio
   /** What a text must keep to, in plain words. */
   rubric: string
   /** What is judged. @default ['input', 'output'] */
-  apply?: readonly ('input' | 'output')[]
+  apply?: readonly ('input' | 'output')[] | undefined
   /** The score from 0 (breaks the rubric) to 1 (keeps to it) below which the turn is blocked. @default 0.5 */
-  threshold?: number
+  threshold?: number | undefined
   /** Layers around the judge's own calls: a `guard.budget` with the ledger of the agent's, a `model.cache`, a retry. @default none */
-  use?: readonly AnyMiddleware[]
+  use?: readonly AnyMiddleware[] | undefined
   /** The layer's name, and how its state keys begin. @default 'guard:judge' */
-  as?: Name
+  as?: Name | undefined
 }
 
 /** A text was judged. */
@@ -112,7 +114,15 @@ export function judge<Name extends string = 'guard:judge'>(
   function checkOf(where: 'input' | 'output') {
     return async (text: string, ctx: TurnContext, signal: AbortSignal): Promise<Verdict> => {
       const session = { principal: ctx.principal }
-      const result = await court.run(caseFor(text, where), { signal, session })
+      const { callIndex, attempt } = ctx as Partial<ModelContext>
+      // A replay is given the sentence, and does not pay for it again.
+      const result = await ctx.once(
+        `${as}:${[where, callIndex, attempt, await digestOf(text)].join(':')}`,
+        async () => {
+          const { status, reason, text: said, usage } = await court.run(caseFor(text, where), { signal, session })
+          return { status, ...(reason !== undefined && { reason }), text: said, usage }
+        },
+      )
       const { inputTokens, outputTokens } = result.usage
       const state = ctx.state as Record<string, number>
       state[`${as}:tokens`] = inputTokens + outputTokens

@@ -13,11 +13,11 @@ export interface MaxModelCallsOptions<Name extends string = string> {
   /** Calls that a turn, or a session, may make; each attempt of a retry is one, and each call of a sub-agent. */
   limit: number
   /** @default 'turn' */
-  per?: 'turn' | 'session'
+  per?: 'turn' | 'session' | undefined
   /** What the call gets that is one too many: the loop ends with what there is, the turn is blocked, or aborted. @default 'stop' */
-  onLimit?: 'stop' | 'block' | 'abort'
+  onLimit?: 'stop' | 'block' | 'abort' | undefined
   /** The layer's name, and how its state key begins. @default 'guard:maxModelCalls' */
-  as?: Name
+  as?: Name | undefined
 }
 
 const readOptions = layerOptions<MaxModelCallsOptions>('guard:maxModelCalls', {

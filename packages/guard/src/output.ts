@@ -15,7 +15,7 @@ export interface OutputOptions extends FailureOptions {
   /** Says of a text whether it may pass. */
   check: Check
   /** The layer's name. @default 'guard:output' */
-  as?: string
+  as?: string | undefined
 }
 
 const readOptions = layerOptions<OutputOptions>('guard:output', {

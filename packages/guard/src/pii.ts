@@ -34,30 +34,30 @@ export type PiiStrategy = 'redact' | 'mask' | 'hash' | 'block'
 
 export interface PiiOptions<Name extends string = string> extends FailureOptions {
   /** What it finds. @default all */
-  types?: readonly PiiType[]
+  types?: readonly PiiType[] | undefined
   /** Further detectors; their type is what placeholders are named after. */
-  detectors?: readonly DetectorOptions[]
+  detectors?: readonly DetectorOptions[] | undefined
   /** What becomes of values, for all types or by type. @default 'redact' */
-  strategy?: PiiStrategy | Readonly<Record<string, PiiStrategy>>
+  strategy?: PiiStrategy | Readonly<Record<string, PiiStrategy>> | undefined
   /** Where it looks. @default ['input', 'output', 'toolResults'] */
-  apply?: readonly Where[]
+  apply?: readonly Where[] | undefined
   /** The tools that get the values of placeholders in their arguments, by name; `*` stands for any text. @default ['*'] */
-  restore?: readonly string[]
+  restore?: readonly string[] | undefined
   /**
    * What the run's own reader sees in place of placeholders: the values that came in with the input, those of the tools and
    * the model too, or none. The history, logs and the model have placeholders in any case. @default 'own'
    */
-  show?: 'own' | 'all' | 'none'
+  show?: 'own' | 'all' | 'none' | undefined
   /** `findPhoneNumbersInText` of libphonenumber-js: it finds the national forms of these countries too. @default none */
   phones?: { find: FindPhones; countries?: readonly string[] }
   /** Values that anybody may see. Those in the agent's instructions are such, where these are a text. */
-  allow?: readonly (string | RegExp)[]
+  allow?: readonly (string | RegExp)[] | undefined
   /** Keeps what placeholders stand for beyond this process. @default in memory, for the last 10,000 sessions and a day */
-  vault?: PiiVault
+  vault?: PiiVault | undefined
   /** The secret of `'hash'`. Give one to get the same hashes in another process. @default a random one */
-  hashKey?: string
+  hashKey?: string | undefined
   /** The name of the layers, and how the state key begins. @default 'guard:pii' */
-  as?: Name
+  as?: Name | undefined
 }
 
 const strategies = option.oneOf('redact', 'mask', 'hash', 'block')

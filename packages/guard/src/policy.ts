@@ -28,14 +28,14 @@ export interface PolicyRule {
 
 export interface PolicyOptions {
   /** The only tools that may run, by name; `*` stands for any text. @default all */
-  allow?: readonly string[]
+  allow?: readonly string[] | undefined
   /** Tools that may not, also where `allow` names them. */
-  deny?: readonly string[]
-  rules?: readonly PolicyRule[]
+  deny?: readonly string[] | undefined
+  rules?: readonly PolicyRule[] | undefined
   /** The roles of who acts. @default the principal's `roles`, or its `role` */
   roles?(ctx: ToolContext): readonly string[]
   /** The layer's name. @default 'guard:policy' */
-  as?: string
+  as?: string | undefined
 }
 
 const readOptions = layerOptions<PolicyOptions>('guard:policy', {
@@ -59,7 +59,8 @@ const readOptions = layerOptions<PolicyOptions>('guard:policy', {
  * made of them; sub-agents keep to it too. What it denies stays denied, and a test that throws denies. Tools that
  * `allow` and `deny` rule out are not shown to the model at all.
  *
- * @throws AlliumError `layer.config` for a policy that would allow everything
+ * @throws AlliumError `layer.config` for a policy that would allow everything; `tool.invalid` at init() for a rule of a tool
+ * that the provider runs
  * @example
  * agent.use(guard.policy({ deny: ['*_delete'], rules: [{ tool: 'refund', roles: ['manager'], args: { amount: (n) => Number(n) <= 100 } }] }))
  */
@@ -74,6 +75,7 @@ export function policy(given: PolicyOptions): TypedMiddleware<{}> {
     order: { is: ['authorizes'] },
     innermost: true,
     inherit: true,
+    guards: (name) => mayRun(name) && rules.some(({ tool }) => namesTool([tool], name)),
     model(ctx, next) {
       const hidden = ctx.request.tools.map(({ name }) => name).filter((name) => !mayRun(name))
       if (hidden.length > 0) ctx.removeTools(...hidden)

@@ -26,19 +26,19 @@ export interface Rate {
 
 export interface RateLimitOptions<Name extends string = string> extends Partial<Rate>, FailureOptions {
   /** Further rates; all of them must have room. */
-  rates?: readonly Rate[]
+  rates?: readonly Rate[] | undefined
   /** What is counted: turns, or model calls, those of sub-agents included. @default 'turn' */
-  scope?: 'turn' | 'model'
+  scope?: 'turn' | 'model' | undefined
   /** What happens beyond the limit: the turn is blocked, it waits for room, or a function answers in its place; the turn is blocked where that gives nothing. @default 'block' */
-  onLimit?: 'block' | 'wait' | OnRateLimit
+  onLimit?: 'block' | 'wait' | OnRateLimit | undefined
   /** The longest that `onLimit: 'wait'` waits, in milliseconds; beyond it the turn is blocked. @default 60_000 */
-  maxWait?: number
+  maxWait?: number | undefined
   /** The name of the count, in place of `per`. It must keep tenants apart. */
   key?(ctx: TurnContext): string
   /** Makes what counts: a limiter of rate-limiter-flexible, for one rate. Several processes share one in Redis. @default its RateLimiterMemory */
   store?(options: { keyPrefix: string; points: number; duration: number }): RateStore
   /** The layer's name, and how its state key begins. @default 'guard:rateLimit' */
-  as?: Name
+  as?: Name | undefined
 }
 
 /** The part of a limiter of rate-limiter-flexible that is used. */

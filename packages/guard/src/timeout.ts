@@ -12,17 +12,17 @@ import {
 
 export interface TimeoutOptions {
   /** Milliseconds for a whole turn. */
-  turn?: number
+  turn?: number | undefined
   /** Milliseconds for a model call, with the attempts of the layers inside this one. */
-  model?: number
+  model?: number | undefined
   /** Milliseconds that a model may be silent between two chunks. The time that a slow reader takes does not count. */
-  chunk?: number
+  chunk?: number | undefined
   /** The same before the first one, while it reads and thinks. @default `chunk` */
-  firstChunk?: number
+  firstChunk?: number | undefined
   /** Milliseconds for a tool call, with what the layers inside this one wait for. `execute` alone has the agent's `toolTimeout`. */
-  tool?: number
+  tool?: number | undefined
   /** The layer's name. @default 'guard:timeout' */
-  as?: string
+  as?: string | undefined
 }
 
 type Scope = 'turn' | 'model' | 'tool'
@@ -45,7 +45,8 @@ const readOptions = layerOptions<TimeoutOptions>('guard:timeout', {
  * outside may catch (a fallback goes on to the next model); a tool call that is late is an error result for the model.
  *
  * Outside of a retry it bounds all attempts together, inside of it each one. `chunk` belongs inside, and inside of what
- * keeps answers back (`guard.output`): to it, such waits are silence.
+ * keeps answers back (`guard.output`): to it, such waits are silence. Calls of sub-agents have the times of `model` and `tool`
+ * too, each with its retries.
  *
  * @throws AlliumError `layer.config` where no time is given, or one is not above 0
  * @example
@@ -58,12 +59,14 @@ export function timeout(given: TimeoutOptions): TypedMiddleware<{}> {
 
   return defineMiddleware({
     name: as,
+    inherit: true,
     order: { is: ['timeouts'], ...(firstChunk !== undefined && { inside: silent }) },
     ...(turn !== undefined && { turn: (ctx, next) => within(turn, 'turn', ctx.clock, next) }),
     ...((model !== undefined || firstChunk !== undefined) && {
       model(ctx, next) {
         const late = new AbortController()
-        if (firstChunk !== undefined) watch(ctx, late)
+        // Around a sub-agent's retries, and around what keeps its answers back, waits are silence.
+        if (firstChunk !== undefined && !ctx.inherited) watch(ctx, late)
         return within(model, 'model', ctx.clock, next, late)
       },
     }),

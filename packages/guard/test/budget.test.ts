@@ -64,7 +64,7 @@ describe('guard.budget', () => {
     const result = await agent.run('hello')
     expect(result).toMatchObject({ status: 'blocked', text: '' })
     expect(result.reason).toBe(
-      'The budget "guard:budget" of 100 tokens per session is used up: 0 tokens spent, and this call may take 101 tokens.',
+      'The budget "guard:budget" of 100 tokens per session has no room for this call: it may take 101 tokens. Nothing is spent yet: raise the limit, or set maxOutputTokens.',
     )
     expect(model.calls).toBe(0)
   })
@@ -332,6 +332,33 @@ describe('guard.budget', () => {
     const { agent } = scene(['ok'], { limit: 10_000, window: 'day', ledger }, clock)
     await agent.session({ id: 's' }).run('hello')
     expect(accounts).toEqual(['["guard:budget","","","s","2026-01-01"]'])
+  })
+
+  it.each([
+    ['hour', Date.UTC(2026, 11, 31, 23, 59), 60_000],
+    ['day', Date.UTC(2026, 11, 31, 23, 59), 60_000],
+    ['month', Date.UTC(2026, 10, 30), 86_400_000],
+    [7_000, 6_000, 1_000],
+  ] as const)('tells the ledger when the account of a window ends: %s', async (window, at, endsIn) => {
+    const ends: unknown[] = []
+    const inner = memoryLedger()
+    const reserve: Ledger['reserve'] = (request) => {
+      ends.push(request.endsIn)
+      return inner.reserve(request)
+    }
+    const { agent } = scene(['ok'], { limit: 10_000, window, ledger: { ...inner, reserve } }, manualClock(at))
+    await agent.run('hello')
+    expect(ends).toEqual([endsIn])
+  })
+
+  it('closes the account of a turn when it is over, and no other', async () => {
+    const closed: string[] = []
+    const ledger: Ledger = { ...memoryLedger(), close: (account) => void closed.push(account) }
+    for (const per of ['turn', 'session'] as const) {
+      const { agent } = scene(['ok'], { limit: 10_000, per, ledger })
+      await agent.session({ id: 's' }).run('hello')
+    }
+    expect(closed).toEqual([expect.stringMatching(/^\["guard:budget","","","s",".+"\]$/)])
   })
 
   it('posts under ids that are unique for each physical call', async () => {

@@ -1,6 +1,6 @@
 import { AbortError, type Middleware } from '@allium/core'
 import { describe, expect, it } from 'vitest'
-import { maxModelCalls, maxToolCalls } from '../src/index.ts'
+import { approve, maxModelCalls, maxToolCalls } from '../src/index.ts'
 import { calling, scene, told } from './scene.ts'
 
 const loop = Array.from({ length: 9 }, () => calling(['work']))
@@ -105,6 +105,55 @@ describe('guard.maxToolCalls', () => {
     for (const id of ['one', 'two'])
       for await (const event of agent.session({ id }).run('go')) if (event.type === 'tool:end') texts.push(event.status)
     expect(texts).toEqual(['ok', 'ok'])
+  })
+
+  describe('beside a human who decides', () => {
+    const asks = () => [maxToolCalls({ limit: 1 }), approve()]
+    const decide = async (
+      decision: { approve: true } | { deny: string },
+      steps = [calling(['work'], ['work']), 'Done.'],
+    ) => {
+      const { agent, ran } = scene(steps, asks(), { tools: ['work'], toolConcurrency: 1 })
+      const session = agent.session()
+      const first = await session.run('go')
+      const other = agent.session()
+      other.restore(JSON.parse(JSON.stringify(session.snapshot())))
+      const second = await other.resume(Object.fromEntries(first.pending.map(({ callId }) => [callId, decision])))
+      return { first, second, ran }
+    }
+
+    it('runs the call that was approved, and asks for none beyond the limit', async () => {
+      const { first, second, ran } = await decide({ approve: true })
+      expect([first.pending.length, ran.length, second.text]).toEqual([1, 1, 'Done.'])
+      expect(second.state).toMatchObject({ 'guard:maxToolCalls:calls': 1 })
+    })
+
+    it('does not count the one that was denied', async () => {
+      const { second, ran } = await decide({ deny: 'No.' })
+      expect([ran.length, second.state]).toMatchObject([0, { 'guard:maxToolCalls:calls': 0 }])
+    })
+
+    it('counts an approved call also where it was suspended outside of it, and does not refuse it', async () => {
+      const wait: Middleware = {
+        name: 'wait',
+        innermost: true,
+        tool: (ctx, next) => (ctx.approval === undefined ? ctx.suspend() : next()),
+      }
+      const { agent, ran } = scene(three, [wait, maxToolCalls({ limit: 1 })], { tools: ['work'] })
+      const session = agent.session()
+      const { pending } = await session.run('go')
+      const { state } = await session.resume(
+        Object.fromEntries(pending.map(({ callId }) => [callId, { approve: true as const }])),
+      )
+      expect([ran.length, state]).toMatchObject([3, { 'guard:maxToolCalls:calls': 3 }])
+    })
+
+    it('stands outside of what asks', async () => {
+      const { agent } = scene(three, [approve({ handler: () => true }), maxToolCalls({ limit: 1 })], {
+        tools: ['work'],
+      })
+      await expect(agent.init()).rejects.toMatchObject({ code: 'layer.order' })
+    })
   })
 
   it.each([{ limit: -1 }, { limit: Number.NaN }, { limit: 1, tools: [] }])('refuses %j', (options) => {

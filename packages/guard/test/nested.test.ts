@@ -36,7 +36,11 @@ describe('around a sub-agent', () => {
     const layer = maxToolCalls({ limit: 1, tools: ['work'] })
     const { agent, ran, answers } = nested(layer, [calling(['work'], ['work']), 'Did what I could.'])
     const { text, state } = await agent.run('go')
-    expect([text, state, ran]).toEqual(['Done.', { 'guard:maxToolCalls:calls': 1 }, ['work']])
+    expect([text, state, ran]).toEqual([
+      'Done.',
+      { 'guard:maxToolCalls:calls': 1, 'guard:maxToolCalls:waiting': [] },
+      ['work'],
+    ])
     expect(answers[1]).toContain('is used up')
   })
 

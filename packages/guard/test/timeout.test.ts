@@ -1,4 +1,4 @@
-import { Agent, type Middleware, type Model } from '@allium/core'
+import { Agent, delegate, type Middleware, type Model, type ToolExecution } from '@allium/core'
 import { type ManualClock, manualClock, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { output, type TimeoutOptions, timeout } from '../src/index.ts'
@@ -160,5 +160,36 @@ describe('guard.timeout', () => {
 
   it.each([[{}], [{ turn: 0 }], [{ model: Number.NaN }], [{ chunk: 0 }]])('refuses %j', (options) => {
     expect(() => timeout(options)).toThrow(expect.objectContaining({ code: 'layer.config' }))
+  })
+})
+
+describe('guard.timeout around a sub-agent', () => {
+  async function chief(options: Parameters<typeof timeout>[0]) {
+    const clock = manualClock()
+    const child = new Agent({ name: 'child', model: scriptedModel([{ stall: true }]), clock, logger: silent })
+    const ask = {
+      ...tool('ask'),
+      timeout: 1e9,
+      execute: async (_: never, ctx: ToolExecution) =>
+        (await delegate(ctx, child, 'go').catch((error) => ({ text: error.code })))?.text,
+    }
+    const model = scriptedModel([{ toolCalls: [{ name: 'ask' }] }, 'done'])
+    const agent = new Agent({ model, tools: [ask], clock, toolTimeout: 1e9 }).use(timeout(options))
+    const run = agent.run('go')
+    let ended = false
+    void run.settled().then(() => (ended = true))
+    await clock.advance(60_000)
+    return { run, ended: () => ended }
+  }
+
+  it('gives its model calls the time of `model`, so that it does not stall', async () => {
+    const { run } = await chief({ model: 50_000 })
+    expect((await run).toolCalls[0]?.result.content).toBe('model.timeout')
+  })
+
+  it('takes no silence of its for one of the model', async () => {
+    const { run, ended } = await chief({ chunk: 50_000 })
+    expect(ended()).toBe(false)
+    run.abort()
   })
 })

@@ -6,9 +6,9 @@ import { nameOf, placeName } from './name.ts'
 
 export interface FromOptions {
   /** The layer's name. @default the names of the objects, joined by `+` */
-  as?: string
+  as?: string | undefined
   /** Milliseconds that an ended run waits for its terminal hooks, all together; then it settles, and `observer:error` tells of those that were left. @default 30_000 */
-  endTimeout?: number
+  endTimeout?: number | undefined
 }
 
 /** An object with lifecycle hooks, or a class of them. */

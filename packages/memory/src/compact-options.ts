@@ -14,11 +14,11 @@ export interface CompactTrigger {
 
 export interface CompactOptions<Name extends string = string> {
   /** Clear old tool results, summarise older messages, or the first and then, where that is not enough, the second. @default 'hybrid' */
-  strategy?: 'clear' | 'summarise' | 'hybrid'
+  strategy?: 'clear' | 'summarise' | 'hybrid' | undefined
   /** @default { tokens: 100_000 } */
-  trigger?: CompactTrigger
+  trigger?: CompactTrigger | undefined
   /** Tokens that the model can be sent; for a trigger with a fraction. */
-  window?: number
+  window?: number | undefined
   /** What stays as it is when the rest is summarised: the newest messages, up to a number or an amount of tokens. @default 20 messages, and at most half of the trigger */
   keep?: { messages?: number; tokens?: number }
   /** Which tool results are cleared. Those of the last answer never are. */
@@ -33,17 +33,17 @@ export interface CompactOptions<Name extends string = string> {
     marker?: string
   }
   /** Who summarises: a model, or a name that the agent can resolve. A small one will do. @default the model of the call */
-  model?: ModelRef
+  model?: ModelRef | undefined
   /** What the summarising model is told. @default a prompt that keeps wishes, decisions, facts and open ends */
-  prompt?: string
+  prompt?: string | undefined
   /** The most tokens of a summary. @default 4_000 */
-  summaryTokens?: number
+  summaryTokens?: number | undefined
   /** Milliseconds for the summarising call. @default 60_000 */
-  timeout?: number
+  timeout?: number | undefined
   /** @default a token for 4 characters, and 1,000 for an image or a file */
   countTokens?(message: Readonly<Message>): number
   /** The layers' name, and how the state key begins. @default 'memory:compact' */
-  as?: Name
+  as?: Name | undefined
 }
 
 /** The options with their defaults, checked. */

@@ -3,11 +3,11 @@ import { StoredConversation } from './stored-conversation.ts'
 
 export interface PersistOptions {
   /** Where sessions are kept. @default one in this process */
-  store?: SessionStore
+  store?: SessionStore | undefined
   /** Milliseconds for which a run takes its session, renewed while it lasts; after a crash others wait that long. @default 10_000 */
-  lease?: number
+  lease?: number | undefined
   /** The layer's name. @default 'memory:persist' */
-  as?: string
+  as?: string | undefined
 }
 
 const readOptions = layerOptions<PersistOptions>('memory:persist', {

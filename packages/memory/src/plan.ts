@@ -20,15 +20,15 @@ export interface PlanItem {
 
 export interface PlanOptions<Name extends string = string> {
   /** The tool's name. @default 'plan' */
-  tool?: string
+  tool?: string | undefined
   /** What the model reads: when to plan, and how. @default to plan work of three steps and more, and to keep the plan up to date */
-  description?: string
+  description?: string | undefined
   /** The most items. @default 50 */
-  maxItems?: number
+  maxItems?: number | undefined
   /** The most characters of one item. @default 500 */
-  maxLength?: number
+  maxLength?: number | undefined
   /** The layer's name, and the state key. @default 'memory:plan' */
-  as?: Name
+  as?: Name | undefined
 }
 
 /** The model has written its plan. */

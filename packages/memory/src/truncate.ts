@@ -4,13 +4,13 @@ import { fromUser, unitsOf } from './units.ts'
 
 export interface TruncateOptions {
   /** The most messages that a model call is sent, without system messages. */
-  messages?: number
+  messages?: number | undefined
   /** The most tokens of messages, without system messages. */
-  tokens?: number
+  tokens?: number | undefined
   /** @default a token for 4 characters, and 1,000 for an image or a file */
   countTokens?(message: Readonly<Message>): number
   /** The layer's name. @default 'memory:truncate' */
-  as?: string
+  as?: string | undefined
 }
 
 const readOptions = layerOptions<TruncateOptions>('memory:truncate', {

@@ -13,15 +13,15 @@ import type { BreakerState, Circuit, Threshold } from './circuit.ts'
 
 export interface BreakerOptions {
   /** Failures in a row that open the circuit, or `{ share: 0.5, of: 20 }`: more than that share of the last calls. @default 5 */
-  threshold?: Threshold
+  threshold?: Threshold | undefined
   /** Milliseconds after which one call is let through as a trial. @default 30_000 */
-  halfOpenAfter?: number
+  halfOpenAfter?: number | undefined
   /** Which errors are failures of the model. A block or an abort never is one. @default isTransient */
   when?(error: unknown): boolean
   /** Who shares a model's circuit: everybody in this process, the users of a tenant, or those for whom a function gives the same text. @default 'model' */
   per?: 'model' | 'tenant' | ((ctx: ModelContext) => string)
   /** The layer's name. @default 'model:breaker' */
-  as?: string
+  as?: string | undefined
 }
 
 const readOptions = layerOptions<BreakerOptions>('model:breaker', {

@@ -16,15 +16,15 @@ import { Flights, memoryKeyValue } from '@allium/resilience'
 
 export interface CacheOptions {
   /** Where answers are kept; a Keyv is one. @default in this process, the 1,000 used last */
-  store?: KeyValue
+  store?: KeyValue | undefined
   /** Milliseconds. @default 3_600_000 */
-  ttl?: number
+  ttl?: number | undefined
   /** Who shares answers. `user` is the principal's `userId`, else its `user`; without one, the session. @default 'tenant' */
-  per?: 'tenant' | 'user' | 'session'
+  per?: 'tenant' | 'user' | 'session' | undefined
   /** Which calls are cached. @default all */
   when?(ctx: ModelContext): boolean
   /** The layer's name, and how its keys begin. @default 'model:cache' */
-  as?: string
+  as?: string | undefined
 }
 
 /** A call was answered from the cache, or from one that was under way. */

@@ -8,9 +8,9 @@ export interface FallbackOptions {
   /** After which errors the next one is asked. A block or an abort never is one. @default every error */
   when?(error: unknown): boolean
   /** When text has gone out already: take it back with `model:reset` and ask the next one, or fail. @default 'reset' */
-  midStream?: 'reset' | 'fail'
+  midStream?: 'reset' | 'fail' | undefined
   /** The layer's name. @default 'model:fallback' */
-  as?: string
+  as?: string | undefined
 }
 
 const readOptions = layerOptions<FallbackOptions>('model:fallback', {

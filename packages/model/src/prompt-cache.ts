@@ -11,15 +11,15 @@ import {
 
 export interface PromptCacheOptions {
   /** How long the provider keeps what it has read; each use begins it anew. An hour costs more to write. @default '5m' */
-  ttl?: '5m' | '1h'
+  ttl?: '5m' | '1h' | undefined
   /** What is marked: the system prompt, with the tools before it, and the conversation so far. @default ['system', 'messages'] */
-  apply?: readonly ('system' | 'messages')[]
+  apply?: readonly ('system' | 'messages')[] | undefined
   /** Requests that are shorter, at four characters a token, are left as they are: the provider keeps none so short. @default 1024 */
-  minTokens?: number
+  minTokens?: number | undefined
   /** Which calls are marked. @default those of Anthropic's models, by the model's id */
   when?(ctx: ModelContext): boolean
   /** The layer's name. @default 'model:promptCache' */
-  as?: string
+  as?: string | undefined
 }
 
 const readOptions = layerOptions<PromptCacheOptions>('model:promptCache', {

@@ -4,21 +4,21 @@ import { watchChunks } from './watch-chunks.ts'
 
 export interface RetryOptions {
   /** Calls in all, the first included. @default 3 */
-  attempts?: number
+  attempts?: number | undefined
   /** Milliseconds before the second attempt; doubled for each further one. @default 250 */
-  delay?: number
+  delay?: number | undefined
   /** The longest wait in milliseconds, also where the provider asks for more. @default 30_000 */
-  maxDelay?: number
+  maxDelay?: number | undefined
   /** The part of a wait that is left to chance, from 0 to 1, so that clients do not come back all at once. What a provider asks for is waited in full. @default 0.5 */
-  jitter?: number
+  jitter?: number | undefined
   /** Which errors are worth another attempt. A block or an abort never is. @default isTransient */
   when?(error: unknown): boolean
   /** When text has gone out already: take it back with a `model:reset` event and try again, or fail. @default 'reset' */
-  midStream?: 'reset' | 'fail'
+  midStream?: 'reset' | 'fail' | undefined
   /** @default Math.random */
   random?(): number
   /** The layer's name. @default 'model:retry' */
-  as?: string
+  as?: string | undefined
 }
 
 const readOptions = layerOptions<RetryOptions>('model:retry', {

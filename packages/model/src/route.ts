@@ -18,11 +18,11 @@ export interface RouteRule {
 
 export interface RouteOptions {
   /** The first one that says yes names the model. */
-  rules?: readonly RouteRule[]
+  rules?: readonly RouteRule[] | undefined
   /** Instead of rules: gives the model; nothing for the agent's own. */
   to?(ctx: ModelContext): ModelRef | undefined | void | Promise<ModelRef | undefined | void>
   /** The layer's name. @default 'model:route' */
-  as?: string
+  as?: string | undefined
 }
 
 const readOptions = layerOptions<RouteOptions>('model:route', {

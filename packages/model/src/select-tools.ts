@@ -20,17 +20,17 @@ export interface SelectToolsOptions<Name extends string = string> {
   /** Names of the tools that are shown; a function is asked at each call. Unknown names are passed over. */
   tools?: Names | ((ctx: ModelContext) => Names | Promise<Names>)
   /** Instead of names: a model, a small one will do, that picks by what the user wrote, once in a turn. */
-  model?: Model
+  model?: Model | undefined
   /** The most tools that the model picks, those it names first. It is not asked where no more than that are there. @default no limit */
-  max?: number
+  max?: number | undefined
   /** Names of tools that are always shown; they count towards no limit. @default none */
-  always?: Names
+  always?: Names | undefined
   /** What else the model that picks should know, in plain words. */
-  hint?: string
+  hint?: string | undefined
   /** Layers around the calls of the model that picks: a `guard.budget` with the ledger of the agent's, a `guard.timeout`. @default none */
-  use?: readonly AnyMiddleware[]
+  use?: readonly AnyMiddleware[] | undefined
   /** The layer's name, and how its state keys begin. @default 'model:selectTools' */
-  as?: Name
+  as?: Name | undefined
 }
 
 /** The tools of the turn's last call, null for all; and the tokens that picking has used in the session. */
@@ -125,7 +125,13 @@ export function selectTools<Name extends string = 'model:selectTools'>(
     const open = request.tools.filter(({ name }) => !kept.has(name))
     if (open.length === 0 || (Number.isFinite(max) && open.length <= max)) return namesOf(open)
     try {
-      const { names, usage, problem } = await pick({ open, request, principal, signal })
+      const { names, usage, problem } = await pick({
+        open,
+        request,
+        principal,
+        signal,
+        once: (fn) => ctx.once(`${as}:${ctx.callIndex}:${ctx.attempt}`, fn),
+      })
       ctx.state[`${as}:tokens`] = usage.inputTokens + usage.outputTokens
       if (names === undefined) throw problem
       tell(ctx, names, usage)

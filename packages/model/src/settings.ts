@@ -15,11 +15,11 @@ export type SettingsSource =
 
 export interface SettingsOptions {
   /** For what neither the agent nor the run sets. */
-  defaults?: SettingsSource
+  defaults?: SettingsSource | undefined
   /** For what nobody but this layer decides: it wins over the agent and the run. */
-  overrides?: SettingsSource
+  overrides?: SettingsSource | undefined
   /** The layer's name. @default 'model:settings' */
-  as?: string
+  as?: string | undefined
 }
 
 const readOptions = layerOptions<SettingsOptions>('model:settings', {

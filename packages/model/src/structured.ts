@@ -16,15 +16,15 @@ export interface StructuredOptions {
   /** What an answer must fit: any Standard Schema, such as the one of the run's `output`. */
   schema: StandardSchemaV1
   /** What the schema is given: the JSON of the answer, or its text as it is. @default 'json' */
-  format?: 'json' | 'text'
+  format?: 'json' | 'text' | undefined
   /** Answers in all, the first included. @default 3 */
-  tries?: number
+  tries?: number | undefined
   /** When readers see an answer: as it comes, and a wrong one is taken back with `model:reset`; or once it fits, as always in a run with `resets: 'refuse'`. @default 'early' */
-  show?: 'early' | 'checked'
+  show?: 'early' | 'checked' | undefined
   /** What the model is told of a wrong answer. @default names the issues and asks for the whole answer again */
   ask?(issues: readonly string[], response: ModelResponse): string
   /** The layer's name. @default 'model:structured' */
-  as?: string
+  as?: string | undefined
 }
 
 const readOptions = layerOptions<StructuredOptions>('model:structured', {

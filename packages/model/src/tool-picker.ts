@@ -14,6 +14,8 @@ export interface ToolCase {
   request: RequestView
   principal: unknown
   signal: AbortSignal
+  /** Runs the call once, over a replay too. */
+  once<T>(fn: () => Promise<T>): Promise<T>
 }
 
 /** Tokens come with any outcome; names only where the model gave some. */
@@ -34,10 +36,11 @@ export function toolPicker(as: string, { model, max, hint, use }: ToolPicker): (
     settings: { temperature: 0 },
   }).use(use)
 
-  return async ({ open, request, principal, signal }) => {
-    const { status, reason, text, usage } = await agent.run(caseFor(request, open, max), {
-      signal,
-      session: { principal },
+  return async ({ open, request, principal, signal, once }) => {
+    const { status, reason, text, usage } = await once(async () => {
+      const ended = await agent.run(caseFor(request, open, max), { signal, session: { principal } })
+      const { status, reason, text, usage } = ended
+      return { status, reason, text, usage }
     })
     if (status !== 'completed')
       return { usage, names: undefined, problem: new Error(`Picking tools ended ${status}: ${reason}`) }

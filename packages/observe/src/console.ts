@@ -16,9 +16,9 @@ export interface ConsoleOptions {
   /** Takes each line, without a line break. @default console.log */
   write?(line: string): unknown
   /** Characters of an input, an answer, or a tool's arguments or result that are shown. @default 120 */
-  maxLength?: number
+  maxLength?: number | undefined
   /** The layer's name. @default 'observe:console' */
-  as?: string
+  as?: string | undefined
 }
 
 const readOptions = layerOptions<ConsoleOptions>('observe:console', {

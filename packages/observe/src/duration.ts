@@ -3,7 +3,7 @@ import { firstChunkOf, stopwatch } from './stopwatch.ts'
 
 export interface DurationOptions<Name extends string = string> {
   /** The layer's name, and how its state keys begin. @default 'observe:duration' */
-  as?: Name
+  as?: Name | undefined
 }
 
 /** Times in milliseconds. */

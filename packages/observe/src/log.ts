@@ -36,15 +36,15 @@ export interface LogOptions {
   /** pino, or what is called as it is. */
   logger: LogTarget
   /** @default { start: 'debug', end: 'info', trouble: 'warn', failed: 'error' } */
-  levels?: Partial<Record<LogMoment, LogLevel>>
+  levels?: Partial<Record<LogMoment, LogLevel>> | undefined
   /** Whether inputs, answers, arguments and results are logged. @default false */
-  content?: boolean
+  content?: boolean | undefined
   /** Names of fields that are hidden wherever they stand, beside those of credentials such as `authorization`, `apiKey`, `password`. @default none */
-  hide?: readonly string[]
+  hide?: readonly string[] | undefined
   /** Characters of a text that are logged. @default 2000 */
-  maxLength?: number
+  maxLength?: number | undefined
   /** The layer's name. @default 'observe:log' */
-  as?: string
+  as?: string | undefined
 }
 
 const readOptions = layerOptions<LogOptions>('observe:log', {

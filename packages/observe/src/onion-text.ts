@@ -4,7 +4,7 @@ import type { Decision, OnionSpan, OnionTurn, TracedScope } from './onion-turn.t
 
 export interface OnionTextOptions {
   /** Columns of a line. What does not fit is cut; `explain()` has all of it. @default 90 */
-  width?: number
+  width?: number | undefined
   /** Colours a piece of a line. Where each one stands is decided before. @default as it is */
   paint?(text: string, kind: OnionTextKind): string
 }

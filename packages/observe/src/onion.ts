@@ -7,9 +7,9 @@ import { createRecorder } from './recorder.ts'
 
 export interface OnionOptions {
   /** The last turns that are kept. @default 100 */
-  turns?: number
+  turns?: number | undefined
   /** The layer's name. @default 'observe:onion' */
-  as?: string
+  as?: string | undefined
 }
 
 export interface Onion extends TypedMiddleware<{}> {

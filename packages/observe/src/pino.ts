@@ -4,11 +4,11 @@ import { type LogOptions, log as logTo } from './log.ts'
 
 export interface PinoLogOptions extends Omit<LogOptions, 'logger'> {
   /** @default one that writes to `to` from `level` on */
-  logger?: Logger
+  logger?: Logger | undefined
   /** The least that is logged, as pino names it. @default 'info' */
-  level?: Level
+  level?: Level | undefined
   /** @default 'stdout' */
-  to?: 'stdout' | 'stderr'
+  to?: 'stdout' | 'stderr' | undefined
 }
 
 /**

@@ -4,7 +4,7 @@ export interface PlainOptions {
   /** Whether the value under a key is left out. @default none */
   hides?(key: string): boolean
   /** Entries of a list or an object that are kept. @default all */
-  maxItems?: number
+  maxItems?: number | undefined
 }
 
 const maxDepth = 32

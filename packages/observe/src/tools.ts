@@ -4,7 +4,7 @@ import { stopwatch } from './stopwatch.ts'
 
 export interface ToolsOptions<Name extends string = string> {
   /** The layer's name, and how its state key begins. @default 'observe:tools' */
-  as?: Name
+  as?: Name | undefined
 }
 
 /** What the calls of a tool came to. A call that waits for a human counts once it is decided. */

@@ -14,9 +14,9 @@ import { createPricing, type Prices } from '@allium/prices'
 
 export interface UsageOptions<Name extends string = string> {
   /** Prices of one's own before those of the public list. Models of Ollama are free, unless they are named here. */
-  prices?: Prices
+  prices?: Prices | undefined
   /** The layer's name, and how its state keys begin. @default 'observe:usage' */
-  as?: Name
+  as?: Name | undefined
 }
 
 /** What one model used, and what that cost in USD; undefined where nobody knows its price. */

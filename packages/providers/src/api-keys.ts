@@ -21,6 +21,15 @@ const keyVariables: Record<string, string> = {
   xai: 'XAI_API_KEY',
 }
 
+/** Providers whose packages are known by name, for mistakes in one. */
+export const knownProviders: readonly string[] = [
+  ...Object.keys(keyVariables),
+  'amazon-bedrock',
+  'google-vertex',
+  'ollama',
+  'openai-compatible',
+]
+
 /** What a provider is made with. */
 export interface Credentials {
   apiKey: string

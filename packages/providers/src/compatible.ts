@@ -5,6 +5,7 @@ import { type AiSdkProvider, type Import, importPackage } from './provider-packa
 
 /** Providers that have no package of their own in `@ai-sdk/`, but speak OpenAI's chat format. */
 const settingsOf: Record<string, (env: Env) => Place> = {
+  'openai-compatible': (env) => ({ baseURL: compatibleUrl(env), ...compatibleKey(env) }),
   ollama: (env) => ({ baseURL: ollamaUrl(env.OLLAMA_HOST) }),
   openrouter: (env) => ({
     baseURL: 'https://openrouter.ai/api/v1',
@@ -50,6 +51,25 @@ export function ollamaUrl(host = ''): string {
   if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1'
   if (url.port === '' && !/:\d+(\/|$)/.test(withScheme) && url.protocol === 'http:') url.port = '11434'
   return `${url.href.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`
+}
+
+/** Any server of OpenAI's chat format, at the address of OpenAI's where it has none of its own. */
+function compatibleUrl({ OPENAI_COMPATIBLE_BASE_URL: own, OPENAI_BASE_URL: openai }: Env): string {
+  const url = own || openai
+  if (url) return url
+  throw new AlliumError(
+    'provider.unsupported',
+    'The provider "openai-compatible" has no address: set OPENAI_COMPATIBLE_BASE_URL, or OPENAI_BASE_URL, to the base URL of a server, such as "http://127.0.0.1:8000/v1".',
+    { details: { provider: 'openai-compatible', variable: 'OPENAI_COMPATIBLE_BASE_URL' } },
+  )
+}
+
+/** A key goes where it was meant to go: that of OpenAI's variables not to the address of the other ones. */
+function compatibleKey(env: Env): { apiKey?: string } {
+  const key = env.OPENAI_COMPATIBLE_BASE_URL
+    ? env.OPENAI_COMPATIBLE_API_KEY
+    : env.OPENAI_COMPATIBLE_API_KEY || env.OPENAI_API_KEY
+  return key ? { apiKey: key } : {}
 }
 
 function noUrl(host: string): AlliumError {

@@ -2,12 +2,14 @@ import type { Model, ModelChunk, ModelRequest } from '@allium/core'
 import { type AiSdkModel, type PartReader, providerName } from './ai-sdk-model.ts'
 import { callOptions } from './call-options.ts'
 import { failure } from './failure.ts'
+import { withMend } from './no-responses.ts'
 import { ProviderTools } from './provider-tools.ts'
+import { serverOf } from './server.ts'
 import { StreamParts } from './stream-parts.ts'
 
 export interface FromAiSdkOptions {
   /** As prices and logs name the model. @default provider and model, such as `openai/gpt-5` */
-  id?: string
+  id?: string | undefined
 }
 
 /**
@@ -24,7 +26,8 @@ export function fromAiSdk(
   model: AiSdkModel,
   { id = `${providerName(model)}/${model.modelId}` }: FromAiSdkOptions = {},
 ): Model {
-  return { id, stream: (request) => stream(model, request) }
+  const server = serverOf(model)
+  return { id, ...(server !== undefined && { server }), stream: (request) => stream(model, request) }
 }
 
 async function* stream(model: AiSdkModel, request: ModelRequest): AsyncGenerator<ModelChunk, void, undefined> {
@@ -39,7 +42,7 @@ async function* stream(model: AiSdkModel, request: ModelRequest): AsyncGenerator
       for (const chunk of parts.chunks(read.value)) yield chunk
     for (const chunk of parts.end()) yield chunk
   } catch (error) {
-    throw failure(error, request.signal)
+    throw failure(withMend(error, model), request.signal)
   } finally {
     reader?.cancel().catch(() => {})
   }

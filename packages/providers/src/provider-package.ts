@@ -1,6 +1,6 @@
-import { AlliumError } from '@allium/core'
+import { AlliumError, isAlliumError, unknownName } from '@allium/core'
 import type { AiSdkModel } from './ai-sdk-model.ts'
-import { credentialsOf, type Env } from './api-keys.ts'
+import { credentialsOf, type Env, knownProviders } from './api-keys.ts'
 
 /** A provider of the AI SDK, such as `createOpenAI()` gives. */
 export interface AiSdkProvider {
@@ -24,12 +24,26 @@ export function isAiSdkProvider(value: unknown): value is AiSdkProvider {
 export async function loadProvider(provider: string, env: Env, load: Import): Promise<AiSdkProvider> {
   const credentials = credentialsOf(provider, env)
   const name = `@ai-sdk/${provider}`
-  const exported = await importPackage(name, load)
+  const exported = await importPackage(name, load).catch((error) => {
+    throw named(provider, error)
+  })
   const found = credentials === undefined ? instance(provider, exported) : factory(provider, exported)?.(credentials)
   if (isAiSdkProvider(found)) return found
   throw new AlliumError(
     'provider.unsupported',
     `The package ${name} exports no provider. Give one to createResolver({ providers: { "${provider}": … } }).`,
+  )
+}
+
+/** A package that is missing, of a provider that nobody knows, may be a slip: the one that may be meant is told. */
+function named(provider: string, error: unknown): unknown {
+  if (!isAlliumError(error, 'provider.not_installed') || knownProviders.includes(provider)) return error
+  const { cause, details } = error
+  const name = `@ai-sdk/${provider}`
+  return new AlliumError(
+    'provider.not_installed',
+    `The provider "${provider}" is not known, and no package ${name} is installed. ${unknownName(provider, knownProviders)} If it has a package, run "npm install ${name}".`,
+    { cause, details },
   )
 }
 

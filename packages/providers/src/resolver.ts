@@ -17,11 +17,11 @@ export type ProviderEntry = AiSdkProvider | Model | AiSdkModel | ModelFactory
 
 export interface ResolverOptions {
   /** Asked first, by the part of the string before the slash. With a bundler, list here what you use. */
-  providers?: Readonly<Record<string, ProviderEntry>>
+  providers?: Readonly<Record<string, ProviderEntry>> | undefined
   /** Where keys, `<PROVIDER>_BASE_URL` and `OLLAMA_HOST` are looked up. @default process.env */
-  env?: Env
+  env?: Env | undefined
   /** Imports a provider's package. @default import(), from this package and then from the program's folder */
-  import?: Import
+  import?: Import | undefined
 }
 
 /** Models kept per resolver; strings may come from tenants, so the oldest give way. */

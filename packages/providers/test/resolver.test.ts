@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { ResolveModel } from '@allium/core'
 import { createResolver } from '@allium/providers'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { collect, textOf } from './calls.ts'
+import { collect, failureOf, textOf } from './calls.ts'
 import { sse, wireServer } from './wire-server.ts'
 import { apiKey, wires } from './wires.ts'
 import { finishV3, written } from './written-model.ts'
@@ -45,6 +45,46 @@ describe('a string', () => {
     expect(model.id).toBe(ref)
     expect(textOf(await collect(model))).toBe('Grüße 🧅')
     expect(requests).toHaveLength(1)
+  })
+
+  it('of a provider with a slip in it is told the nearest one', async () => {
+    const resolve = createResolver({ env: keys })
+    expect(await refusal(resolve, 'opnai/gpt-5')).toMatchObject({
+      code: 'provider.not_installed',
+      message: expect.stringContaining('Did you mean "openai"?'),
+    })
+  })
+
+  it('of openai at a server without /responses fails with the mend, which works', async () => {
+    const { url, requests } = await wireServer(
+      (res) => res.writeHead(404, { 'content-type': 'application/json' }).end('{"error":{"message":"Not Found"}}'),
+      sse(wires[1]!.events.join('')),
+    )
+    const resolve = createResolver({ env: { ...keys, OPENAI_BASE_URL: `${url}/v1` } })
+    const error = await failureOf(await resolve('openai/qwen3', nobody))
+    expect(error).toMatchObject({ status: 404, message: expect.stringContaining('use "openai-compatible/qwen3"') })
+    expect(textOf(await collect(await resolve('openai-compatible/qwen3', nobody)))).toBe('Grüße 🧅')
+    expect(requests.map(({ path }) => path)).toEqual(['/v1/responses', '/v1/chat/completions'])
+  })
+
+  it('of openai-compatible sends the key of OpenAI to no other address', async () => {
+    const { url, requests } = await wireServer(sse(wires[1]!.events.join('')))
+    const resolve = createResolver({ env: { ...keys, OPENAI_COMPATIBLE_BASE_URL: `${url}/v1` } })
+    await collect(await resolve('openai-compatible/qwen3', nobody))
+    expect(requests[0]?.headers.authorization).toBeUndefined()
+    expect(await refusal(createResolver({ env: keys }), 'openai-compatible/qwen3')).toMatchObject({
+      code: 'provider.unsupported',
+    })
+  })
+
+  it.each([
+    ['openai/gpt-5', 'api.openai.com'],
+    ['anthropic/claude-sonnet-4-6', 'api.anthropic.com'],
+    ['google/gemini-2.5-flash', 'generativelanguage.googleapis.com'],
+    ['ollama/llama3.2', '127.0.0.1'],
+  ])('%s tells where its calls go', async (ref, address) => {
+    const port = address === '127.0.0.1' ? 11434 : 443
+    expect((await createResolver({ env: keys })(ref, nobody)).server).toEqual({ address, port })
   })
 
   it.each([

@@ -35,7 +35,13 @@ insert into ${s}.schema_version values (0);`
  * @example
  * await writeFile('allium.sql', postgresSql({ schema: 'agents' }))
  */
-export function postgresSql({ schema = 'allium', from = 0 }: { schema?: string; from?: number } = {}): string {
+export function postgresSql({
+  schema = 'allium',
+  from = 0,
+}: {
+  schema?: string | undefined
+  from?: number | undefined
+} = {}): string {
   if (!Number.isInteger(from) || from < 0 || from > newest)
     throw new TypeError(`There is no schema ${from} to begin from. Give a whole number from 0 to ${newest}.`)
   return `begin;\n\n${migration(schema, from)}\n\ncommit;\n`

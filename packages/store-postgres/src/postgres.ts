@@ -10,21 +10,21 @@ import { postgresSessions } from './sessions.ts'
 
 export interface PostgresOptions extends OutboxOptions {
   /** Where the database is: `postgres://user:password@host:5432/name`. Either this or `pool`. */
-  url?: string
+  url?: string | undefined
   /** A pool of pg that you made, and end yourself; listen to its `error`, or a lost connection ends the process. */
-  pool?: PostgresPool
+  pool?: PostgresPool | undefined
   /** TLS for `url`, as pg takes it; what the URL says stands first. @default as the URL says */
-  ssl?: boolean | ConnectionOptions
+  ssl?: boolean | ConnectionOptions | undefined
   /** The schema in which the tables are. @default 'allium' */
-  schema?: string
+  schema?: string | undefined
   /**
    * `auto` makes the tables, or brings them to this version's form, with the first operation; `check` creates nothing, and
    * fails where they are missing or older: run what `postgresSql()` gives.
    * @default 'auto'
    */
-  migrate?: 'auto' | 'check'
+  migrate?: 'auto' | 'check' | undefined
   /** What sessions and records are sealed with. @default none: they stand in the database as JSON */
-  encrypt?: Encrypt
+  encrypt?: Encrypt | undefined
 }
 
 export interface PostgresStore {

@@ -5,9 +5,9 @@ import { recordOf } from './turn-row.ts'
 
 export interface OutboxOptions {
   /** Who takes records: one that all of them have done goes. @default none: records go after `keepRecords` */
-  consumers?: readonly string[]
+  consumers?: readonly string[] | undefined
   /** Milliseconds that a record stays at most. @default 30 days */
-  keepRecords?: number
+  keepRecords?: number | undefined
 }
 
 /** Milliseconds that a record stays at most, unless options say it. */

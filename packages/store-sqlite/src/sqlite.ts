@@ -8,16 +8,16 @@ import { givenClock, machineClock } from './sqlite-clock.ts'
 
 export interface SqliteOptions extends OutboxOptions {
   /** What sessions and records are sealed with. @default none: they stand in the file as JSON */
-  encrypt?: Encrypt
+  encrypt?: Encrypt | undefined
   /**
    * When a write has reached the disk: with `full` before it is acknowledged; with `normal` the last ones may be lost where the
    * machine loses its power, and none where a process dies. @default 'full'
    */
-  synchronous?: 'full' | 'normal'
+  synchronous?: 'full' | 'normal' | undefined
   /** Bytes that the file may grow to; what would need more fails with `store.full`. @default as the disk allows */
-  maxBytes?: number
+  maxBytes?: number | undefined
   /** @default the machine's, which all its processes share */
-  clock?: Clock
+  clock?: Clock | undefined
 }
 
 export interface SqliteStore {

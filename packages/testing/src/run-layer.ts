@@ -15,20 +15,20 @@ import { type StandIns, stepsOf, toolsOf } from './stand-ins.ts'
 
 export interface RunLayerOptions extends StandIns {
   /** As `.use(layer, config)` takes it. */
-  config?: unknown
+  config?: unknown | undefined
   /** The turn's input. @default 'hello' */
-  input?: string | Message[]
+  input?: string | Message[] | undefined
   /** Agent and session scope: what happens while the hook's next() is open. */
   inside?(session: Session): unknown
   /** What the session begins with; state is set past the reducers. */
-  history?: Message[]
-  state?: Record<string, unknown>
-  principal?: unknown
-  context?: unknown
+  history?: Message[] | undefined
+  state?: Record<string, unknown> | undefined
+  principal?: unknown | undefined
+  context?: unknown | undefined
   /** What `ctx.inject()` finds. */
-  provide?: readonly (readonly [Capability<unknown>, unknown])[]
+  provide?: readonly (readonly [Capability<unknown>, unknown])[] | undefined
   /** Further options of the agent, such as its clock. */
-  agent?: Partial<AgentOptions>
+  agent?: Partial<AgentOptions> | undefined
 }
 
 /**

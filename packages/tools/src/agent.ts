@@ -22,20 +22,20 @@ export interface AgentToolOptions<S extends Schema, State> {
   /** What the model reads: when to hand work on, and what comes back. */
   description: string
   /** The tool's name. @default the agent's name */
-  name?: string
+  name?: string | undefined
   /** What the model gives. @default `{ task: string }` */
-  schema?: S
+  schema?: S | undefined
   /** Makes the input of the agent's turn from the arguments. @default the task */
   input?(args: ToolArgs<S>): Input
   /** What the model gets of the result. @default its text */
   result?(result: RunResult<State>): unknown
   /** Options of each run, such as `maxSteps`. */
-  run?: RunOptions
+  run?: RunOptions | undefined
   /** Milliseconds that the work may take. @default 600_000 */
-  timeout?: number
-  requireApproval?: AnyTool['requireApproval']
+  timeout?: number | undefined
+  requireApproval?: AnyTool['requireApproval'] | undefined
   /** The layer's name. @default 'tools:agent:' and the tool's name */
-  as?: string
+  as?: string | undefined
 }
 
 const readOptions = layerOptions<AgentToolOptions<Schema, unknown>>('tools:agent', {

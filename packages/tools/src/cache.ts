@@ -17,17 +17,17 @@ export interface CacheOptions {
   /** The tools whose results are kept, by name: those that read, and change nothing. */
   tools: readonly string[]
   /** Where results are kept; a Keyv is one. @default in this process, the 1,000 used last */
-  store?: KeyValue
+  store?: KeyValue | undefined
   /** Milliseconds. @default 300_000 */
-  ttl?: number
+  ttl?: number | undefined
   /** Who shares results. Users are known by the principal's `tenantId` and `userId` (else `tenant`, `user`); who is not known shares with nobody. @default 'user' */
-  per?: 'tenant' | 'user' | 'session'
+  per?: 'tenant' | 'user' | 'session' | undefined
   /** Which calls of these tools are cached. @default all */
   when?(ctx: ToolContext): boolean
   /** What else a result depends on, such as what the tool reads from `ctx.context`: a JSON-like value. @default nothing */
   key?(ctx: ToolContext): unknown
   /** The layer's name, and how its keys begin. @default 'tools:cache' */
-  as?: string
+  as?: string | undefined
 }
 
 /** A call was answered from the cache, or from one that was under way. */

@@ -15,13 +15,13 @@ export interface EmulateOptions {
   /** The model that plays the tools. */
   model: Model
   /** The tools that are played, by name. @default all */
-  tools?: readonly string[]
+  tools?: readonly string[] | undefined
   /** What it should know of the world that it plays, in plain words: what there is, what fails. @default nothing */
-  instructions?: string
+  instructions?: string | undefined
   /** Layers around its own calls, such as a cache or a retry. @default none */
-  use?: readonly AnyMiddleware[]
+  use?: readonly AnyMiddleware[] | undefined
   /** The layer's name, and the key of its marks in `ctx.metadata`. @default 'tools:emulate' */
-  as?: string
+  as?: string | undefined
 }
 
 /** A call was answered by a model in the place of the tool. */
@@ -60,6 +60,7 @@ export function emulate(given: EmulateOptions): TypedMiddleware<{}> {
     order: { is: ['emulates'] },
     innermost: true,
     inherit: true,
+    guards: (name) => tools?.includes(name) === true,
     async tool(ctx, next) {
       if (tools !== undefined && !tools.includes(ctx.tool.name)) return next()
       if (ctx.invalid !== undefined)

@@ -4,7 +4,7 @@ type Schema = Tool['schema']
 
 export interface FunctionOptions<S extends Schema> extends Tool<S> {
   /** The layer's name. @default 'tools:function:' and the tool's name */
-  as?: string
+  as?: string | undefined
 }
 
 const readOptions = layerOptions<FunctionOptions<Schema>>('tools:function', {

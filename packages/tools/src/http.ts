@@ -27,33 +27,33 @@ export interface HttpOptions {
    */
   hosts: readonly string[]
   /** Hosts that may also be at a private address, each by its exact name, with its port: `127.0.0.1:3000`. They need not stand in `hosts`. @default none */
-  allowPrivate?: readonly string[]
+  allowPrivate?: readonly string[] | undefined
   /** @default ['GET'] */
-  methods?: readonly HttpMethod[]
+  methods?: readonly HttpMethod[] | undefined
   /**
    * Headers that are added, by origin (`https://api.example.com`; a host alone stands for https): keys and tokens. They go
    * to that origin alone, also after a redirect, and no text that the model gets has their values.
    */
-  headers?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  headers?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined
   /** Headers that the model may set, by name. @default none */
-  requestHeaders?: readonly string[]
+  requestHeaders?: readonly string[] | undefined
   /** Media types besides text that the model gets as images and files: `image/png`, `image/*`. @default none */
-  files?: readonly string[]
+  files?: readonly string[] | undefined
   /** The longest body of an answer in bytes, unpacked; a longer one is refused. @default 1_000_000 */
-  maxBytes?: number
+  maxBytes?: number | undefined
   /** @default 5 */
-  maxRedirects?: number
+  maxRedirects?: number | undefined
   /** Milliseconds for one call, redirects included. @default the agent's toolTimeout */
-  timeout?: number
+  timeout?: number | undefined
   /** Resolves names. What it gives is checked like any address. @default the system's */
-  lookup?: HttpLookup
+  lookup?: HttpLookup | undefined
   /** What the tool is called. @default 'http_request' */
-  name?: string
+  name?: string | undefined
   /** What the model reads. @default says what it may ask */
-  description?: string
-  requireApproval?: AnyTool['requireApproval']
+  description?: string | undefined
+  requireApproval?: AnyTool['requireApproval'] | undefined
   /** The layer's name. @default 'tools:http:' and the tool's name */
-  as?: string
+  as?: string | undefined
 }
 
 const readOptions = layerOptions<HttpOptions>('tools:http', {

@@ -22,21 +22,21 @@ export interface McpLayerOptions {
   /** What the server is called here: in names of tools, in errors and in logs. */
   name: string
   /** What the names of its tools begin with. @default the name and `__` */
-  prefix?: string
+  prefix?: string | undefined
   /** The tools that the agent gets, by the server's names. @default all */
-  include?: readonly string[]
+  include?: readonly string[] | undefined
   /** Tools that it does not get, by the server's names; stronger than `include`. @default none */
-  exclude?: readonly string[]
+  exclude?: readonly string[] | undefined
   /** Whether a human must approve calls: all, those of some tools by the server's names, or as a function says. @default false */
   requireApproval?: boolean | readonly string[] | ((call: McpCall, ctx: ToolExecution) => boolean | Promise<boolean>)
   /** Milliseconds for one call. @default the agent's toolTimeout */
-  timeout?: number
+  timeout?: number | undefined
   /** Milliseconds for the handshake, and for each page of the list of tools. @default 30_000 */
-  connectTimeout?: number
+  connectTimeout?: number | undefined
   /** How a connection that dropped is tried again. */
-  reconnect?: McpReconnectOptions
+  reconnect?: McpReconnectOptions | undefined
   /** The layer's name. @default 'tools:mcp:' and the name */
-  as?: string
+  as?: string | undefined
 }
 
 type EveryOption = McpLayerOptions & Partial<McpStdioServer & McpHttpServer>

@@ -5,13 +5,13 @@ export interface RetryOptions {
   /** The tools that may run again, by name: those that only read, or that do the same once as twice. */
   tools: readonly string[]
   /** Calls in all, the first included. @default 3 */
-  attempts?: number
+  attempts?: number | undefined
   /** Milliseconds before the second attempt; doubled for each further one. @default 250 */
-  delay?: number
+  delay?: number | undefined
   /** The longest wait in milliseconds, also where Retry-After asks for more. @default 30_000 */
-  maxDelay?: number
+  maxDelay?: number | undefined
   /** The part of a wait that is left to chance, from 0 to 1. What Retry-After asks for is waited in full. @default 0.5 */
-  jitter?: number
+  jitter?: number | undefined
   /**
    * Which failures are worth another attempt: what the tool, or a layer, threw, and the error result, if there is one. A
    * result that the tool itself marked as an error comes with no error.
@@ -21,7 +21,7 @@ export interface RetryOptions {
   /** @default Math.random */
   random?(): number
   /** The layer's name. @default 'tools:retry' */
-  as?: string
+  as?: string | undefined
 }
 
 /** A call failed and is made again after `delay` milliseconds. */

@@ -2,15 +2,15 @@ import { defineMiddleware, layerOptions, option, type Part, type TypedMiddleware
 
 export interface TruncateOptions {
   /** Characters of one result that the model is sent. @default 20_000 */
-  maxChars?: number
+  maxChars?: number | undefined
   /** Which part stays: the beginning, the end, or half of each. @default 'start' */
-  keep?: 'start' | 'end' | 'both'
+  keep?: 'start' | 'end' | 'both' | undefined
   /** The tools whose results are cut, by name. @default all */
-  tools?: readonly string[]
+  tools?: readonly string[] | undefined
   /** What stands where text was cut. @default says how much is left out */
   marker?(omitted: number): string
   /** The layer's name. @default 'tools:truncate' */
-  as?: string
+  as?: string | undefined
 }
 
 const readOptions = layerOptions<TruncateOptions>('tools:truncate', {

@@ -45,7 +45,7 @@ export const layers: Record<string, SoakedLayer> = {
         ledger: memoryLedger({ settled: few }),
         estimate: () => ({ inputTokens: 5, outputTokens: 5 }),
       }),
-    bound: `100,000 accounts, ${few} settled ids of each (default 1,000)`,
+    bound: `accounts whose window is over, from 100,000 on; ${few} settled ids in all (default 200,000)`,
   },
   'observe.usage': { make: () => observe.usage(), bound: nothing },
   'guard.injection': { make: () => guard.injection(), bound: nothing },

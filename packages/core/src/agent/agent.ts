@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
+import { placeOf } from '../errors/place.ts'
 import type { AgentEvents } from '../events/events.ts'
 import type { RunResult } from '../loop/run-result.ts'
 import type { Input } from '../messages/message.ts'
@@ -12,20 +13,20 @@ import type {
   TypedMiddleware,
   Usable,
 } from '../middleware/middleware.ts'
-import { checkOrder, type Finding } from '../middleware/order.ts'
+import type { Finding } from '../middleware/order.ts'
 import type { ScopeName } from '../onion/hook.ts'
 import type { OutputOf, OutputOption } from '../output/output.ts'
 import { AgentScope } from '../rings/agent/agent-scope.ts'
 import { SessionScope } from '../rings/session/session-scope.ts'
 import { toolAttemptOf } from '../rings/tool/context.ts'
 import type { AgentRun } from '../session/agent-run.ts'
-import type { RunOptions, SessionOptions } from '../session/options.ts'
+import { checkSessionOptions, type RunOptions, type SessionOptions } from '../session/options.ts'
 import { Session } from '../session/session.ts'
 import { checkPlace, checkSessionId, checkValue } from './check-value.ts'
 import { type Inspection, inspectLayers } from './inspect.ts'
 import { LayerStack } from './layer-stack.ts'
 import { Lifecycle } from './lifecycle.ts'
-import { type AgentOptions, toSetup } from './options.ts'
+import { type AgentOptions, checkAgentOptions, toSetup } from './options.ts'
 
 declare global {
   /** As in `esnext.disposable`, for those who compile without it. */
@@ -60,6 +61,7 @@ export class Agent<
   readonly #life: Lifecycle
 
   constructor(options: AgentOptions<C, P>) {
+    checkAgentOptions(options)
     this.#scope = new AgentScope(toSetup(options))
     this.#stack = new LayerStack(this.#scope)
     this.#life = new Lifecycle(this.#scope, this.#stack, options.orderCheck ?? 'error')
@@ -98,7 +100,7 @@ export class Agent<
         'agent.started',
         `The agent "${this.name}" has started: use() comes before init() and the first run. For one run, give { use: [layer] } to run().`,
       )
-    this.#stack.add(first, second)
+    this.#stack.add(first, second, placeOf(this.use))
     return this
   }
 
@@ -119,8 +121,9 @@ export class Agent<
     return this.dispose()
   }
 
-  /** A conversation. Its layers open at its first run. @throws AlliumError `session.invalid_id`, `session.principal` */
+  /** A conversation. Its layers open at its first run. @throws AlliumError `session.invalid_id`, `session.principal`, `run.options` for an unknown option */
   session(options: SessionOptions<SchemaOutput<C>, SchemaOutput<P>> = {}): Session<S, SchemaOutput<C>> {
+    checkSessionOptions(options)
     const { setup } = this.#scope
     const parent = options.parent === undefined ? undefined : toolAttemptOf(options.parent)
     const above = parent?.$turn
@@ -180,9 +183,9 @@ export class Agent<
   inspect(): Inspection {
     return inspectLayers(this.name, this.#stack.layers)
   }
-  /** Every wrong order of layers, with the reason and the right one. */
+  /** Every wrong order of layers, with the reason and the right one; and layers that would never see calls of a tool that they guard. */
   check(): Finding[] {
-    return checkOrder(this.#stack.layers)
+    return this.#stack.findings()
   }
 }
 

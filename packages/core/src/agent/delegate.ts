@@ -14,6 +14,7 @@ import type { Agent } from './agent.ts'
  * call: `session.pending` of the caller lists what waits inside, as `callId/innerCallId`, and `resume()` leads there.
  *
  * @throws AlliumError `agent.too_deep` where more than 16 agents call each other, one inside the other
+ * @param options those of `run()`; `signal` ends the sub-agent alone, beside the call's own
  * @returns what the run came to; undefined where it waits, and then it does not matter what the tool returns
  *
  * @example
@@ -35,7 +36,7 @@ export async function delegate<S>(
     call.suspend(core, request, undefined, { agent: agent.name, snapshot: session.snapshot() })
   try {
     if (before !== undefined) session.restore(before)
-    const run = { ...options, signal: ctx.signal }
+    const run = { ...options, signal: both(ctx.signal, options.signal) }
     const result = await (before === undefined ? session.run(input, run) : session.resume(decisions ?? {}, run))
     if (result.status !== 'suspended') return result
     wait({})
@@ -49,10 +50,14 @@ export async function delegate<S>(
   return undefined
 }
 
+function both(call: AbortSignal, own: AbortSignal | undefined): AbortSignal {
+  return own === undefined ? call : AbortSignal.any([call, own])
+}
+
 const deepest = 16
 
 function checkDepth({ $turn }: ToolAttempt, name: string): void {
-  let depth = 1
+  let depth = 2 // the one that delegates is the first
   for (let above = $turn.session.parent; above !== undefined; above = above.$turn.session.parent) depth++
   if (depth <= deepest) return
   throw new AlliumError(

@@ -1,11 +1,13 @@
 import { AlliumError } from '../errors/allium-error.ts'
+import type { Place } from '../errors/place.ts'
 import type { Layer, Middleware, Usable } from '../middleware/middleware.ts'
 import { toLayers } from '../middleware/normalize.ts'
 import { checkNames, checkRunLayers, compileOnion, wrapOnion } from '../middleware/onion.ts'
-import { checkOrder } from '../middleware/order.ts'
+import { checkOrder, type Finding } from '../middleware/order.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { AgentScope } from '../rings/agent/agent-scope.ts'
 import { declareFields, type StateField } from '../state/field.ts'
+import { isRunByProvider, unseenCalls } from '../tool/tool-guard.ts'
 
 const none: readonly Usable[] = []
 
@@ -24,8 +26,9 @@ export class LayerStack {
   }
 
   /** Takes layers with their state fields and tools, all or none. */
-  add(first: unknown, config: unknown): void {
-    const added = toLayers(first, config, this.layers.length)
+  add(first: unknown, config: unknown, place?: Place): void {
+    const made = toLayers(first, config, this.layers.length)
+    const added = place === undefined ? made : made.map((layer): Layer => ({ ...layer, place }))
     checkNames(added, this.#names)
     this.#declare(added)
     this.layers.push(...added)
@@ -40,6 +43,7 @@ export class LayerStack {
     if (onion === undefined) {
       const layers = toLayers(inner === undefined ? use : [...use, inner], undefined, this.layers.length)
       checkRunLayers(layers, this.#names)
+      this.#scope.tools.checkSeenBy(layers.map(({ spec }) => spec))
       onion = wrapOnion(compileOnion(this.layers, layers), [...this.layers, ...layers])
       compiled.set(inner ?? use, onion)
     }
@@ -56,6 +60,18 @@ export class LayerStack {
     if (errors.length === 0) return
     const messages = errors.map(({ message }) => message)
     throw new AlliumError('layer.order', messages.join('\n'), { details: { findings: errors } })
+  }
+
+  /** Every wrong order, and every tool whose calls a layer would have to see and never does. */
+  findings(): Finding[] {
+    const unseen = [...this.#scope.tools.all()]
+      .filter(isRunByProvider)
+      .flatMap(({ name: tool }) =>
+        this.layers
+          .filter(({ spec }) => spec.guards?.(tool))
+          .map(({ name }): Finding => ({ severity: 'error', layers: [name], message: unseenCalls({ name }, tool) })),
+      )
+    return [...checkOrder(this.layers), ...unseen]
   }
 
   #declare(added: readonly Layer[]): void {

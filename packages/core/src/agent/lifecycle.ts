@@ -110,6 +110,7 @@ export class Lifecycle implements SessionHost {
     const mark = scope.tools.mark()
     scope.opening = true
     try {
+      scope.tools.guardedBy(scope.onion.tool)
       await gate.open()
     } catch (error) {
       scope.tools.rewind(mark)

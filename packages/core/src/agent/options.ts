@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
 import { boundFault } from '../errors/bound-fault.ts'
 import { describe } from '../errors/describe.ts'
+import { checkOptions } from '../errors/known-options.ts'
 import { describeModel, isModel, type ModelRef, type ResolveModel, type Settings } from '../model/model.ts'
 import type { AgentSetup, ApprovalOptions, Instructions } from '../rings/agent/agent-scope.ts'
 import { type Clock, systemClock } from '../seams/clock.ts'
@@ -9,6 +10,7 @@ import { type Ids, randomIds } from '../seams/ids.ts'
 import { directJournal, type Journal } from '../seams/journal.ts'
 import { consoleLogger, type Logger, safeLogger } from '../seams/logger.ts'
 import type { Validate } from '../seams/validate.ts'
+import { schemaFault } from '../tool/schema-fault.ts'
 import type { AnyTool } from '../tool/tool.ts'
 
 export interface AgentOptions<
@@ -16,56 +18,108 @@ export interface AgentOptions<
   P extends StandardSchemaV1 | undefined = undefined,
 > {
   /** @default 'agent' */
-  name?: string
+  name?: string | undefined
   /** A model, or a string that `resolveModel` knows. */
   model: ModelRef
   /** The first system message of each model call. */
-  instructions?: Instructions
-  tools?: readonly AnyTool[]
+  instructions?: Instructions | undefined
+  tools?: readonly AnyTool[] | undefined
   /** What the runtime context must be; types `ctx.context` and the `context` of runs and sessions. */
-  context?: C
+  context?: C | undefined
   /** What the principal must be; types `ctx.principal` and the `principal` of sessions. */
-  principal?: P
+  principal?: P | undefined
   /**
    * Whose the sessions of a principal are: an id finds a session of the same owner alone. Give the team's id for sessions that a team shares.
    *
    * @default that of the agent which delegates, else the principal's `userId`, else its `user`
    */
   owner?(principal: P extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<P> : unknown): string | undefined
-  settings?: Settings
+  settings?: Settings | undefined
   /** Steps of one turn; then it is stopped with the reason `max_steps`. @default 25 */
-  maxSteps?: number
+  maxSteps?: number | undefined
   /** Tools of one step that run at once; 1 is one after the other. @default 8 */
-  toolConcurrency?: number
+  toolConcurrency?: number | undefined
   /** Milliseconds that one `execute` may take. @default 30_000 */
-  toolTimeout?: number
+  toolTimeout?: number | undefined
   /** Milliseconds that layers have to come back when a run ends before its time, or an attempt is left. @default 2_000 */
-  abortGrace?: number
+  abortGrace?: number | undefined
   /** What a run does while the session runs another one. @default 'reject' */
-  busy?: 'reject' | 'queue'
+  busy?: 'reject' | 'queue' | undefined
   /**
    * Milliseconds that the provider waits for a reader who takes nothing more, as after a lost connection; then the run
    * flows on, and its events are kept. `false`: it waits for ever. @default 30_000
    */
-  readerSilence?: number | false
+  readerSilence?: number | false | undefined
   /**
    * Milliseconds without a run after which a session closes its layers, where it has any; its next run opens them again.
    * `false`: they stay open until `close()`. @default 900_000
    */
-  sessionIdle?: number | false
+  sessionIdle?: number | false | undefined
   /** What init() does about wrong orders of layers. @default 'error' */
-  orderCheck?: 'error' | 'warn' | 'off'
-  journal?: Journal
+  orderCheck?: 'error' | 'warn' | 'off' | undefined
+  journal?: Journal | undefined
   /** The version of the agent's code; a turn that waits is resumed by the same one alone. */
-  version?: string
-  approvals?: ApprovalOptions
-  resolveModel?: ResolveModel
+  version?: string | undefined
+  approvals?: ApprovalOptions | undefined
+  resolveModel?: ResolveModel | undefined
   /** Checks arguments against a raw JSON Schema. The umbrella brings ajv. */
-  validate?: Validate
-  clock?: Clock
-  ids?: Ids
+  validate?: Validate | undefined
+  clock?: Clock | undefined
+  ids?: Ids | undefined
   /** What it throws, or rejects with, fails nobody. @default the console */
-  logger?: Logger
+  logger?: Logger | undefined
+}
+
+const optionNames: ReadonlySet<string> = new Set<keyof AgentOptions>([
+  'name',
+  'model',
+  'instructions',
+  'tools',
+  'context',
+  'principal',
+  'owner',
+  'settings',
+  'maxSteps',
+  'toolConcurrency',
+  'toolTimeout',
+  'abortGrace',
+  'busy',
+  'readerSilence',
+  'sessionIdle',
+  'orderCheck',
+  'journal',
+  'version',
+  'approvals',
+  'resolveModel',
+  'validate',
+  'clock',
+  'ids',
+  'logger',
+])
+
+/** @throws AlliumError `agent.options` for what is no option, or no value of one */
+export function checkAgentOptions(options: object): void {
+  checkOptions(options, optionNames, 'new Agent()', 'agent.options', {
+    use: 'Layers are added with agent.use(layer).',
+    store: 'A store is a layer: agent.use(memory.persist({ store })).',
+    middleware: 'Layers are added with agent.use(layer).',
+    system: 'Give it as instructions.',
+  })
+  const { tools, context, principal } = options as Partial<AgentOptions>
+  if (tools !== undefined && !Array.isArray(tools)) throw noList(tools)
+  for (const [name, schema] of Object.entries({ context, principal })) {
+    const fault = schema === undefined ? undefined : schemaFault(schema)
+    if (fault !== undefined) throw new AlliumError('agent.options', `The option ${name} is ${fault}.`)
+  }
+}
+
+function noList(tools: unknown): AlliumError {
+  const names = typeof tools === 'object' && tools !== null ? Object.keys(tools) : []
+  const mend = names.length === 0 ? 'tools: [tool]' : `tools: [${names.join(', ')}]`
+  return new AlliumError(
+    'agent.options',
+    `The option tools is a list, but ${describe(tools)} was given. Write ${mend}; each tool has its own name.`,
+  )
 }
 
 export function toSetup({

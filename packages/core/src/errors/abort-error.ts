@@ -17,6 +17,8 @@ export function toAbortError(reason: unknown): Error {
 
 function message(reason: unknown): string {
   if (typeof reason === 'string' && reason !== '') return `The run was aborted: ${reason}`
+  // What the platform says of it, in words of its own: "This operation was aborted".
+  if (reason instanceof DOMException && reason.name === 'AbortError') return 'The run was aborted by its signal.'
   if (reason instanceof Error && reason.message !== '') return `The run was aborted: ${reason.message}`
   return 'The run was aborted.'
 }

@@ -3,11 +3,11 @@ import type { ErrorCode } from './codes.ts'
 const brand = Symbol.for('allium.error')
 
 export interface AlliumErrorOptions {
-  cause?: unknown
+  cause?: unknown | undefined
   /** What the message speaks of, for programs: a layer's name, a state key, the issues of a schema. */
-  details?: Record<string, unknown>
+  details?: Record<string, unknown> | undefined
   /** Whether the message may be shown to the model or to an end user. @default false */
-  expose?: boolean
+  expose?: boolean | undefined
 }
 
 /**

@@ -5,11 +5,11 @@ const brand = Symbol.for('allium.block')
 /** What is said of a block beside its reason. */
 export interface BlockOptions {
   /** Becomes the text of the result. */
-  reply?: string
+  reply?: string | undefined
   /** For programs, such as `guard.budget`: stands in the result and in `turn:end`. */
-  code?: string
+  code?: string | undefined
   /** Milliseconds after which it is worth another try. */
-  retryAfter?: number
+  retryAfter?: number | undefined
 }
 
 /** What `ctx.block()` throws to unwind the layers. It is a status of the result, never a crash; catching it changes nothing. */

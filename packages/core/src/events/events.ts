@@ -2,7 +2,9 @@ import type { ProviderMetadata } from '../messages/message.ts'
 import type { ToolStatus } from '../messages/tool-status.ts'
 import type { Usage } from '../messages/usage.ts'
 import type { ContentChunk, FinishChunk, FinishReason, ModelWarning } from '../model/chunk.ts'
+import type { PendingCall } from '../state/snapshot.ts'
 
+/** How a turn ended. `aborted` and `failed` reject the run; the others resolve it. */
 export type RunStatus = 'completed' | 'stopped' | 'blocked' | 'suspended' | 'aborted' | 'failed'
 
 interface InTurn {
@@ -25,12 +27,16 @@ export interface TurnStart extends InTurn {
 export interface TurnEnd extends InTurn {
   type: 'turn:end'
   turnIndex: number
+  /** How the turn ended. */
   status: RunStatus
+  /** Why it was stopped, blocked or aborted. */
   reason?: string
   /** Of a block: which rule it was, for programs, and milliseconds after which it is worth another try. */
   code?: string
   retryAfter?: number
   usage: Usage
+  /** Of a suspended run: the calls that wait for a decision, for the run's own reader alone. Observers get none: it has tokens. */
+  pending?: readonly PendingCall[]
 }
 export interface StepStart extends InStep {
   type: 'step:start'

@@ -14,8 +14,8 @@ export function partialOf({ answer, session, turnId, usage }: Turn): Partial {
 }
 
 /** Puts what there was on the error that the run rejects with. */
-export function withPartial(error: unknown, turn: Turn): unknown {
+export function withPartial(error: unknown, partial: Partial): unknown {
   if (typeof error === 'object' && error !== null && Object.isExtensible(error))
-    Object.defineProperty(error, 'partial', { value: partialOf(turn), writable: true, configurable: true })
+    Object.defineProperty(error, 'partial', { value: partial, writable: true, configurable: true })
   return error
 }

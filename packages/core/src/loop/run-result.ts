@@ -12,6 +12,10 @@ export interface RunResult<S = State, O = string> extends AnswerDetails {
   text: string
   /** The answer: its text, or where the run had the option `output` what its schema made of it; null where it has none. */
   output: O | null
+  /**
+   * How it ended: `completed`, the model asked for no more; `stopped` by `ctx.stop()` or `maxSteps`; `blocked` by a guard;
+   * `suspended`, calls in `pending` wait for a human.
+   */
   status: Exclude<RunStatus, 'aborted' | 'failed'>
   /** Why it was stopped or blocked. */
   reason?: string
@@ -20,14 +24,18 @@ export interface RunResult<S = State, O = string> extends AnswerDetails {
   retryAfter?: number
   /** A shallow snapshot of the session's state. */
   state: S
+  /** Tokens and physical model calls of this run, sub-agents included. */
   usage: Usage
   /** What this turn added to the history. */
   messages: readonly Message[]
+  /** Each tool call of this run, in the order of the model's: `callId`, `name`, the `args` that the model sent, and the `result` that it got. */
   toolCalls: readonly ToolCallRecord[]
   /** Calls that wait for a decision. */
   pending: readonly PendingCall[]
+  /** The id of this run; a turn that was resumed had several. */
   turnId: string
   /** The run that this one resumed. */
   resumes?: string
+  /** The session that it ran in. */
   sessionId: string
 }

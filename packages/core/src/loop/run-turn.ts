@@ -5,7 +5,7 @@ import type { RunStatus, TurnEnd, TurnStart } from '../events/events.ts'
 import type { RunEnd } from '../rings/turn/afterwards.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import { reasonOf } from './end-reason.ts'
-import { withPartial } from './partial.ts'
+import { partialOf, withPartial } from './partial.ts'
 import type { RunResult } from './run-result.ts'
 import { statusOf } from './status.ts'
 import { store } from './store.ts'
@@ -56,7 +56,7 @@ export async function runTurn(
     return ended
   }
   session.state.endTurn()
-  const error = withPartial(end.error, turn)
+  const error = withPartial(end.error, partialOf(turn))
   notStored?.()
   settled({ error })
   if (turn.after !== undefined) await turn.after.settled()
@@ -113,7 +113,8 @@ function tellEnd(turn: Turn, status: RunStatus): RunEnd {
   turn.screen?.flush()
   turn.told = true
   if (observers.has('turn:end')) observers.emit('turn:end', { ...full })
-  void turn.events.push(event)
+  const pending = status === 'suspended' ? { pending: session.pending } : undefined
+  void turn.events.push(pending === undefined ? event : { ...event, ...pending })
   return full
 }
 

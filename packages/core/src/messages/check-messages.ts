@@ -1,7 +1,7 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { describe } from '../errors/describe.ts'
-import type { Message, Part } from './message.ts'
+import type { Message, Part, ToolCallPart } from './message.ts'
 
 const roles = new Set(['system', 'user', 'assistant', 'tool'])
 const parts = new Set(['text', 'reasoning', 'image', 'file', 'custom', 'tool-call', 'tool-result'])
@@ -20,10 +20,16 @@ export function checkMessage(
   if (typeof role !== 'string' || !roles.has(role))
     return fail(`has the role ${describe(role)}, which is not system, user, assistant or tool`)
   if (typeof content === 'string') return
-  if (!Array.isArray(content)) return fail(`has ${describe(content)} as content`)
+  if (!Array.isArray(content)) return fail(`has ${describe(content)} as content${uiMessage(value)}`)
   for (const part of content as Partial<Part>[])
     if (typeof part !== 'object' || part === null || !parts.has(part.type as string))
       return fail(`has a part of the type ${describe(part?.type)}`)
+    else if ('toolCallId' in part && (part as Partial<ToolCallPart>).callId === undefined)
+      return fail(`has a ${part.type} of the AI SDK: its toolCallId is callId here, its toolName name, its input args`)
+}
+
+function uiMessage(value: object): string {
+  return 'parts' in value ? ' (it is a UI message of the AI SDK: its parts are the content here)' : ''
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { Place } from '../errors/place.ts'
 import type { ModelResponse, ResponseInput } from '../model/response.ts'
 import type { NextOptions, ScopeName } from '../onion/hook.ts'
 import type { AgentContext } from '../rings/agent/context.ts'
@@ -19,10 +20,15 @@ export type NextFor<R> = (options?: NextOptions) => Promise<R>
 
 /** The hooks of a layer by scope; C and P are the agent's context and principal. */
 export interface Hooks<S, Config, C, P, Args = Record<string, unknown>> {
+  /** Around the life of the agent: up to `next()` at `init()`, the rest at `dispose()`. */
   agent(ctx: AgentContext<Config>, next: NextFor<void>): Awaitable<Nothing>
+  /** Around a session: up to `next()` when it opens, the rest when it closes. */
   session(ctx: SessionContext<S, Config, C, P>, next: NextFor<void>): Awaitable<Nothing>
+  /** Around one input and its answer. Without `next()` it answers the turn itself, by `ctx.output`. */
   turn(ctx: TurnContext<S, Config, C, P>, next: NextFor<void>): Awaitable<Nothing>
+  /** Around each call of the model. Returns what `next()` gave, a text, or a response of its own. */
   model(ctx: ModelContext<S, Config, C, P>, next: NextFor<ModelResponse>): Awaitable<ResponseInput>
+  /** Around each call of a tool. Returns what `next()` gave, a text, or a result of its own. */
   tool(ctx: ToolContext<S, Config, C, P, Args>, next: NextFor<ToolResult>): Awaitable<ToolResultInput>
 }
 
@@ -48,6 +54,11 @@ interface LayerFields {
   reenters?: boolean
   /** Sub-agents run it too. @default false */
   inherit?: boolean
+  /**
+   * Tells of which tools its tool hook must see every call. `init()` refuses such a tool where the provider runs it, since
+   * no layer sees those calls. @default none
+   */
+  guards?(tool: string): boolean
   /** Only for the type: a function, which has a name too, is no layer. A factory is called: `.use(budget({ … }))`. */
   readonly apply?: never
   /** Wraps the turn, model and tool hooks of all other layers, and the core's place, when the onion is compiled: for traces and timings. */
@@ -113,6 +124,8 @@ export interface Layer {
   readonly name: string
   readonly spec: AnyMiddleware
   readonly config: unknown
+  /** Where it was given to `use()`. */
+  readonly place?: Place | undefined
 }
 
 export const scopeNames: readonly ScopeName[] = ['agent', 'session', 'turn', 'model', 'tool']

@@ -102,6 +102,7 @@ const layerKeys: readonly string[] = [
   'innermost',
   'reenters',
   'inherit',
+  'guards',
   'wrapHooks',
   'loose',
 ]

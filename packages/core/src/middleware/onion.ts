@@ -1,5 +1,6 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import type { Hook, Onion, ScopeName } from '../onion/hook.ts'
+import type { ToolRegistry } from '../tool/registry.ts'
 import type { Layer } from './middleware.ts'
 
 /** The hooks of all layers by scope, outermost first: the agent's, then the run's, then the innermost ones. */
@@ -66,7 +67,7 @@ function inOrder(scope: 'model' | 'tool', layers: readonly Layer[]): Hook[] {
 }
 
 function hooksOf(scope: ScopeName, layers: readonly Layer[]): Hook[] {
-  return layers.flatMap(({ name, spec, config }): Hook[] => {
+  return layers.flatMap(({ name, spec, config, place }): Hook[] => {
     const hook = spec[scope]
     return hook === undefined
       ? []
@@ -78,19 +79,22 @@ function hooksOf(scope: ScopeName, layers: readonly Layer[]): Hook[] {
             reenters: spec.reenters === true,
             inherit: spec.inherit === true,
             innermost: spec.innermost === true,
+            place,
+            ...(spec.guards !== undefined && { guards: spec.guards.bind(spec) }),
           },
         ]
   })
 }
 
-/** A sub-agent's onion inside the layers of its parent that are inherited; compiled once for each pair. */
-export function inheritOnion(parent: Onion, child: Onion): Onion {
+/** A sub-agent's onion inside the layers of its parent that are inherited; compiled once for each pair. @throws AlliumError `tool.invalid` */
+export function inheritOnion(parent: Onion, child: Onion, tools: ToolRegistry): Onion {
   if (!parent.model.some(isInherited) && !parent.tool.some(isInherited)) return child
   const ofParent = inherited.get(parent) ?? new WeakMap<Onion, Onion>()
   inherited.set(parent, ofParent)
   let onion = ofParent.get(child)
   if (onion === undefined) {
     onion = { ...child, model: joined(parent.model, child.model), tool: joined(parent.tool, child.tool) }
+    tools.checkSeenBy(onion.tool)
     ofParent.set(child, onion)
   }
   return onion

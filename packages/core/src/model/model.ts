@@ -50,10 +50,18 @@ export interface ModelRequest {
   readonly principal: unknown
 }
 
+/** The host that a model's calls go to. */
+export interface ModelServer {
+  readonly address: string
+  readonly port?: number
+}
+
 /** A language model: anything that streams. The stream ends with a `finish` chunk, or it was cut; errors are thrown. */
 export interface Model {
   /** As prices and logs name it, such as `anthropic/claude-sonnet-4-6`. */
   readonly id: string
+  /** Where its calls go, for traces: a host, and no path or query, which may hold a key. */
+  readonly server?: ModelServer
   stream(request: ModelRequest): AsyncIterable<ModelChunk>
 }
 

@@ -1,3 +1,5 @@
+import type { Place } from '../errors/place.ts'
+
 export type ScopeName = 'agent' | 'session' | 'turn' | 'model' | 'tool'
 /** The hooks of an agent's layers, by scope, outermost first. */
 export type Onion = Readonly<Record<ScopeName, readonly Hook[]>>
@@ -13,12 +15,16 @@ export interface Hook {
   /** Sub-agents run it too. */
   readonly inherit?: boolean
   readonly innermost?: boolean
+  /** Where the layer was given to `use()`. */
+  readonly place?: Place | undefined
+  /** Of which tools it must see every call. */
+  readonly guards?: ((tool: string) => boolean) | undefined
   /** How many agents up the one is whose layer this is, where a sub-agent inherited it. */
   readonly up?: number
 }
 
 export interface NextOptions {
   /** Narrows `ctx.signal` for everything inside; when it aborts, `next()` rejects at once. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 export type Next = (options?: NextOptions) => Promise<unknown>

@@ -1,5 +1,6 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import type { ErrorCode } from '../errors/codes.ts'
+import { lineOf } from '../errors/place.ts'
 import { type Attempt, isOpen } from './attempt.ts'
 
 /** The error for a next() that the rules do not allow. */
@@ -29,7 +30,11 @@ export function leftBehind(attempt: Attempt): AlliumError {
 export function layerError(attempt: Attempt, code: ErrorCode, what: string, cause?: unknown): AlliumError {
   const { scope } = attempt.$call.ring
   const layer = nameOf(attempt)
-  return new AlliumError(code, `Layer "${layer}" (${scope}) ${what}`, { details: { layer, scope }, cause })
+  const error = new AlliumError(code, `Layer "${layer}" (${scope}) ${what}`, { details: { layer, scope }, cause })
+  // No frame of its own is on the stack: it has returned, or is called by the onion.
+  const line = lineOf(attempt.$hook?.place)
+  if (line !== undefined) error.stack = `${error.stack}\n  where "${layer}" was given to use():\n${line}`
+  return error
 }
 
 /** The name of what stands in an attempt. */

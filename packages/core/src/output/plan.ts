@@ -5,6 +5,7 @@ import type { Middleware } from '../middleware/middleware.ts'
 import type { ResponseFormat, ToolDef } from '../model/model.ts'
 import type { JsonSchema } from '../seams/validate.ts'
 import { jsonSchemaOf } from '../tool/json-schema.ts'
+import { schemaFault } from '../tool/schema-fault.ts'
 import { finalAnswer } from './final-answer.ts'
 import type { OutputOption, OutputStrategy } from './output.ts'
 import { toolAnswer } from './tool-answer.ts'
@@ -47,7 +48,7 @@ function planOutput(option: OutputOption, hasTools: boolean): OutputPlan {
   if (!isSchema(schema) || !strategies.includes(strategy))
     throw new AlliumError(
       'run.options',
-      `The option output is a Standard Schema or { schema, strategy: 'auto' | 'native' | 'tool' | 'final' }, but ${describe(isSchema(schema) ? strategy : option)} was given.`,
+      `The option output is a Standard Schema or { schema, strategy: 'auto' | 'native' | 'tool' | 'final' }, but ${isSchema(schema) ? describe(strategy) : told(option)} was given.`,
     )
   const inner = jsonSchemaOf(schema, 'The option output')
   const wrapped = inner.type !== 'object'
@@ -68,6 +69,11 @@ function planOutput(option: OutputOption, hasTools: boolean): OutputPlan {
     jsonSchema,
   }
   return { ...base, tool, layer: toolAnswer(name) }
+}
+
+function told(option: unknown): string {
+  const { schema } = (isObject(option) ? option : {}) as { schema?: unknown }
+  return schemaFault(schema ?? option) ?? describe(option)
 }
 
 function envelope(value: JsonSchema): JsonSchema {

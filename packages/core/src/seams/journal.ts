@@ -17,3 +17,9 @@ export interface Journal {
 export const directJournal: Journal = {
   step: (_id, work, emit) => work(emit),
 }
+
+/** A step that was cancelled is not recorded: nobody knows what it would have come to. */
+export function isCancellation(error: unknown): boolean {
+  const name = (error as { name?: unknown } | undefined)?.name
+  return name === 'AbortError' || name === 'TimeoutError'
+}

@@ -23,8 +23,12 @@ export interface Ledger {
     account: string
     amount: number
     limit: number
+    /** Milliseconds from now after which nobody asks for the account any more: it may be forgotten then. @default it never ends */
+    endsIn?: number
   }): Reservation | undefined | Promise<Reservation | undefined>
   /** Turns a reservation into what was really spent, which may be more, less or 0. */
   settle(reservation: Reservation, spent: number): void | Promise<void>
   balance(account: string): LedgerBalance | Promise<LedgerBalance>
+  /** Nobody will ask for the account any more: it may be forgotten, once its reservations are settled. */
+  close?(account: string): void | Promise<void>
 }

@@ -1,5 +1,5 @@
 import { cloneJson } from '../messages/json.ts'
-import type { Emit, Journal } from './journal.ts'
+import { type Emit, isCancellation, type Journal } from './journal.ts'
 
 /** What one step emitted, and what it came to. */
 interface Entry {
@@ -80,9 +80,4 @@ async function replay<T, C>({ items, outcome }: Entry, emit: Emit<C>): Promise<T
 function copyOf<T>(result: T): T {
   if (typeof result !== 'object' || result === null || !('content' in result)) return result
   return { ...result, content: cloneJson(result.content) }
-}
-
-function isCancellation(error: unknown): boolean {
-  const name = (error as { name?: unknown } | undefined)?.name
-  return name === 'AbortError' || name === 'TimeoutError'
 }

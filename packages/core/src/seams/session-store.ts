@@ -205,7 +205,6 @@ export interface SessionKeeper {
    * Before each run: may restore what another process has appended. What it throws refuses the run. Where it gives a stored
    * run, that is the answer: no layer and no model is asked.
    */
-  // biome-ignore lint/suspicious/noConfusingVoidType: most give nothing
   begin?(run: BeginningRun): void | StoredTurn | undefined | Promise<void | StoredTurn | undefined>
   /**
    * While the run goes on: when its input stands in the history, before a resumed call runs, and after each step that is not

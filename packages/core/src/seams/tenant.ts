@@ -4,7 +4,7 @@ import { describe } from '../errors/describe.ts'
 /**
  * The tenant that a principal belongs to: its `tenantId`, else its `tenant`. Approvals and store keys carry it.
  *
- * @throws AlliumError `session.principal` where that is neither a text nor a safe integer
+ * @throws AlliumError `session.principal` where that is neither a plain text nor a safe integer
  */
 export function tenantOf(principal: unknown): string | undefined {
   return idIn(principal, 'tenantId', 'tenant')
@@ -37,16 +37,20 @@ function idIn(principal: unknown, ...fields: string[]): string | undefined {
   for (const field of fields) {
     const id = (principal as Record<string, unknown>)[field]
     if (id === undefined || id === null || id === '') continue
-    if (typeof id === 'string' || Number.isSafeInteger(id)) return String(id)
+    if (Number.isSafeInteger(id) || (typeof id === 'string' && !unprintable.test(id))) return String(id)
     throw new AlliumError(
       'session.principal',
-      `The ${field} of the principal is ${describeId(id)}, which is no id. Give a text or a safe integer, or leave it out.`,
+      `The ${field} of the principal is ${describeId(id)}, which is no id. Give a text without control or broken characters, or a safe integer, or leave it out.`,
       { details: { field } },
     )
   }
   return undefined
 }
 
+/** Control characters, and halves of others: what a log, a path or a database would change. */
+const unprintable = /[\p{Cc}\p{Surrogate}]/u
+
 function describeId(id: unknown): string {
+  if (typeof id === 'string') return JSON.stringify(id.slice(0, 60))
   return typeof id === 'bigint' ? `the bigint ${id}n` : describe(id)
 }

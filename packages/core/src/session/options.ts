@@ -1,3 +1,4 @@
+import { checkOptions } from '../errors/known-options.ts'
 import type { Usable } from '../middleware/middleware.ts'
 import type { ModelRef, Settings } from '../model/model.ts'
 import type { OutputOption } from '../output/output.ts'
@@ -5,44 +6,81 @@ import type { ToolExecution } from '../tool/tool.ts'
 
 export interface SessionOptions<C = unknown, P = unknown> {
   /** @default a new random id */
-  id?: string
+  id?: string | undefined
   /** Who acts: tenant, user, roles. Checked by the agent's `principal` schema. */
-  principal?: P
+  principal?: P | undefined
   /** The application's runtime context. Checked by the agent's `context` schema. */
-  context?: C
+  context?: C | undefined
   /** The session's scratch record. */
-  metadata?: Record<string, unknown>
+  metadata?: Record<string, unknown> | undefined
   /** What a run does while another one is under way: fail with `session.busy`, or wait. @default the agent's */
-  busy?: 'reject' | 'queue'
+  busy?: 'reject' | 'queue' | undefined
   /**
    * The context of the tool that runs this session as a sub-agent's: principal and context default to its own, layers with
    * `inherit` stand around this agent's, usage adds up, events go into its run with a `path`. `delegate()` sets it.
    */
-  parent?: ToolExecution
+  parent?: ToolExecution | undefined
 }
 
 export interface RunOptions<C = unknown, O extends OutputOption | undefined = undefined> {
   /** Aborts the run. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /** The runtime context of this run. @default the session's */
-  context?: C
-  model?: ModelRef
+  context?: C | undefined
+  model?: ModelRef | undefined
   /** Merged over the agent's. */
-  settings?: Settings
+  settings?: Settings | undefined
   /** Layers for this run, inside the agent's own: turn, model and tool hooks, no state. */
-  use?: readonly Usable[]
+  use?: readonly Usable[] | undefined
   /** What the answer must be, as a schema: types and checks `result.output`. */
-  output?: O
-  maxSteps?: number
+  output?: O | undefined
+  maxSteps?: number | undefined
   /**
    * Whether another attempt of a model call may take back, with `model:reset`, chunks that have reached the reader. With
    * `refuse` its next() rejects with `stream.reset`. @default 'allow'
    */
-  resets?: 'allow' | 'refuse'
+  resets?: 'allow' | 'refuse' | undefined
   /** Milliseconds that the provider waits for a reader who takes nothing more. @default the agent's */
-  readerSilence?: number | false
+  readerSilence?: number | false | undefined
   /** A repeated run with the same key gives the run that it first started. */
-  idempotencyKey?: string
+  idempotencyKey?: string | undefined
   /** Gets a promise of the run's whole completion, deferred work included, for hosts that stop early. */
   waitUntil?(completion: Promise<unknown>): void
+}
+
+const ofSession: ReadonlySet<string> = new Set<keyof SessionOptions>([
+  'id',
+  'principal',
+  'context',
+  'metadata',
+  'busy',
+  'parent',
+])
+const ofRun: ReadonlySet<string> = new Set<keyof RunOptions>([
+  'signal',
+  'context',
+  'model',
+  'settings',
+  'use',
+  'output',
+  'maxSteps',
+  'resets',
+  'readerSilence',
+  'idempotencyKey',
+  'waitUntil',
+])
+const ofSessionAlone = Object.fromEntries(
+  ['id', 'principal', 'metadata', 'busy', 'session'].map((name) => [
+    name,
+    'It belongs to the session: agent.session({ … }), or agent.run(input, { session: { … } }).',
+  ]),
+)
+
+/** @throws AlliumError `run.options` */
+export function checkSessionOptions(options: object): void {
+  checkOptions(options, ofSession, 'A session', 'run.options')
+}
+/** @throws AlliumError `run.options` */
+export function checkRunOptions(options: object): void {
+  checkOptions(options, ofRun, 'A run', 'run.options', ofSessionAlone)
 }

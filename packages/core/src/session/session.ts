@@ -2,6 +2,7 @@ import { toAbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { boundFault } from '../errors/bound-fault.ts'
 import { silence } from '../errors/thenable.ts'
+import { type Partial, withPartial } from '../loop/partial.ts'
 import type { RunResult } from '../loop/run-result.ts'
 import { runTurn } from '../loop/run-turn.ts'
 import type { ReadonlyHistory } from '../messages/history.ts'
@@ -19,7 +20,7 @@ import type { Decision } from '../tool/approval.ts'
 import { AgentRun } from './agent-run.ts'
 import { LiveRun, type Settled } from './live-run.ts'
 import { Opening } from './opening.ts'
-import type { RunOptions } from './options.ts'
+import { checkRunOptions, type RunOptions } from './options.ts'
 import type { SessionHost } from './session-host.ts'
 import { storedResult, tellStored } from './stored-run.ts'
 import { delegated, giveBack, outputOf, type Prepared, prepare, type Task, turnOf } from './task.ts'
@@ -108,7 +109,7 @@ export class Session<S = State, C = unknown> {
     return this.#known().snapshot()
   }
 
-  /** Goes on from a snapshot. @throws AlliumError `history.invalid`; `session.busy` while a turn runs */
+  /** Goes on from a snapshot. @throws AlliumError `history.invalid`, `state.invalid`, and nothing has changed; `session.busy` while a turn runs */
   restore(snapshot: Snapshot): void {
     if (this.#last !== undefined) throw this.#runs('Await it before restore().')
     this.#scope.restore(snapshot)
@@ -155,8 +156,10 @@ export class Session<S = State, C = unknown> {
     const run = new LiveRun(this.#scope.agent.setup.clock, silence)
     const started = new AgentRun<S>(run)
     const before = this.#last
-    const refusal = this.#refusal(before !== undefined) ?? boundFault('readerSilence', silence, 'run.options')
+    const refusal =
+      this.#refusal(before !== undefined) ?? optionFault(options) ?? boundFault('readerSilence', silence, 'run.options')
     if (refusal !== undefined) {
+      withPartial(refusal, this.#nothing(run))
       run.result = Promise.reject(refusal)
       run.settle({ error: refusal })
       tellUnheeded(run, refusal, this.#scope)
@@ -246,13 +249,19 @@ export class Session<S = State, C = unknown> {
 
   /** The run of its key was stored: it ends as that did. */
   #answered(run: LiveRun, task: Task<C>, stored: StoredTurn): RunResult {
-    tellStored(run.events, this.id, stored)
+    tellStored(run.events, this.#scope, stored)
     const result = storedResult(stored, this.#scope)
     this.#settle(run, task, { result })
     return result
   }
 
+  /** What there is of a run whose turn has not begun. */
+  #nothing({ partial }: LiveRun): Partial {
+    return { ...partial, sessionId: this.id }
+  }
+
   #failed(run: LiveRun, task: Task<C>, error: unknown): Promise<never> {
+    if (partialTurn(error) === undefined) withPartial(error, this.#nothing(run))
     this.#settle(run, task, { error })
     return Promise.reject(error)
   }
@@ -281,4 +290,18 @@ export class Session<S = State, C = unknown> {
   #rest(): void {
     if (this.#last === undefined && this.#deferred === undefined) this.#opening.rest()
   }
+}
+
+function optionFault(options: object): AlliumError | undefined {
+  try {
+    checkRunOptions(options)
+    return undefined
+  } catch (error) {
+    return error as AlliumError
+  }
+}
+
+/** The turn that an error tells of: one that failed before, whose key was used again. */
+function partialTurn(error: unknown): string | undefined {
+  return (error as { partial?: Partial } | undefined)?.partial?.turnId
 }

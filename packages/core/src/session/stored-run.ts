@@ -7,15 +7,18 @@ import type { Part, ToolCallPart } from '../messages/message.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import type { RunEvents, ToolCallRecord } from '../rings/turn/turn-options.ts'
 import type { StoredTurn } from '../seams/session-store.ts'
+import type { PendingCall } from '../state/snapshot.ts'
 
 /** The stream of a run that was answered from the store: its text at once, and its end. */
-export function tellStored(events: RunEvents, sessionId: string, stored: StoredTurn): void {
+export function tellStored(events: RunEvents, scope: SessionScope, stored: StoredTurn): void {
   const { turnId, answer, usage, reason, rest } = stored
   if (answer !== null && answer !== '') void events.push({ type: 'text-delta', delta: answer })
   const status = endOf(stored)
   const turnIndex = Math.max(0, (rest.turnCount ?? 1) - 1)
   const told = reason === undefined || status === 'failed' ? {} : { reason }
-  void events.push({ type: 'turn:end', sessionId, turnId, turnIndex, status, usage: { ...usage }, ...told })
+  const pending = status === 'suspended' ? { pending: pendingOf(stored, scope) } : {}
+  const end = { turnId, turnIndex, status, usage: { ...usage }, ...told, ...pending }
+  void events.push({ type: 'turn:end', sessionId: scope.id, ...end })
 }
 
 /**
@@ -35,7 +38,7 @@ export function storedResult(stored: StoredTurn, scope: SessionScope): RunResult
     usage: { ...usage },
     messages,
     toolCalls: callsOf(messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content))),
-    pending: scope.suspension?.turnId === turnId ? scope.pending : [],
+    pending: pendingOf(stored, scope),
     turnId,
     sessionId: scope.id,
   }
@@ -43,6 +46,11 @@ export function storedResult(stored: StoredTurn, scope: SessionScope): RunResult
   if (code !== undefined) result.code = code
   if (resumes !== undefined) result.resumes = resumes
   return result
+}
+
+/** Calls of a run that still wait. */
+function pendingOf({ turnId }: StoredTurn, scope: SessionScope): PendingCall[] {
+  return scope.suspension?.turnId === turnId ? scope.pending : []
 }
 
 function endOf({ status }: StoredTurn): RunStatus {

@@ -132,5 +132,5 @@ function onionOf<C>(
 ): Onion {
   const inner = output?.layer
   const own = use === undefined && inner === undefined ? agent.onion : host.onionWith(use, inner)
-  return parent === undefined ? own : inheritOnion(parent.$turn.options.onion, own)
+  return parent === undefined ? own : inheritOnion(parent.$turn.options.onion, own, agent.tools)
 }

@@ -67,6 +67,14 @@ export class StateStore {
     return this.#copy(({ turn }) => !turn, values)
   }
 
+  /** @throws AlliumError `state.invalid` where a value to restore does not fit the schema of its key */
+  checkRestored(state: State): void {
+    for (const [key, value] of Object.entries(state)) {
+      const field = this.#fields.get(key)
+      if (field !== undefined) checked(key, field, value, 'restored to')
+    }
+  }
+
   /** Sets keys past their reducers, as copies. */
   restore(state: State): void {
     const values = this.#all()
@@ -193,7 +201,7 @@ function reduced(
   )
 }
 
-function checked(key: string, field: CompiledField, value: unknown): unknown {
+function checked(key: string, field: CompiledField, value: unknown, how = 'written to'): unknown {
   if (field.schema === undefined) return value
   const result = field.schema['~standard'].validate(value)
   if (isThenable(result))
@@ -204,7 +212,7 @@ function checked(key: string, field: CompiledField, value: unknown): unknown {
   if (result.issues === undefined) return result.value
   throw new AlliumError(
     'state.invalid',
-    `The value written to the state key "${key}" does not fit the schema of layer "${field.owner}": ${result.issues[0]?.message}.`,
+    `The value ${how} the state key "${key}" does not fit the schema of layer "${field.owner}": ${result.issues[0]?.message}.`,
     { details: { key, issues: result.issues } },
   )
 }

@@ -3,7 +3,9 @@ import { describe } from '../errors/describe.ts'
 import { freezeJson } from '../messages/json.ts'
 import type { ToolDef } from '../model/model.ts'
 import { jsonSchemaOf } from './json-schema.ts'
+import { schemaFault } from './schema-fault.ts'
 import type { AnyTool } from './tool.ts'
+import { checkSeen, isRunByProvider, type ToolGuard } from './tool-guard.ts'
 
 /** A tool with its definition for the model, made once. */
 export interface RegisteredTool {
@@ -15,9 +17,11 @@ export interface RegisteredTool {
 export class ToolRegistry {
   readonly #tools = new Map<string, RegisteredTool>()
   #defs: readonly ToolDef[] | undefined
+  #guards: readonly ToolGuard[] = []
 
   add(tool: AnyTool): void {
     const def = toolDef(tool)
+    checkSeen(this.#guards, [tool])
     if (this.#tools.has(tool.name))
       throw new AlliumError(
         'tool.duplicate',
@@ -26,6 +30,19 @@ export class ToolRegistry {
       )
     this.#tools.set(tool.name, { tool, def })
     this.#defs = undefined
+  }
+
+  /** From now on these must see the calls of what they guard. @throws AlliumError `tool.invalid` */
+  guardedBy(guards: readonly ToolGuard[]): void {
+    this.checkSeenBy(guards)
+    this.#guards = guards
+  }
+  /** @throws AlliumError `tool.invalid` where one of them guards a tool that the provider runs */
+  checkSeenBy(guards: readonly ToolGuard[]): void {
+    checkSeen(guards, this.all())
+  }
+  *all(): Iterable<AnyTool> {
+    for (const { tool } of this.#tools.values()) yield tool
   }
 
   get(name: string): RegisteredTool | undefined {
@@ -49,11 +66,14 @@ export class ToolRegistry {
   }
 }
 
+/** Types of JSON Schema that no arguments have. */
+const noArguments: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean', 'array', 'null'])
+
 function toolDef(tool: AnyTool): ToolDef {
   if (typeof tool !== 'object' || tool === null || typeof tool.name !== 'string' || tool.name === '')
     throw new AlliumError(
       'tool.invalid',
-      `A tool is { name, description, schema, execute }, but ${describe(tool)} was given.`,
+      `A tool is { name, description, schema, execute }, but ${describeTool(tool)} was given.`,
     )
   const { name, description, schema, providerExecuted, providerOptions, strict, execute } = tool
   const what = `The tool ${describe(name)}`
@@ -61,12 +81,25 @@ function toolDef(tool: AnyTool): ToolDef {
     throw new AlliumError('tool.invalid', `${what} has no description. Say what it does: the model reads it.`)
   if (typeof execute !== 'function' && providerExecuted === undefined)
     throw new AlliumError('tool.invalid', `${what} has no execute function.`)
+  if (isRunByProvider(tool) && tool.requireApproval !== undefined && tool.requireApproval !== false)
+    throw new AlliumError(
+      'tool.invalid',
+      `${what} has requireApproval, but the provider runs it itself, and nobody would be asked. Give it an execute that runs it here, or leave requireApproval out.`,
+    )
   if (schema === undefined && tool.jsonSchema === undefined && providerExecuted === undefined)
     throw new AlliumError(
       'tool.invalid',
       `${what} has neither schema nor jsonSchema. For no arguments give jsonSchema: { type: 'object', properties: {} }.`,
     )
+  const fault = schema === undefined ? undefined : schemaFault(schema)
+  if (fault !== undefined) throw new AlliumError('tool.invalid', `${what} has as its schema ${fault}.`)
   const jsonSchema = tool.jsonSchema ?? (schema === undefined ? { type: 'object' } : jsonSchemaOf(schema, what))
+  const { type } = jsonSchema
+  if (providerExecuted === undefined && typeof type === 'string' && noArguments.has(type))
+    throw new AlliumError(
+      'tool.invalid',
+      `${what} takes ${/^[aeio]/.test(type) ? 'an' : 'a'} ${type} as its arguments. They are an object: put it into one, such as z.object({ value: … }).`,
+    )
   return freezeJson({
     name,
     description,
@@ -75,4 +108,11 @@ function toolDef(tool: AnyTool): ToolDef {
     ...(providerOptions !== undefined && { providerOptions: structuredClone(providerOptions) }),
     ...(strict !== undefined && { strict }),
   })
+}
+
+/** Tools of the AI SDK have no name, and their schema by another one. */
+function describeTool(tool: unknown): string {
+  const isTheirs = typeof tool === 'object' && tool !== null && ('inputSchema' in tool || 'parameters' in tool)
+  if (!isTheirs) return describe(tool)
+  return 'a tool of the AI SDK (its inputSchema is the schema here, and its key in their list the name)'
 }

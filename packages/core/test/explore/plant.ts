@@ -20,6 +20,8 @@ const { values } = parseArgs({
     'tests-only': { type: 'boolean' },
   },
 })
+/** What is told of a run: nothing, but where nothing is planted. */
+type Stdio = 'ignore' | 'inherit'
 type Finder = 'explorer' | 'tests' | 'nobody' | 'invalid'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
@@ -28,8 +30,9 @@ process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 
 copyPackages()
-if (explorerFinds()) throw new Error('The explorer finds something where nothing is planted.')
-if (values['no-tests'] !== true && testsFind()) throw new Error('A test fails where nothing is planted.')
+if (values['tests-only'] !== true && explorerFinds('inherit'))
+  throw new Error('The explorer finds something where nothing is planted.')
+if (values['no-tests'] !== true && testsFind('inherit')) throw new Error('A test fails where nothing is planted.')
 const chosen = plants.filter(({ file, breaks }) =>
   values.only.split(',').some((part) => `${file}: ${breaks}`.includes(part)),
 )
@@ -75,25 +78,46 @@ function tried({ file, from, to }: Plant): Finder {
 
 /** Whether the file has no error of syntax. */
 function isProgram(path: string): boolean {
-  return !fails(process.execPath, ['--import=tsx', '--conditions=@allium/source', path], 60)
+  return !fails(process.execPath, ['--import=tsx', '--conditions=@allium/source', path], {
+    seconds: 60,
+    stdio: 'ignore',
+  })
 }
 
-function explorerFinds(): boolean {
+function explorerFinds(stdio: Stdio = 'ignore'): boolean {
   const { cases, seed } = values
   const cli = ['--conditions=@allium/source', '--import=tsx', 'packages/core/test/explore/cli.ts']
-  return fails(process.execPath, [...cli, '--cases', cases, '--seed', seed, '--show', '0', '--stop'], 90)
+  return fails(process.execPath, [...cli, '--cases', cases, '--seed', seed, '--show', '0', '--stop'], {
+    seconds: 90,
+    stdio,
+  })
 }
 
 /** Twice, so that none is found by a test that only lacked time. */
-function testsFind(): boolean {
+function testsFind(stdio: Stdio = 'ignore'): boolean {
   const vitest = join(copy, 'node_modules/vitest/vitest.mjs')
-  const run = [vitest, 'run', '--config', 'vitest.mutate.config.ts', '--bail', '1', '--exclude', '**/explore/**']
-  return fails(process.execPath, run, 300) && fails(process.execPath, run, 300)
+  const run = [
+    vitest,
+    'run',
+    '--config',
+    'vitest.mutate.config.ts',
+    '--bail',
+    '1',
+    '--testTimeout=30000',
+    '--exclude',
+    '**/explore/**',
+  ]
+  const how = { seconds: 300, stdio }
+  return fails(process.execPath, run, how) && fails(process.execPath, run, how)
 }
 
 /** Whether a program fails, or does not come to its end in so many seconds. */
-function fails(program: string, args: readonly string[], seconds: number): boolean {
-  const how = { cwd: copy, timeout: seconds * 1000, killSignal: 'SIGKILL', stdio: 'ignore' } as const
+function fails(
+  program: string,
+  args: readonly string[],
+  { seconds, stdio }: { seconds: number; stdio: Stdio },
+): boolean {
+  const how = { cwd: copy, timeout: seconds * 1000, killSignal: 'SIGKILL', stdio } as const
   return spawnSync(program, args, how).status !== 0
 }
 

@@ -22,15 +22,15 @@ export interface AuditOptions {
   /** Takes the records, one line each: `auditFile(path)`, a database, a function. */
   sink: AuditSinkInput
   /** Whether inputs, arguments, results, answers and error messages are kept. Else their digests are. @default false */
-  content?: boolean
+  content?: boolean | undefined
   /** Seals records and digests with HMAC, so that only who knows it can write a chain, or guess at what was digested. @default none: SHA-256 */
-  secret?: string | Uint8Array
+  secret?: string | Uint8Array | undefined
   /** Where a record cannot be kept: block the turn, so that nothing happens off the record, or go on. @default 'block' */
-  onError?: 'block' | 'allow'
+  onError?: 'block' | 'allow' | undefined
   /** Milliseconds that `block` waits for the sink. `allow` never waits. @default 5000 */
-  timeout?: number
+  timeout?: number | undefined
   /** The layer's name. @default 'observe:audit' */
-  as?: string
+  as?: string | undefined
 }
 
 export interface Audit extends TypedMiddleware<{}> {

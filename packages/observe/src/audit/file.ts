@@ -2,11 +2,11 @@ import type { AuditSink } from './sink.ts'
 
 export interface AuditFileOptions {
   /** Waits with each record until it has reached the disk, so that a power cut loses none. @default true */
-  fsync?: boolean
+  fsync?: boolean | undefined
   /** The permissions of a new file. @default 0o600, its owner alone */
-  mode?: number
+  mode?: number | undefined
   /** @default node:fs/promises */
-  fs?: AuditFs
+  fs?: AuditFs | undefined
 }
 
 /** What a sink needs of `node:fs/promises`. */

@@ -10,11 +10,11 @@ export type AuditSource =
 
 export interface VerifyOptions {
   /** A head of this chain that was kept elsewhere. Without it nobody can tell whether the last records were cut off. */
-  head?: AuditHead
+  head?: AuditHead | undefined
   /** The head of the chain's part before, where this one does not begin with the first record. */
-  after?: AuditHead
+  after?: AuditHead | undefined
   /** What the chain was sealed with, if it was. */
-  secret?: string | Uint8Array
+  secret?: string | Uint8Array | undefined
 }
 
 /**

@@ -16,9 +16,15 @@ export function requestAttributes({ request, attempt }: ModelContext): Attribute
   })
 }
 
-export function responseAttributes({ finishReason, usage, model }: ModelResponse): Attributes {
+/** Where the physical call went. */
+export function serverAttributes({ server }: ModelContext): Attributes {
+  return given({ [names.serverAddress]: server?.address, [names.serverPort]: server?.port })
+}
+
+export function responseAttributes({ finishReason, usage, model, responseId }: ModelResponse): Attributes {
   const slash = model.indexOf('/')
   return {
+    ...given({ [names.responseId]: responseId }),
     [names.responseModel]: model.slice(slash + 1),
     [names.finishReasons]: [finishReasonOf(finishReason)],
     ...usageAttributes(usage),

@@ -11,9 +11,9 @@ import { metricNames, names, ownNames } from './names.ts'
 
 export interface MetricsOptions {
   /** @default the application's, asked for at the first call */
-  meter?: Meter
+  meter?: Meter | undefined
   /** The layer's name. @default 'observe:metrics' */
-  as?: string
+  as?: string | undefined
 }
 
 const readOptions = layerOptions<MetricsOptions>('observe:metrics', {

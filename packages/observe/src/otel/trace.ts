@@ -26,7 +26,7 @@ import { decisionOf } from '../failure.ts'
 import { knownTool } from '../known-tool.ts'
 import { quietly } from '../quietly.ts'
 import { firstChunkOf, stopwatch } from '../stopwatch.ts'
-import { requestAttributes, responseAttributes, usageAttributes } from './call-attributes.ts'
+import { requestAttributes, responseAttributes, serverAttributes, usageAttributes } from './call-attributes.ts'
 import { argumentsContent, inputContent, outputContent, resultContent } from './content.ts'
 import { modelAttributes, splitModel } from './model-attributes.ts'
 import { names, ownNames } from './names.ts'
@@ -34,13 +34,13 @@ import { type OpenSpan, type OpenTurn, OpenTurns, parentIn } from './spans.ts'
 
 export interface TraceOptions {
   /** @default the one that the application registered */
-  tracer?: Tracer
+  tracer?: Tracer | undefined
   /** Whether prompts, answers, arguments, results and error messages are recorded. @default false */
-  content?: boolean
+  content?: boolean | undefined
   /** Further attributes of every span. @default none */
   attributes?(ctx: TurnContext): Attributes
   /** The layer's name. @default 'observe:trace' */
-  as?: string
+  as?: string | undefined
 }
 
 const readOptions = layerOptions<TraceOptions>('observe:trace', {
@@ -90,7 +90,7 @@ export function trace(given: TraceOptions = {}): TypedMiddleware<{}> {
         quietly(() => call && failed(call, error))
         throw error
       } finally {
-        quietly(() => call?.span.end())
+        quietly(() => call?.span.setAttributes(serverAttributes(ctx)).end())
       }
     },
     async tool(ctx, next) {

@@ -1,4 +1,4 @@
-import { delegate, type Middleware, type ToolExecution } from '@allium/core'
+import { delegate, type Middleware, type ModelChunk, noUsage, type ToolExecution } from '@allium/core'
 import { leaks, manualClock, type ScriptedStep } from '@allium/testing'
 import { trace as api, SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import * as semconv from '@opentelemetry/semantic-conventions/incubating'
@@ -116,6 +116,26 @@ describe('observe trace', () => {
       'gen_ai.usage.cache_read.input_tokens': 4,
       'gen_ai.usage.reasoning.output_tokens': 2,
     })
+  })
+
+  it('tells the id of the answer, and where the call went, of one that failed too', async () => {
+    const server = { address: 'llm.example.com', port: 8443 }
+    const finish: ModelChunk = { type: 'finish', reason: 'stop', usage: noUsage(), responseId: 'resp_1' }
+    const answers = async function* () {
+      yield finish
+    }
+    const fails = async function* () {
+      yield { type: 'text-delta', delta: 'Hel' } as const
+      throw new Error('cut')
+    }
+    for (const stream of [answers, fails]) {
+      const { session, named } = traced()
+      await session.run('go', { model: { id: 'acme/m1', server, stream } }).settled()
+      const told = { 'server.address': 'llm.example.com', 'server.port': 8443 }
+      expect(named('chat m1').attributes).toMatchObject(
+        stream === answers ? { ...told, 'gen_ai.response.id': 'resp_1' } : told,
+      )
+    }
   })
 
   it('tells name, id and outcome of a tool call', async () => {

@@ -12,9 +12,9 @@ export interface CassetteOptions {
   /** What is recorded; a function is asked only then, so that replaying needs no key. */
   model?: Model | (() => Model | Promise<Model>)
   /** `auto` never records in CI. @default the environment's ALLIUM_CASSETTES, else 'auto' */
-  mode?: CassetteMode
+  mode?: CassetteMode | undefined
   /** What must not be kept, beside what looks like a credential; also what differs from run to run. @default [] */
-  scrub?: Scrub
+  scrub?: Scrub | undefined
   /** @default process.env */
   env?: Record<string, string | undefined>
 }

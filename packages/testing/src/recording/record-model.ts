@@ -8,9 +8,9 @@ import { toJson } from './tagged-json.ts'
 
 export interface RecordModelOptions {
   /** Where the calls go, after those that it has. @default an empty one */
-  cassette?: Cassette
+  cassette?: Cassette | undefined
   /** What must not be kept, beside what looks like a credential. @default [] */
-  scrub?: Scrub
+  scrub?: Scrub | undefined
 }
 
 export interface RecordingModel extends Model {

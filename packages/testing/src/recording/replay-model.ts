@@ -8,9 +8,9 @@ import { fromJson } from './tagged-json.ts'
 
 export interface ReplayModelOptions {
   /** The same as when it was recorded. @default [] */
-  scrub?: Scrub
+  scrub?: Scrub | undefined
   /** What messages call the recording. @default the id of its model */
-  name?: string
+  name?: string | undefined
 }
 
 export interface ReplayingModel extends Model {

@@ -4,11 +4,11 @@ import { Link, type LinkSetup } from './link.ts'
 
 export interface McpReconnectOptions {
   /** Tries in a row, after which only a call tries again. @default 10 */
-  attempts?: number
+  attempts?: number | undefined
   /** Milliseconds before the first try; each further one waits twice as long. @default 500 */
-  delay?: number
+  delay?: number | undefined
   /** Milliseconds that a wait does not exceed. @default 30_000 */
-  maxDelay?: number
+  maxDelay?: number | undefined
 }
 
 /** Keeps an agent connected to a server: a link that drops is replaced, in the background and by the next call. */

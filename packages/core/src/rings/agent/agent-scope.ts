@@ -20,7 +20,7 @@ export interface ApprovalOptions {
   /** Signs what waits, so that nothing in a store can be forged; then an approval must carry the token of its call. */
   secret?: string
   /** Milliseconds after which a call that waits can only be refused. @default never */
-  expiresIn?: number
+  expiresIn?: number | undefined
 }
 
 /** The agent's options with their defaults filled in. */

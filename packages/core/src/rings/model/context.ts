@@ -5,6 +5,7 @@ import {
   describeModel,
   isModel,
   type ModelRef,
+  type ModelServer,
   modelId,
   type ResponseFormat,
   type Settings,
@@ -30,6 +31,8 @@ export interface ModelContext<S = State, Config = unknown, C = unknown, P = unkn
   readonly request: RequestView
   /** The id of the model that is called. */
   readonly model: string
+  /** Where the physical call went, once there was one, and where its model tells. */
+  readonly server: ModelServer | undefined
   settings: Settings
   toolDefs: ToolDef[]
   toolChoice: ToolChoice
@@ -90,6 +93,9 @@ export class ModelAttempt extends TurnAttempt implements ModelContext {
   }
   get model(): string {
     return modelId(this.$fields.model)
+  }
+  get server(): ModelServer | undefined {
+    return this.$call.server
   }
   get settings(): Settings {
     return this.$copyOf('settings', Own.settings) as Settings

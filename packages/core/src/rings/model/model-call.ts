@@ -1,5 +1,5 @@
 import type { Message } from '../../messages/message.ts'
-import { modelId, type ResponseFormat } from '../../model/model.ts'
+import { type ModelServer, modelId, type ResponseFormat } from '../../model/model.ts'
 import type { Ring } from '../../onion/attempt.ts'
 import type { Turn } from '../turn/turn.ts'
 import { TurnCall } from '../turn/turn-call.ts'
@@ -10,6 +10,8 @@ export class ModelCall extends TurnCall {
   readonly callIndex: number
   /** The id of the model that was asked last. */
   model: string
+  /** Where the last physical call went, where its model tells. */
+  server: ModelServer | undefined
 
   constructor(turn: Turn, ring: Ring) {
     super(ring, turn.options.onion.model, turn)

@@ -57,7 +57,8 @@ class ProviderCall {
   run(): void {
     const { $turn: turn, $call: call, $number } = this.#core
     turn.countCall()
-    const { journal } = turn.session.agent.setup
+    call.server = this.#model.server
+    const { journal } = turn.session
     // Nothing is between: the promise of a step would only be awaited.
     if (journal === directJournal) return this.#read(this)
     const id = `${turn.turnId}:model:${call.callIndex}:${$number}`

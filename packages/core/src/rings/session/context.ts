@@ -1,7 +1,9 @@
+import { describe } from '../../errors/describe.ts'
 import type { CustomEvent } from '../../events/events.ts'
 import type { ReadonlyHistory } from '../../messages/history.ts'
 import { cloneJson } from '../../messages/json.ts'
 import type { ToolCallPart } from '../../messages/message.ts'
+import type { Attempt } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
 import type { Capabilities } from '../../seams/capability.ts'
 import type { SessionKeeper } from '../../seams/session-store.ts'
@@ -28,7 +30,7 @@ export interface SessionContext<S = State, Config = unknown, C = unknown, P = un
    * Goes on from a snapshot: sets history and state past the reducers, as copies.
    *
    * @param options.stored whether it comes from where `ctx.keep()` stores it, so that it is not stored again @default false
-   * @throws AlliumError `history.invalid`
+   * @throws AlliumError `history.invalid`, `state.invalid`
    */
   restore(saved: Snapshot, options?: { stored?: boolean }): void
   /** Stores the session: told before each run and after it. In session hooks only, before next(). */
@@ -39,6 +41,14 @@ export interface SessionContext<S = State, Config = unknown, C = unknown, P = un
   emit(event: CustomEvent): void
   /** Whether the turn resumes a suspended one. */
   readonly resumed: boolean
+}
+
+/** @throws AlliumError `layer.invalid` for what is no event: a name with the rest beside it is what other emitters take */
+export function checkEvent(attempt: Attempt, event: unknown): void {
+  if (typeof (event as { type?: unknown } | undefined)?.type === 'string') return
+  const name = typeof event === 'string' ? event : 'your:event'
+  const what = `called ctx.emit() with ${describe(event)}. An event is one object with its name in it: ctx.emit({ type: '${name}', … }).`
+  throw layerError(attempt, 'layer.invalid', what)
 }
 
 /** An attempt of the session scope, and the context of its layer. */
@@ -95,6 +105,7 @@ export class SessionAttempt extends AgentAttempt implements SessionContext {
     $session.keepers.push(keeper)
   }
   emit(event: CustomEvent): void {
+    checkEvent(this, event)
     const { turn, agent } = this.$session
     if (turn !== undefined) turn.send(event)
     else if (agent.observers.has(event.type)) agent.observers.emit(event.type, { ...event })

@@ -5,6 +5,7 @@ import { History } from '../../messages/history.ts'
 import { cloneJson } from '../../messages/json.ts'
 import type { Message } from '../../messages/message.ts'
 import { Capabilities } from '../../seams/capability.ts'
+import { directJournal, type Journal } from '../../seams/journal.ts'
 import type { SessionKeeper } from '../../seams/session-store.ts'
 import { ownerOf } from '../../seams/tenant.ts'
 import type { PendingCall, Snapshot, Suspension } from '../../state/snapshot.ts'
@@ -86,6 +87,12 @@ export class SessionScope {
   get #ownerBy(): (principal: unknown) => string | undefined {
     const { owner } = this.agent.setup
     return owner ?? (this.parent === undefined ? ownerOf : this.parent.$turn.session.#ownerBy)
+  }
+
+  /** That of the agent, or of the one that runs it as a sub-agent: what is recorded there is not paid again. */
+  get journal(): Journal {
+    const { journal } = this.agent.setup
+    return journal === directJournal && this.parent !== undefined ? this.parent.$turn.session.journal : journal
   }
 
   /** The session of the agent so many above this one, whose layer a sub-agent has inherited. */
@@ -240,6 +247,8 @@ export class SessionScope {
   ): void {
     checkHistory(history)
     checkSuspension(suspension)
+    this.state.checkRestored(state)
+    this.state.checkRestored(suspension?.state ?? {})
     const whole = this.#putBack === undefined ? undefined : wholeOf(this.history, this.#putBack)
     this.history.reset(history)
     this.#putBack = whole

@@ -62,7 +62,7 @@ function wait(core: ToolAttempt, reason: string): void {
 
 function step(core: ToolAttempt, tool: AnyTool, value: unknown): void {
   const { $turn: turn, $call: call } = core
-  const { journal } = turn.session.agent.setup
+  const { journal } = turn.session
   // Nothing is between: the promise of a step would only be awaited.
   if (journal === directJournal) return invoke(core, tool, value, intoOnion)
   const id = `${turn.turnId}:tool:${call.callId}:${core.$number}`

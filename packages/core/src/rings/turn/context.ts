@@ -12,7 +12,7 @@ import { layerError, leftBehind, nameOf } from '../../onion/misuse.ts'
 import type { Capabilities } from '../../seams/capability.ts'
 import type { State as StateOf, StateWrite } from '../../state/state-store.ts'
 import type { OnChunk, Pipe } from '../../stream/transforms.ts'
-import { SessionAttempt, type SessionContext } from '../session/context.ts'
+import { checkEvent, SessionAttempt, type SessionContext } from '../session/context.ts'
 import type { SessionScope } from '../session/session-scope.ts'
 import type { RunEnd } from './afterwards.ts'
 import type { OnInput } from './inputs.ts'
@@ -35,6 +35,8 @@ export interface TurnContext<S = StateOf, Config = unknown, C = unknown, P = unk
   readonly turnId: string
   /** The id of the turn's first run, over suspensions; for a layer that a sub-agent inherited, of its parent's turn. What counts per turn counts by it. */
   readonly rootTurnId: string
+  /** Whether a sub-agent inherited the layer, and this is a call of that one. */
+  readonly inherited: boolean
   /** Counts the turns of the session from 0. */
   readonly turnIndex: number
   /** Counts the steps of this turn from 0. */
@@ -120,6 +122,9 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   get $acts(): Turn {
     return this.$hook?.up === undefined ? this.$turn : ((this.$owner.turn as Turn | undefined) ?? this.$turn)
   }
+  get inherited(): boolean {
+    return this.$hook?.up !== undefined
+  }
   /** The name of what stands here, for messages. */
   get $name(): string {
     return nameOf(this)
@@ -200,6 +205,7 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     if (!this.$isLate('stop')) this.$acts.stop(reason)
   }
   override emit(event: CustomEvent): void {
+    checkEvent(this, event)
     this.$turn.emit(event, isLate(this))
   }
   record(topic: string, data: unknown): void {

@@ -12,9 +12,9 @@ interface Kept {
 
 export interface OutboxOptions {
   /** Who takes records: one that all of them have done goes. @default none: records go after `keepRecords` */
-  consumers?: readonly string[]
+  consumers?: readonly string[] | undefined
   /** Milliseconds that a record stays at most. @default 30 days */
-  keepRecords?: number
+  keepRecords?: number | undefined
 }
 
 const month = 30 * 24 * 60 * 60 * 1000

@@ -7,7 +7,7 @@ import { MemoryOutbox, type OutboxOptions } from './memory-outbox.ts'
 import { pageOf } from './page.ts'
 
 export interface MemoryStoreOptions extends OutboxOptions {
-  clock?: Clock
+  clock?: Clock | undefined
 }
 
 /** Keeps sessions in this process, as copies. For tests, and for what need not outlive it. */

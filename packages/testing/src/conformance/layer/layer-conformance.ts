@@ -31,20 +31,20 @@ export interface LayerConformanceOptions {
   /** The layer, or what makes a new one for each agent of the suite: needed where it keeps something in a closure. */
   layer: AnyMiddleware | (() => AnyMiddleware)
   /** As `.use(layer, config)` takes it. */
-  config?: unknown
+  config?: unknown | undefined
   /** A run that the layer does its work in. @default a tool call, then an answer */
-  steps?: readonly ScriptedStep[]
+  steps?: readonly ScriptedStep[] | undefined
   /** Tools beside "work", which the suite's own scripts call. */
-  tools?: readonly AnyTool[]
+  tools?: readonly AnyTool[] | undefined
   /** Who acts, in all sessions; the tenant is the suite's, as `tenantId` and as `tenant`. @default { userId: 'ada' } */
-  principal?: object
-  context?: unknown
+  principal?: object | undefined
+  context?: unknown | undefined
   /** Further options of the agents, such as instructions. The clock is the suite's. */
-  agent?: Omit<Partial<AgentOptions>, 'model' | 'clock'>
+  agent?: Omit<Partial<AgentOptions>, 'model' | 'clock'> | undefined
   /** Cases that the layer's purpose contradicts, each with its reason. */
-  skip?: Readonly<Partial<Record<LayerCaseName, string>>>
+  skip?: Readonly<Partial<Record<LayerCaseName, string>>> | undefined
   /** Fails where `order` is missing; else that is a warning. @default false */
-  strict?: boolean
+  strict?: boolean | undefined
   /** Takes warnings. @default console.warn */
   warn?(message: string): void
 }

@@ -12,9 +12,9 @@ export interface LedgerConformanceOptions {
   /** Closes what a case has opened. */
   close?(ledger: Ledger): unknown
   /** Of the random posts; the same seed does the same. @default 1 */
-  seed?: number
+  seed?: number | undefined
   /** Cases that cannot hold, each with its reason. */
-  skip?: Readonly<Record<string, string>>
+  skip?: Readonly<Record<string, string>> | undefined
 }
 
 /** What every {@link Ledger} has to do, as cases. {@link ledgerConformance} registers them. @throws TypeError where `skip` names no case */

@@ -19,13 +19,13 @@ export interface StoreConformanceOptions {
   /** Closes what a case has opened: connections, files. */
   close?(store: SessionStore): unknown
   /** Milliseconds of a lease. @default 1000 */
-  lease?: number
+  lease?: number | undefined
   /** How time passes for a store whose server tells it: a real sleep, with a short `lease`. @default moves the clock */
   wait?(ms: number): Promise<void>
   /** Of the random operations; the same seed does the same. @default 1 */
-  seed?: number
+  seed?: number | undefined
   /** Cases that cannot hold, each with its reason. */
-  skip?: Readonly<Record<string, string>>
+  skip?: Readonly<Record<string, string>> | undefined
 }
 
 /**

@@ -1,0 +1,18 @@
+import { describe } from '../errors/describe.ts'
+
+/** What is wrong with a value in the place of a Standard Schema, and its mend; undefined for one. */
+export function schemaFault(value: unknown): string | undefined {
+  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
+  if (isObject && '~standard' in value) return undefined
+  if (!isObject || typeof value === 'function')
+    return `${describe(value)}, and no Standard Schema (zod, valibot, arktype)`
+  const { jsonSchema, type, properties } = value as Record<string, unknown>
+  if (typeof jsonSchema === 'object' && jsonSchema !== null)
+    return 'a schema of the AI SDK, and no Standard Schema: give "jsonSchema: schema.jsonSchema" in its place'
+  if (typeof type === 'string' || typeof properties === 'object')
+    return 'a JSON Schema, and no Standard Schema: where "jsonSchema" is taken, give it there'
+  const fields = Object.entries(value)
+  if (fields.length > 0 && fields.every(([, field]) => schemaFault(field) === undefined))
+    return `an object of schemas, and no Standard Schema: write z.object({ ${fields.map(([name]) => `${name}: …`).join(', ')} })`
+  return 'an object, and no Standard Schema (zod, valibot, arktype)'
+}

@@ -1,0 +1,33 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import type { AnyTool } from './tool.ts'
+
+/** A layer, or its hook, that may have to see every call of some tools. */
+export interface ToolGuard {
+  readonly name: string
+  /** Tells of which. */
+  readonly guards?: ((tool: string) => boolean) | undefined
+}
+
+/** Whether the provider runs the tool itself: its calls pass no layer. */
+export function isRunByProvider({ execute, providerExecuted }: AnyTool): boolean {
+  return execute === undefined && providerExecuted !== undefined
+}
+
+/** What is wrong about a guard of a tool that the provider runs. */
+export function unseenCalls({ name }: ToolGuard, tool: string): string {
+  return `"${name}" is to see each call of "${tool}", which the provider runs itself: no layer sees those calls. Leave the tool out, give it an execute that runs it here, or name other tools in the options of "${name}".`
+}
+
+/** @throws AlliumError `tool.invalid` where a guard would never see the calls of a tool that it is to see */
+export function checkSeen(guards: readonly ToolGuard[], tools: Iterable<AnyTool>): void {
+  const guarding = guards.filter((guard) => guard.guards !== undefined)
+  if (guarding.length === 0) return
+  for (const tool of tools) {
+    if (!isRunByProvider(tool)) continue
+    const blind = guarding.find((guard) => guard.guards?.(tool.name))
+    if (blind !== undefined)
+      throw new AlliumError('tool.invalid', unseenCalls(blind, tool.name), {
+        details: { layer: blind.name, tool: tool.name },
+      })
+  }
+}

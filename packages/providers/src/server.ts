@@ -1,0 +1,40 @@
+import type { ModelServer } from '@allium/core'
+import type { AiSdkModel } from './ai-sdk-model.ts'
+
+/** The host of a model's base URL, which packages keep in a field of their own; undefined where it tells none. */
+export function serverOf(model: AiSdkModel): ModelServer | undefined {
+  const url = baseUrlOf(model)
+  if (url === undefined || !URL.canParse(url)) return undefined
+  const { hostname, port, protocol } = new URL(url)
+  if (hostname === '') return undefined
+  return { address: hostname, port: port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port) }
+}
+
+interface Config {
+  baseURL?: unknown
+  baseUrl?: unknown
+  url?: unknown
+}
+
+function baseUrlOf(model: AiSdkModel): string | undefined {
+  const { config } = model as { config?: Config }
+  if (typeof config !== 'object' || config === null) return undefined
+  const { baseURL, baseUrl, url } = config
+  for (const tell of [
+    () => baseURL,
+    () => call(baseURL),
+    () => call(baseUrl),
+    () => call(url, { path: '', modelId: model.modelId }),
+  ])
+    try {
+      const told = tell()
+      if (typeof told === 'string') return told
+    } catch {
+      // A package that wants other arguments, or has no key yet.
+    }
+  return undefined
+}
+
+function call(value: unknown, ...args: unknown[]): unknown {
+  return typeof value === 'function' ? value(...args) : undefined
+}
