@@ -78,8 +78,10 @@ create table {s}.outbox_places (
 create table {s}.accounts (
   name text collate "C" primary key,
   spent numeric not null default 0,
-  reserved numeric not null default 0
+  reserved numeric not null default 0,
+  ends_at double precision
 ) with (fillfactor = 50);
+create index accounts_by_end on {s}.accounts (ends_at) where ends_at is not null;
 
 create table {s}.holds (
   account text collate "C" not null,
@@ -89,6 +91,7 @@ create table {s}.holds (
   at double precision not null,
   primary key (account, id)
 ) with (fillfactor = 80);
+create index holds_by_time on {s}.holds (at);
 
 create table {s}.key_values (
   key text collate "C" primary key,

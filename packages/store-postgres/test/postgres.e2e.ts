@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from '@allium/core'
+import { budget } from '@allium/guard'
 import { persist } from '@allium/memory'
 import { scriptedModel } from '@allium/testing'
 import pg from 'pg'
@@ -118,6 +119,45 @@ describe.skipIf(server === undefined)('postgres()', () => {
     )
     expect((await Promise.all(asked)).filter((held) => held !== undefined)).toHaveLength(20)
     expect(await store.ledger.balance('acme')).toEqual({ spent: 0, reserved: 2 })
+  })
+
+  it('forgets accounts that were closed or have ended, with the next reservations, and no other one', async () => {
+    const store = stores.fresh()
+    const { ledger } = store
+    const post = async (account: string, endsIn?: number) => {
+      const held = await ledger.reserve({
+        id: '1',
+        account,
+        amount: 1,
+        limit: 9,
+        ...(endsIn !== undefined && { endsIn }),
+      })
+      if (held !== undefined) await ledger.settle(held, 1)
+    }
+    await post('closed')
+    await post('ended', 1)
+    await post('tenant')
+    await ledger.reserve({ id: '2', account: 'open', amount: 1, limit: 9, endsIn: 1 })
+    await ledger.close?.('closed')
+    await sleep(20)
+    await post('other')
+    const left = await sql(url, `select name from "${stores.schemaOf(store)}".accounts order by name`)
+    expect(left.map(({ name }) => name)).toEqual(['open', 'other', 'tenant'])
+    expect(await ledger.balance('closed')).toEqual({ spent: 0, reserved: 0 })
+  })
+
+  it('asks six times for a turn with a budget, of its turn also', async () => {
+    const { pool, asked } = watched(newPool())
+    const store = stores.fresh({ pool })
+    await store.ready()
+    for (const per of ['tenant', 'turn'] as const) {
+      const before = asked.length
+      const agent = new Agent({ model: scriptedModel(['Hello.']) })
+        .use(persist({ store: store.sessions }))
+        .use(budget({ limit: 1000, unit: 'tokens', per, ledger: store.ledger }))
+      await agent.session({ id: per, principal: { tenantId: 'acme' } }).run('Hi')
+      expect(asked.slice(before)).toHaveLength(6)
+    }
   })
 
   it('keeps nothing readable of what is said where it encrypts, and opens nothing at another place', async () => {
