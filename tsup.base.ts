@@ -7,4 +7,6 @@ export default defineConfig({
   dts: true,
   sourcemap: true,
   clean: true,
+  // Deno, workerd and some bundlers know Node's modules by this name alone.
+  removeNodeProtocol: false,
 })

@@ -1,4 +1,9 @@
 import { defineConfig } from 'tsup'
 import base from '../../tsup.base.ts'
 
-export default defineConfig({ ...base, entry: ['src/index.ts', 'src/http.ts', 'src/mcp.ts'] })
+export default defineConfig({
+  ...base,
+  // Names of `imports` in package.json: who bundles the package finds what they stand for, on his platform.
+  external: [/^#/],
+  entry: ['src/index.ts', 'src/http.ts', 'src/mcp.ts', 'src/elsewhere.ts'],
+})

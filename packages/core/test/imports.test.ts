@@ -12,6 +12,7 @@ const floors = [
   'state',
   'seams',
   'seams/memory-store',
+  'seams/memory-event-log',
   'model',
   'events',
   'tool',

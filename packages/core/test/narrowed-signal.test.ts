@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Middleware, Model } from '../src/index.ts'
+import type { Middleware, Model, ModelContext } from '../src/index.ts'
 import { build, oneCall, rest, results, tool, turn } from './kit.ts'
 
 /** A model that streams a word, then ignores every signal. */
@@ -62,6 +62,36 @@ describe('next({ signal })', () => {
     const { result } = await turn([], layers)
     await rest()
     expect(result?.text).toBe('mine')
+    expect(seen).toEqual([false, true])
+  })
+
+  it('follows the run also where its signal is read first when the call has ended', async () => {
+    let kept: ModelContext | undefined
+    const seen: boolean[] = []
+    const layers: Middleware[] = [
+      {
+        name: 'aborts',
+        async turn(ctx, next) {
+          await next()
+          const signal = kept?.signal
+          seen.push(signal?.aborted === true)
+          try {
+            ctx.abort('enough')
+          } finally {
+            seen.push(signal?.aborted === true)
+          }
+        },
+      },
+      { name: 'narrower', model: (_, next) => next({ signal: new AbortController().signal }) },
+      {
+        name: 'inner',
+        model(ctx, next) {
+          kept = ctx
+          return next()
+        },
+      },
+    ]
+    await turn(['hello'], layers)
     expect(seen).toEqual([false, true])
   })
 

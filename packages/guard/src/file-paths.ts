@@ -16,7 +16,7 @@ export type Judged = { readonly path: string } | { readonly problem: string }
  */
 export async function judgePath(given: unknown, { root, extensions, maxBytes }: PathRules): Promise<Judged> {
   if (typeof given !== 'string' || !isPlain(given)) return { problem: 'is no plain path below the folder' }
-  const { fs, path } = await loadNode()
+  const { fs, path } = loadNode()
   const { basename, dirname, isAbsolute, join, relative, sep } = path
   const realRoot = await fs.realpath(root)
   const target = await resolve(join(realRoot, given))
@@ -46,16 +46,14 @@ export async function judgePath(given: unknown, { root, extensions, maxBytes }: 
   }
 }
 
-/** Where there is a path to check, and not before. @throws AlliumError `layer.config` */
-async function loadNode() {
-  try {
-    const [fs, path] = await Promise.all([import('node:fs/promises'), import('node:path')])
-    return { fs, path }
-  } catch (cause) {
-    throw new AlliumError('layer.config', 'Paths are checked in Node.js, whose modules cannot be loaded here.', {
-      cause,
-    })
-  }
+/** Not imported, so that the package bundles for where there are no files. @throws AlliumError `layer.config` */
+function loadNode() {
+  const { getBuiltinModule: builtin } = globalThis.process ?? {}
+  const fs = builtin?.('node:fs/promises')
+  const path = builtin?.('node:path')
+  if (fs === undefined || path === undefined)
+    throw new AlliumError('layer.config', 'Paths are checked in Node.js, whose modules cannot be loaded here.')
+  return { fs, path }
 }
 
 /**

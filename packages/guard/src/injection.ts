@@ -79,11 +79,12 @@ export function injection<Name extends string = 'guard:injection'>(
     onToolResult = 'mark',
     trusted = [],
     privileged = [],
-    secret = crypto.randomUUID(),
+    secret,
     as = 'guard:injection' as Name,
     ...failure
   } = readOptions(given)
   const guard = failing(as, failure)
+  let drawn: string | undefined
   /** Messages that cannot change any more, as they are marked. Suspects only come to be more. */
   const known = new WeakMap<object, { mark: string; suspects: number; marked: Message }>()
   const [scoreKey, untrustedKey, suspectsKey] = [`${as}:score`, `${as}:untrusted`, `${as}:suspects`] as const
@@ -185,7 +186,9 @@ export function injection<Name extends string = 'guard:injection'>(
   }
 
   async function markOf(ctx: ModelContext): Promise<string> {
-    return (await digestOf([secret, sessionKeyOf(ctx)])).slice(0, 12)
+    // Drawn with the first mark: workerd has no random numbers while modules load.
+    drawn ??= secret ?? crypto.randomUUID()
+    return (await digestOf([drawn, sessionKeyOf(ctx)])).slice(0, 12)
   }
 }
 

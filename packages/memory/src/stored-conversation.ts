@@ -56,7 +56,7 @@ export class StoredConversation implements SessionKeeper {
     if (lease.version !== this.#version || lease.open === true) await this.#takeOver(lease)
     if (idempotencyKey === undefined) return undefined
     const known = await this.#store.find(this.#key, { idempotencyKey })
-    if (known === undefined) return undefined
+    if (known === undefined || known.turnId === this.#refused) return undefined
     if (known.inputDigest === inputDigest) return known
     throw new AlliumError(
       'run.key_reused',

@@ -67,6 +67,14 @@ const failure = (run: PromiseLike<unknown>) =>
 const call: ScriptedStep = { toolCalls: [{ name: 'pay', callId: 'c1' }] }
 
 describe('a turn that could not be stored', () => {
+  it('is not known by its key: asked again, it is another try', async () => {
+    const { session, same } = failing([{ error: new Error('the model is down') }, 'b'])
+    const options = { idempotencyKey: 'k1' }
+    expect((await failure(session.run('1', options))).message).toBe('the model is down')
+    expect((await session.run('1', options)).text).toBe('b')
+    await same()
+  })
+
   it('fails with the error of the store, and goes back: the next turns leave no hole', async () => {
     const { session, texts, same } = failing(['a', 'b', 'c', 'd'], { at: 2, layers: [counting] })
     await session.run('1')

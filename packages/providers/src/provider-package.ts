@@ -66,15 +66,17 @@ export const importInstalled: Import = async (name) => {
   try {
     return await import(/* @vite-ignore */ /* webpackIgnore: true */ name)
   } catch (error) {
-    const found = isMissing(error, name) ? await fromProgram(name) : undefined
+    const found = isMissing(error, name) ? fromProgram(name) : undefined
     if (found === undefined) throw error
     return import(/* @vite-ignore */ /* webpackIgnore: true */ found)
   }
 }
 
-async function fromProgram(name: string): Promise<string | undefined> {
+function fromProgram(name: string): string | undefined {
   try {
-    const [{ createRequire }, { pathToFileURL }] = await Promise.all([import('node:module'), import('node:url')])
+    // Not imported, so that the package bundles for elsewhere.
+    const { createRequire } = process.getBuiltinModule('node:module')
+    const { pathToFileURL } = process.getBuiltinModule('node:url')
     return pathToFileURL(createRequire(`${process.cwd()}/`).resolve(name)).href
   } catch {
     return undefined

@@ -57,7 +57,7 @@ async function loaded(
     ...at(key),
     version,
   )
-  const rest = db.get(`select turn_id, rest ${of} and seq = ?`, ...at(key), version - 1)
+  const rest = version === 0 ? undefined : db.get(`select turn_id, rest ${of} and seq = ?`, ...at(key), version - 1)
   const stored: StoredSession = {
     version,
     owner: key.owner,

@@ -117,6 +117,7 @@ export class Turns {
     if (conflict !== undefined) throw conflict
   }
 
+  /** @throws AlliumError `store.conflict` where a run of this id has ended: it would be replaced */
   #put(key: SessionKey, seq: number, turn: TurnRow): void {
     const values: Value[] = [
       ...at(key),
@@ -134,6 +135,9 @@ export class Turns {
       turn.rest,
       turn.info,
     ]
-    this.#db.run(`insert or replace into turns values (${values.map(() => '?').join()})`, ...values)
+    const marks = values.map(() => '?').join()
+    const ended = `select 1 from turns where ${of} and turn_id = ? and seq >= 0`
+    const sql = `insert or replace into turns select ${marks} where not exists (${ended})`
+    if (this.#db.run(sql, ...values, ...at(key), turn.turnId) === 0) throw idTaken(key, turn.turnId)
   }
 }

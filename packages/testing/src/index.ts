@@ -1,6 +1,12 @@
 // Suites: what every implementation of a seam, and every layer, has to do
 export type { ConformanceCase, TestFunctions } from './conformance/cases.ts'
 export {
+  type EventLogConformanceOptions,
+  eventLogCases,
+  eventLogConformance,
+  type MakeEventLog,
+} from './conformance/event-log/event-log-conformance.ts'
+export {
   type LayerCaseName,
   type LayerConformanceOptions,
   layerCases,

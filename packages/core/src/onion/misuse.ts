@@ -12,7 +12,7 @@ export function misuse(attempt: Attempt): AlliumError {
   const { reentrant, scope } = attempt.$call.ring
   const mend = reentrant
     ? 'To run the inside again after a success, declare "reenters: true"; after a failure it is allowed.'
-    : `The ${scope} scope is entered once.`
+    : `The ${scope} scope is entered once: keep what the first call gave.`
   return layerError(attempt, 'layer.next_twice', `called next() twice. ${mend}`)
 }
 

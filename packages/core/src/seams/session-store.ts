@@ -97,7 +97,7 @@ export interface Lease {
 /** The lease, or until when somebody else has the session, in milliseconds since the epoch by the store's clock. */
 export type Acquired = { lease: Lease; heldUntil?: undefined } | { lease?: undefined; heldUntil: number }
 
-/** A page of what a tenant has; with `cursor` there is more. */
+/** A page of what a tenant has; with `cursor` there is more. A cursor is a place, and no right to what is there. */
 export interface Page<T> {
   items: T[]
   cursor?: string
@@ -108,9 +108,9 @@ export interface SessionSummary {
   key: SessionKey
   /** Turns that were appended. */
   version: number
-  /** How the last of them ended. */
+  /** How the last of them ended; `running` while one goes on. */
   status: StoredStatus
-  /** When the last one was appended, in milliseconds since the epoch by the store's clock. */
+  /** When a run of it was appended or checkpointed last, in milliseconds since the epoch by the store's clock. */
   updatedAt: number
 }
 
@@ -145,7 +145,10 @@ export interface Outbox {
  * @throws AlliumError `store.unavailable`, `store.corrupt`, `store.full`, `store.readonly`, `store.key`
  */
 export interface SessionStore {
-  /** @param options.version as it was after so many turns @default after the last */
+  /**
+   * @param options.version as it was after so many turns; undefined where there were fewer, or none
+   * @default after the last, with the run that goes on
+   */
   load(key: SessionKey, options?: { version?: number }): Promise<StoredSession | undefined>
   /** Takes the session for `ms` milliseconds of the store's clock, or tells how long somebody else has it. */
   acquire(key: SessionKey, ms: number): Promise<Acquired>
@@ -153,9 +156,9 @@ export interface SessionStore {
   renew(lease: Lease, ms: number): Promise<boolean>
   release(lease: Lease): Promise<void>
   /**
-   * Keeps a run that goes on, in the place of what was kept of it before; no version is raised.
+   * Keeps a run that goes on, in the place of the one that was kept before; no version is raised.
    *
-   * @throws AlliumError `store.fenced`, `store.conflict` as `append` does
+   * @throws AlliumError `store.fenced`, `store.conflict` as `append` does; `store.conflict` for a run that has ended, too
    */
   checkpoint(lease: Lease, version: number, turn: StoredTurn): Promise<void>
   /**
@@ -176,13 +179,13 @@ export interface SessionStore {
   waiting(of: { tenant: string; cursor?: string; limit: number }): Promise<Page<WaitingCall>>
   /** The waiting call of a token. */
   findWaiting(of: { tenant: string; token: string }): Promise<WaitingCall | undefined>
-  /** Forgets a session. Deleting one that is not there does nothing. */
+  /** Forgets a session, with its lease: who had it can store nothing more. Deleting one that is not there does nothing. */
   delete(key: SessionKey): Promise<void>
   /** Forgets all sessions of a tenant, or of one owner in it; tells how many there were. */
   erase(of: { tenant: string; owner?: string }): Promise<number>
   /**
-   * Forgets sessions whose last turn is older, in milliseconds by the store's clock; tells how many. Those that run stay, and
-   * those with a call that waits until its `expiresAt`.
+   * Forgets sessions of all tenants whose last turn is older, in milliseconds by the store's clock; tells how many. Those that
+   * somebody has stay, and those with a call that waits until its `expiresAt`.
    */
   expire(of: { olderThan: number }): Promise<number>
   readonly outbox: Outbox

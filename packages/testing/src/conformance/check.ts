@@ -37,3 +37,12 @@ export async function checkRejects(promise: Promise<unknown>, code: ErrorCode, w
   }
   throw new Nonconformance(`${what}: it should reject with "${code}", but gave ${show(given)}.`)
 }
+
+/** What the promise gives; a rejection is a finding, and no accident. */
+export async function checkResolves<T>(promise: Promise<T>, what: string): Promise<T> {
+  try {
+    return await promise
+  } catch (cause) {
+    throw new Nonconformance(`${what}, but rejected with ${show(cause)}.`, { cause })
+  }
+}

@@ -5,6 +5,8 @@ export function difference(actual: unknown, expected: unknown, path = ''): strin
     return told(path, actual, expected)
   if (actual instanceof Uint8Array || actual instanceof URL || actual instanceof Date)
     return textOf(actual) === textOf(expected) ? undefined : told(path, actual, expected)
+  if (actual instanceof Map || actual instanceof Set)
+    return difference([...actual], [...(expected as Set<unknown>)], path)
   for (const key of new Set([...Object.keys(actual), ...Object.keys(expected)])) {
     const at = Array.isArray(expected) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`
     const found = difference(own(actual, key), own(expected, key), at)
@@ -18,8 +20,12 @@ export function show(value: unknown): string {
   if (value instanceof Error) return `${value.name}: ${value.message}`
   if (isObject(value) && kindOf(value) !== 'object' && !Array.isArray(value))
     return `${kindOf(value)}(${textOf(value)})`
-  const text = typeof value === 'bigint' ? `${value}n` : (JSON.stringify(value) ?? String(value))
+  const text = typeof value === 'bigint' ? `${value}n` : (JSON.stringify(value, bigintsToo) ?? String(value))
   return text.length > 200 ? `${text.slice(0, 199)}…` : text
+}
+
+function bigintsToo(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? `${value}n` : value
 }
 
 function told(path: string, actual: unknown, expected: unknown): string {
@@ -35,7 +41,8 @@ function kindOf(value: object): string {
 }
 
 function textOf(value: object): string {
-  return value instanceof Uint8Array ? Array.from(value).join(' ') : String(value)
+  if (value instanceof Uint8Array) return Array.from(value).join(' ')
+  return value instanceof Date ? value.toISOString() : String(value)
 }
 
 function own(value: object, key: string): unknown {

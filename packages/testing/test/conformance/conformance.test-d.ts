@@ -1,8 +1,9 @@
 import nodeTest from 'node:test'
-import { type Ledger, type Middleware, memoryLedger, memoryStore } from '@allium/core'
+import { type Ledger, type Middleware, memoryEventLog, memoryLedger, memoryStore } from '@allium/core'
 import { describe, expectTypeOf, it } from 'vitest'
 import {
   type ConformanceCase,
+  eventLogConformance,
   type LayerCaseName,
   layerCases,
   layerConformance,
@@ -15,6 +16,7 @@ const layer: Middleware = { name: 'mine', model: (_, next) => next() }
 
 // describe and it of vitest, of node:test, and as jest declares them
 storeConformance({ makeStore: ({ clock }) => memoryStore({ clock }), describe, it })
+eventLogConformance({ makeLog: (given) => memoryEventLog(given), describe, it })
 ledgerConformance({ makeLedger: () => memoryLedger(), describe: nodeTest.describe, it: nodeTest.it })
 type Done = (() => Promise<unknown>) | ((done: (error?: string) => void) => void)
 declare const jestIt: { (name: string, run?: Done, timeout?: number): void; skip(name: string, run?: Done): void }

@@ -2,10 +2,15 @@ import { AlliumError, type Lease, type Message, memoryStore, type SessionKey, ty
 import { describe, expect, it } from 'vitest'
 import { type ManualClock, storeCases, storeConformance } from '../../src/index.ts'
 import { expectToFail } from './expect-to-fail.ts'
+import { checkpointFaults } from './store-faults/checkpoint-faults.ts'
+import { eraseFaults } from './store-faults/erase-faults.ts'
+import type { Breaks, Fault } from './store-faults/fault.ts'
+import { listFaults } from './store-faults/list-faults.ts'
+import { outboxFaults } from './store-faults/outbox-faults.ts'
+import { runFaults } from './store-faults/run-faults.ts'
 
 storeConformance({ name: 'memoryStore', makeStore: ({ clock }) => memoryStore({ clock }), describe, it })
 
-type Breaks = (store: SessionStore, clock: ManualClock) => Partial<SessionStore>
 const byKey = (nameOf: (key: SessionKey) => SessionKey): Breaks => {
   return (store) => {
     const lease = (given: Lease) => ({ ...given, key: nameOf(given.key) })
@@ -33,7 +38,7 @@ const loaded = (change: (stored: NonNullable<Awaited<ReturnType<SessionStore['lo
 const json = (value: unknown) => JSON.parse(JSON.stringify(value))
 
 /** Each fault that a store may have, and the case that must find it. */
-const faults: [fault: string, breaks: Breaks, found: string][] = [
+const faults: Fault[] = [
   [
     'gives null for nothing',
     (store) => ({ load: async (key) => (await store.load(key)) ?? (null as never) }),
@@ -233,6 +238,11 @@ const faults: [fault: string, breaks: Breaks, found: string][] = [
     }),
     'holds for 50 tenants that do random things at once',
   ],
+  ...checkpointFaults,
+  ...runFaults,
+  ...listFaults,
+  ...eraseFaults,
+  ...outboxFaults,
 ]
 
 describe('the store suite finds a store that', () => {

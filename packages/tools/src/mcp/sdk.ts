@@ -2,7 +2,7 @@ import { AlliumError } from '@allium/core'
 
 /** What is used of the official SDK. */
 export type Sdk = Pick<typeof import('@modelcontextprotocol/sdk/client/index.js'), 'Client'> &
-  Pick<typeof import('@modelcontextprotocol/sdk/client/stdio.js'), 'StdioClientTransport'> &
+  Partial<Pick<typeof import('@modelcontextprotocol/sdk/client/stdio.js'), 'StdioClientTransport'>> &
   Pick<
     typeof import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
     'StreamableHTTPClientTransport' | 'StreamableHTTPError'
@@ -13,15 +13,19 @@ export type Sdk = Pick<typeof import('@modelcontextprotocol/sdk/client/index.js'
   > &
   Pick<typeof import('@modelcontextprotocol/sdk/validation/ajv'), 'AjvJsonSchemaValidator'>
 
-/** Loads the SDK, which is an optional peer, when an agent with servers begins. @throws AlliumError `mcp.not_installed` */
+/**
+ * Loads the SDK, which is an optional peer, when an agent with servers begins. Each import is caught by itself: so bundlers leave one that is not
+ * installed to the run time. `#mcp-stdio` is empty in a bundle for a browser or an edge runtime.
+ * @throws AlliumError `mcp.not_installed`
+ */
 export async function loadSdk(): Promise<Sdk> {
   try {
     const [client, stdio, http, types, validation] = await Promise.all([
-      import('@modelcontextprotocol/sdk/client/index.js'),
-      import('@modelcontextprotocol/sdk/client/stdio.js'),
-      import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
-      import('@modelcontextprotocol/sdk/types.js'),
-      import('@modelcontextprotocol/sdk/validation/ajv'),
+      import('@modelcontextprotocol/sdk/client/index.js').catch(missing),
+      import('#mcp-stdio').catch(missing),
+      import('@modelcontextprotocol/sdk/client/streamableHttp.js').catch(missing),
+      import('@modelcontextprotocol/sdk/types.js').catch(missing),
+      import('@modelcontextprotocol/sdk/validation/ajv').catch(missing),
     ])
     return { ...client, ...stdio, ...http, ...types, ...validation }
   } catch (cause) {
@@ -31,4 +35,8 @@ export async function loadSdk(): Promise<Sdk> {
       { cause },
     )
   }
+}
+
+function missing(cause: unknown): never {
+  throw cause
 }

@@ -1,3 +1,4 @@
+import { AlliumError } from '@allium/core'
 import type { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Sdk } from './sdk.ts'
@@ -20,6 +21,11 @@ export function routeTo(server: McpServer, sdk: Sdk, secrets: Secrets, onLine: (
 
 function stdioRoute(server: McpStdioServer, sdk: Sdk, onLine: (line: string) => void): Route {
   const { command, args = [], env, cwd } = server
+  if (sdk.StdioClientTransport === undefined)
+    throw new AlliumError(
+      'mcp.unreachable',
+      `The MCP server ${JSON.stringify(command)} is a program, and this bundle was not made for Node.js, where programs run. Give the url of a server.`,
+    )
   const transport = new sdk.StdioClientTransport({
     command,
     args: [...args],

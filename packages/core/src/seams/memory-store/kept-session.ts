@@ -15,6 +15,9 @@ export class KeptSession {
 
   constructor(readonly key: SessionKey) {}
 
+  has(turnId: string): boolean {
+    return this.turns.some((turn) => turn.turnId === turnId)
+  }
   get version(): number {
     return this.turns.length
   }
@@ -22,17 +25,18 @@ export class KeptSession {
     return this.turns.at(-1)
   }
 
-  /** As it was after so many turns; undefined where nothing was stored. */
+  /** As it was after so many turns; undefined where nothing was stored then. */
   loaded(version = this.turns.length): StoredSession | undefined {
     const last = this.turns[version - 1]
-    if (last === undefined && this.open === undefined) return undefined
+    const open = version === this.version ? this.open : undefined
+    if (last === undefined && open === undefined) return undefined
     const session: StoredSession = {
       version,
       owner: this.key.owner,
       history: this.history(version),
       rest: last?.rest ?? { state: {} },
     }
-    if (this.open !== undefined && version === this.version) session.open = this.open
+    if (open !== undefined) session.open = open
     return ownCopy(session)
   }
 
@@ -53,14 +57,14 @@ export class KeptSession {
   summary(): SessionSummary | undefined {
     const { key, version, last, open, updatedAt } = this
     const status = open?.status ?? last?.status
-    return status === undefined ? undefined : { key, version, status, updatedAt }
+    return status === undefined ? undefined : { key: { ...key }, version, status, updatedAt }
   }
 
   waiting(): WaitingCall[] {
     const { key, last } = this
     const { turnId = '', calls = {} } = last?.rest.suspension ?? {}
     return Object.entries(calls).map(([callId, { name, expiresAt }]) => ({
-      key,
+      key: { ...key },
       turnId,
       callId,
       name,

@@ -51,7 +51,7 @@ export function memoryStore({ clock = systemClock, ...records }: MemoryStoreOpti
       session.token = ++tokens
       session.until = clock.monotonic() + ms
       const { token, version, open } = session
-      return { lease: { key: session.key, token, version, ...(open !== undefined && { open: true }) } }
+      return { lease: { key: { ...session.key }, token, version, ...(open !== undefined && { open: true }) } }
     },
     async renew({ key, token }, ms) {
       const session = sessions.get(nameOf(key))
@@ -72,7 +72,6 @@ export function memoryStore({ clock = systemClock, ...records }: MemoryStoreOpti
       const known = sessions.get(nameOf(lease.key))?.turns.find(({ turnId }) => turnId === turn.turnId)
       if (known === undefined || !sameTurn(known, copy)) {
         const session = held(lease)
-        if (known !== undefined) throw taken(lease.key, turn)
         check(session, version, copy)
         session.turns.push(copy)
         session.open = undefined
@@ -116,6 +115,7 @@ export function memoryStore({ clock = systemClock, ...records }: MemoryStoreOpti
 }
 
 function check(session: KeptSession, version: number, { from, turnId }: StoredTurn): void {
+  if (session.has(turnId)) throw taken(session.key, turnId)
   if (session.version !== version) throw conflict(session.key, version, session.version)
   const { length } = session.history()
   if (from <= length) return
@@ -144,9 +144,9 @@ function conflict({ sessionId }: SessionKey, expected: number, found: number): A
   )
 }
 
-function taken({ sessionId }: SessionKey, { turnId }: StoredTurn): AlliumError {
+function taken({ sessionId }: SessionKey, turnId: string): AlliumError {
   return new AlliumError(
     'store.conflict',
-    `The session "${sessionId}" has another turn under the id "${turnId}". The first one stays. Give each agent ids of its own.`,
+    `The session "${sessionId}" has a stored turn under the id "${turnId}", and that one stays. Give each agent ids of its own.`,
   )
 }

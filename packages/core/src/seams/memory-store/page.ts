@@ -1,20 +1,38 @@
+import { AlliumError } from '../../errors/allium-error.ts'
+import { describe } from '../../errors/describe.ts'
 import type { Page } from '../session-store.ts'
 
 type Rank = readonly [number, string]
 
-/** The items behind a cursor, in the order of their ranks, which no two share. */
+/**
+ * The items behind a cursor, in the order of their ranks, which no two share.
+ *
+ * @throws AlliumError `store.key` for a cursor that no page had
+ */
 export function pageOf<T>(
   items: readonly T[],
   rankOf: (item: T) => Rank,
   { cursor, limit }: { cursor: string | undefined; limit: number },
 ): Page<T> {
-  const after = cursor === undefined ? undefined : (JSON.parse(cursor) as Rank)
+  const after = cursor === undefined ? undefined : rankIn(cursor)
   const sorted = items.toSorted((a, b) => compare(rankOf(a), rankOf(b)))
   const rest = after === undefined ? sorted : sorted.filter((item) => compare(rankOf(item), after) > 0)
   const page = rest.slice(0, limit)
   const last = page.at(-1)
   const hasMore = last !== undefined && rest.length > page.length
   return { items: page, ...(hasMore && { cursor: JSON.stringify(rankOf(last)) }) }
+}
+
+function rankIn(cursor: string): Rank {
+  let rank: unknown
+  try {
+    rank = JSON.parse(cursor)
+  } catch {}
+  if (Array.isArray(rank) && typeof rank[0] === 'number' && typeof rank[1] === 'string') return [rank[0], rank[1]]
+  throw new AlliumError(
+    'store.key',
+    `The cursor ${describe(cursor)} is none that a page has given. Give that of the page before, unchanged, or none to begin.`,
+  )
 }
 
 function compare(a: Rank, b: Rank): number {

@@ -1,4 +1,4 @@
-import type { Lease, Message, SessionKey, SessionStore, StoredTurn } from '@allium/core'
+import type { Lease, Message, SessionKey, SessionStore, StoredTurn, Suspension } from '@allium/core'
 import { check, Nonconformance } from '../check.ts'
 import { show } from '../difference.ts'
 
@@ -33,6 +33,39 @@ export function storedTurn(turn: Pick<StoredTurn, 'turnId' | 'messages' | 'rest'
   const { turnId } = turn
   const own = { rootId: turnId, agent: 'agent', status: 'completed', startedAt: 1000, endedAt: 2000, from: 0 } as const
   return { ...own, usage, answer: null, records: [], ...turn }
+}
+
+/** The same run while it goes on. */
+export function runningTurn(text: string, from = 0, more: Partial<StoredTurn> = {}): StoredTurn {
+  const { endedAt: _, ...turn } = turnOf(text, from)
+  return { ...turn, status: 'running', answer: null, ...more }
+}
+
+/** A run that waits for decisions on these calls, each with its token. */
+export function waitingTurn(
+  text: string,
+  waiting: Readonly<Record<string, { token: string; expiresAt?: number }>>,
+  from = 0,
+): StoredTurn {
+  const { turnId, ...turn } = turnOf(text, from)
+  const calls: Suspension['calls'] = {}
+  for (const [callId, own] of Object.entries(waiting))
+    calls[callId] = { name: `tool-of-${callId}`, turnId, sent: 'a', args: 'b', schema: 'c', ...own }
+  const suspension = { turnId, rootId: turnId, stepIndex: 1, state: {}, calls }
+  return { ...turn, turnId, status: 'suspended', rest: { ...turn.rest, suspension } }
+}
+
+/** The time by the store's clock, as who finds a session taken is told about it. */
+export async function nowOf({ store, lease: ms }: StoreBench): Promise<number> {
+  const key = { ...chat, sessionId: 'tells the time' }
+  const lease = await take(store, key, ms * 100)
+  const { heldUntil } = await store.acquire(key, ms)
+  check(
+    Number.isFinite(heldUntil),
+    `acquire() of a session that is taken tells until when, but told ${show(heldUntil)}`,
+  )
+  await store.release(lease)
+  return Math.round(heldUntil as number) - ms * 100
 }
 
 /** Takes a session that nobody has. */

@@ -1,7 +1,7 @@
 import type { StoredSession, StoredTurn } from '@allium/core'
 import { checkEqual } from '../check.ts'
 import { add, chat, type StoreCases, take } from './bench.ts'
-import { richTurn } from './samples.ts'
+import { fullTurn, richTurn } from './samples.ts'
 
 /** What a store keeps is its own. */
 export const copyCases: StoreCases = {
@@ -38,6 +38,29 @@ export const copyCases: StoreCases = {
     spoilBytes(((await bench.store.load(chat)) as StoredSession).history)
     checkEqual(await bench.store.load(chat), expected(), 'Bytes that were loaded are copies')
   },
+
+  async 'keeps and gives copies of open runs, found ones, lists and records too'(bench) {
+    const { store, lease: ms } = bench
+    const lease = await take(store, chat, ms * 100)
+    const open = fullTurn(0)
+    const keeping = store.checkpoint(lease, 0, open)
+    spoil(open)
+    await keeping
+    spoil(await store.load(chat), await store.find(chat, { turnId: 's:2' }))
+    checkEqual(await store.find(chat, { turnId: 's:2' }), fullTurn(0), 'An open run stays as it was checkpointed')
+    const turn = fullTurn(0)
+    const appending = store.append(lease, 0, turn)
+    spoil(turn)
+    await appending
+    spoil(await store.find(chat, { turnId: 's:2' }), await store.load(chat, { version: 1 }))
+    spoil(await store.list({ tenant: chat.tenant, limit: 1 }), await store.waiting({ tenant: chat.tenant, limit: 1 }))
+    spoil(await store.findWaiting({ tenant: chat.tenant, token: 'd' }), await store.outbox.take('spoiler', 10, ms))
+    checkEqual(await store.find(chat, { turnId: 's:2' }), fullTurn(0), 'A run stays as it was appended')
+    const { items } = await store.waiting({ tenant: chat.tenant, limit: 1 })
+    checkEqual([items[0]?.key, items[0]?.name], [chat, 'look'], 'A waiting call stays as it was')
+    const [record] = await store.outbox.take('bills', 10, ms)
+    checkEqual(record, { ...fullTurn(0).records[0], tenant: chat.tenant, turnId: 's:2' }, 'A record stays as it was')
+  },
 }
 
 function expected(): StoredSession {
@@ -48,7 +71,8 @@ function expected(): StoredSession {
 /** Changes every plain object and list, however deep. */
 function spoil(...values: unknown[]): void {
   for (const value of values) {
-    if (typeof value !== 'object' || value === null || value instanceof Uint8Array || value instanceof URL) continue
+    if (typeof value !== 'object' || value === null || value instanceof URL || value instanceof Date) continue
+    if (value instanceof Uint8Array || value instanceof Map || value instanceof Set) continue
     spoil(...Object.values(value))
     if (Array.isArray(value)) value.push('spoiled')
     else Object.assign(value, { spoiled: true, type: 'spoiled', content: 'spoiled', name: 'spoiled' })

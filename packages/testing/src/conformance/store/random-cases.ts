@@ -1,7 +1,14 @@
-import { isAlliumError, type Lease, type SessionKey, type StoredSession, type StoredTurn } from '@allium/core'
+import {
+  isAlliumError,
+  type Lease,
+  type SessionKey,
+  type SessionStore,
+  type StoredSession,
+  type StoredTurn,
+} from '@allium/core'
 import { check, checkEqual } from '../check.ts'
 import { type Random, seeded } from '../random.ts'
-import { type StoreBench, turnOf } from './bench.ts'
+import { runningTurn, type StoreBench, turnOf } from './bench.ts'
 
 const tenants = 50
 const ids = ['chat', 'Chat', 'x']
@@ -19,6 +26,18 @@ class Actor {
   readonly #model = new Map<string, StoredSession>()
   readonly #leases = new Map<string, Lease>()
   readonly #lost: Lease[] = []
+  /** The last run of each session, as it was appended. */
+  readonly #appended = new Map<string, Parameters<SessionStore['append']>>()
+  readonly #acts = [
+    this.#acquire,
+    this.#checkpoint,
+    this.#append,
+    this.#append,
+    this.#again,
+    this.#release,
+    this.#late,
+    this.#delete,
+  ]
 
   constructor(
     readonly bench: StoreBench,
@@ -29,8 +48,7 @@ class Actor {
   async work(): Promise<void> {
     for (let step = 0; step < steps; step++) {
       const key = { tenant: this.tenant, owner: '', sessionId: this.random.pick(ids) }
-      const act = this.random.pick([this.#acquire, this.#append, this.#append, this.#release, this.#late, this.#delete])
-      await act.call(this, key, step)
+      await this.random.pick(this.#acts).call(this, key, step)
       if (step % 5 === 0) await this.compare(`After ${step + 1} steps`)
     }
   }
@@ -51,6 +69,24 @@ class Actor {
     this.#leases.set(key.sessionId, lease)
   }
 
+  async #checkpoint(key: SessionKey, step: number): Promise<void> {
+    const lease = this.#leases.get(key.sessionId)
+    if (lease === undefined) return
+    const none: StoredSession = { version: 0, owner: key.owner, history: [], rest: { state: {} } }
+    const session = this.#model.get(key.sessionId) ?? none
+    const from = this.random.below(session.history.length + 1)
+    const open = runningTurn(`${this.tenant} at ${step}`, from)
+    await this.bench.store.checkpoint(lease, session.version, open)
+    this.#model.set(key.sessionId, { ...session, open })
+  }
+
+  /** The last run comes once more, under the lease that it came with. */
+  async #again({ sessionId }: SessionKey): Promise<void> {
+    const appended = this.#appended.get(sessionId)
+    if (appended === undefined) return
+    checkEqual(await this.#refusal(...appended), undefined, 'append() of the same run again')
+  }
+
   async #append(key: SessionKey, step: number): Promise<void> {
     const lease = this.#leases.get(key.sessionId)
     if (lease === undefined) return
@@ -61,6 +97,7 @@ class Actor {
     checkEqual(refused, wrong === 1 ? 'store.conflict' : undefined, `append() for version ${version + wrong}`)
     if (refused !== undefined) return
     const { from, messages, rest } = turn
+    this.#appended.set(key.sessionId, [lease, version, turn])
     const after = [...history.slice(0, from), ...messages]
     this.#model.set(key.sessionId, { version: version + 1, owner: key.owner, history: after, rest })
   }
@@ -85,11 +122,12 @@ class Actor {
     if (this.#leases.has(key.sessionId)) return
     await this.bench.store.delete(key)
     this.#model.delete(key.sessionId)
+    this.#appended.delete(key.sessionId)
   }
 
-  async #refusal(lease: Lease, version: number, turn: StoredTurn): Promise<string | undefined> {
+  async #refusal(...given: Parameters<SessionStore['append']>): Promise<string | undefined> {
     try {
-      await this.bench.store.append(lease, version, turn)
+      await this.bench.store.append(...given)
       return undefined
     } catch (error) {
       return isAlliumError(error) ? error.code : String(error)

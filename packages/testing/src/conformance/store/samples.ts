@@ -64,6 +64,62 @@ export function richTurn(): StoredTurn {
   return storedTurn({ turnId: 't1', version: '2.1', status: 'aborted', messages, rest: richRest() })
 }
 
+/** A run with every field, and in them every value that may be kept. */
+export function fullTurn(from: number): StoredTurn {
+  const { messages } = richTurn()
+  const rest = richRest()
+  return {
+    turnId: 's:2',
+    rootId: 's:0',
+    resumes: 's:1',
+    agent: 'clerk',
+    version: '2.1',
+    status: 'failed',
+    reason: 'The provider said: "no" \u0000 👩‍👩‍👧',
+    code: 'model.failed',
+    startedAt: 1_700_000_000_123,
+    endedAt: 1_700_000_004_567,
+    usage: {
+      inputTokens: 12,
+      outputTokens: 7,
+      cachedInputTokens: 5,
+      cacheWriteTokens: 3,
+      reasoningTokens: 2,
+      calls: 4,
+    },
+    answer: '',
+    idempotencyKey: "k'1 %",
+    inputDigest: 'ZGlnZXN0',
+    records: [
+      { id: 'r1', topic: 'sale', data: anything(), at: 1_700_000_001_000 },
+      { id: 'r2', topic: 'mail', data: null, at: 1_700_000_002_000 },
+    ],
+    from,
+    messages,
+    rest: { ...rest, state: { ...rest.state, any: anything() } },
+  }
+}
+
+/** What `toJson` takes. */
+export function anything(): Record<string, unknown> {
+  return {
+    bytes: Uint8Array.of(0, 1, 127, 128, 255),
+    noBytes: new Uint8Array(),
+    url: new URL('https://example.com/a%20b?x=1#y'),
+    date: new Date(1_700_000_000_123),
+    big: 2n ** 70n,
+    numbers: [-0, 0.1, 1e300, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 2 ** 53 - 1],
+    map: new Map<unknown, unknown>([
+      ['a', new Date(1)],
+      [1, { deep: Uint8Array.of(9) }],
+    ]),
+    set: new Set<unknown>(['a', 1n]),
+    tags: { $bytes: 'AQI=', $date: 'no', $$: 1, $: 2 },
+    none: null,
+    empty: [{}, [], ''],
+  }
+}
+
 function richRest(): Omit<Snapshot, 'history'> {
   return {
     state: {

@@ -3,12 +3,19 @@ import { type ManualClock, manualClock } from '../../manual-clock.ts'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'
 import type { StoreBench } from './bench.ts'
+import { checkpointCases } from './checkpoint-cases.ts'
 import { contentCases } from './content-cases.ts'
 import { copyCases } from './copy-cases.ts'
+import { eraseCases } from './erase-cases.ts'
+import { findCases } from './find-cases.ts'
 import { keyCases } from './key-cases.ts'
 import { leaseCases } from './lease-cases.ts'
+import { listCases } from './list-cases.ts'
+import { outboxCases } from './outbox-cases.ts'
 import { randomTenants } from './random-cases.ts'
+import { repeatCases } from './repeat-cases.ts'
 import { versionCases } from './version-cases.ts'
+import { waitingCases } from './waiting-cases.ts'
 
 /** Makes an empty store for one case. Its leases run by this clock, which the suite moves. */
 export type MakeStore = (given: { clock: ManualClock }) => SessionStore | Promise<SessionStore>
@@ -41,7 +48,14 @@ export function storeCases(makeStore: MakeStore, options: StoreConformanceOption
     ...copyCases,
     ...versionCases,
     ...leaseCases,
+    ...checkpointCases,
+    ...repeatCases,
+    ...findCases,
     ...keyCases,
+    ...listCases,
+    ...waitingCases,
+    ...eraseCases,
+    ...outboxCases,
     'holds for 50 tenants that do random things at once': (bench: StoreBench) => randomTenants(bench, seed),
   }
   checkSkips(skip, Object.keys(cases))

@@ -1,0 +1,3 @@
+import { turn } from './turn.js'
+
+console.log(JSON.stringify(await turn()))

@@ -1,0 +1,48 @@
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { run } from './runtimes.ts'
+
+const app = inject('app')
+
+it("the README's example runs in a folder where the packages are installed from their tarballs", async () => {
+  const [, example, output] = /```ts\n([\s\S]+?)```[\s\S]+?```text output\n([\s\S]+?)```/.exec(
+    readFileSync('README.md', 'utf8'),
+  ) as RegExpExecArray
+  writeFileSync(join(app, 'readme.js'), example as string)
+  expect(await run('Node (this one)', ['readme.js'], app)).toBe(output)
+})
+
+describe('a classic mistake is named, with its mend:', () => {
+  let told: Record<string, { code?: string; message: string }>
+
+  beforeAll(async () => {
+    cpSync('e2e/app', app, { recursive: true })
+    told = JSON.parse(await run('Node (this one)', ['mistakes.js'], app))
+  }, 30_000)
+
+  it.each([
+    ['an option with a typo', 'layer.config', /limt.*Did you mean "limit"\? Known are: /],
+    ['a tool of the AI SDK', 'tool.invalid', /A tool is \{ name, description, schema, execute \}/],
+    ['a provider of the AI SDK as the model', 'agent.options', /needs a model: .* was given/],
+    ['a plain object as a schema', undefined, /[Ss]chema/],
+    ['tools as a map', undefined, /iterable|list/],
+    [
+      'a factory that is not called',
+      'layer.config',
+      /"model:retry" was given to use\(\) uncalled.*\.use\(model\.retry\(/,
+    ],
+    ['a provider with a typo', 'provider.not_installed', /opnai/],
+    ['next() not awaited', 'layer.floating_next', /"hasty" \(turn\).*Write "await next\(\)" or "return next\(\)"/],
+    ['next() twice', 'layer.next_twice', /"twice" \(turn\) called next\(\) twice\. .*keep what the first call gave/],
+    ['no key', 'provider.key_missing', /"openai": set the environment variable OPENAI_API_KEY/],
+    [
+      'no tenant for a budget of tenants',
+      'session.principal',
+      /has none.*agent\.session\(\{ principal: \{ tenantId \} \}\)/,
+    ],
+  ])('%s', (mistake, code, message) => {
+    expect(told[mistake]?.message).toMatch(message)
+    if (code !== undefined) expect(told[mistake]?.code).toBe(code)
+  })
+})

@@ -1,0 +1,91 @@
+import { AlliumError } from '../../errors/allium-error.ts'
+import { toJson } from '../../messages/plain-json.ts'
+import { type Clock, systemClock } from '../clock.ts'
+import type { EventLog, RunKey } from '../event-log.ts'
+import type { SessionKey } from '../session-store.ts'
+import { LoggedRun } from './logged-run.ts'
+
+export interface MemoryEventLogOptions {
+  clock?: Clock
+  /** Milliseconds that the events of a run are kept after its end. @default 1 hour */
+  eventTtl?: number
+}
+
+/** Keeps the events of runs in this process, as copies. For tests, and for a server that is one process. */
+export function memoryEventLog({ clock = systemClock, eventTtl = 3_600_000 }: MemoryEventLogOptions = {}): EventLog {
+  const runs = new Map<string, LoggedRun>()
+  const latest = new Map<string, LoggedRun>()
+  /** When runs have ended, the first ones first. */
+  const ends = new Map<LoggedRun, number>()
+
+  const forget = () => {
+    for (const [logged, at] of ends) {
+      if (clock.monotonic() - at < eventTtl) return
+      ends.delete(logged)
+      runs.delete(nameOf(logged.run))
+      const session = sessionOf(logged.run.key)
+      if (latest.get(session) === logged) latest.delete(session)
+    }
+  }
+  const find = (run: RunKey) => {
+    forget()
+    return runs.get(nameOf(run))
+  }
+  const open = (run: RunKey) => {
+    const logged = new LoggedRun({ key: { ...run.key }, turnId: run.turnId })
+    runs.set(nameOf(run), logged)
+    latest.set(sessionOf(run.key), logged)
+    return logged
+  }
+
+  return {
+    async append(run, epoch, events, { end = false } = {}) {
+      const texts = events.map(toJson)
+      const logged = find(run) ?? open(run)
+      const stands = logged.append(epoch, texts, end)
+      ends.delete(logged)
+      if (logged.ended) ends.set(logged, clock.monotonic())
+      return stands
+    },
+    read: (run, after, signal) => (find(run) ?? nobody(run)).read(after, signal),
+    async latest(key) {
+      forget()
+      const logged = latest.get(sessionOf(key))
+      return logged && { turnId: logged.run.turnId, seq: logged.seq, ended: logged.ended }
+    },
+    async signal(run, signal) {
+      const logged = find(run)
+      if (logged === undefined || logged.ended) return false
+      logged.signals.add(signal)
+      return true
+    },
+    async onSignal(run, fn) {
+      const logged = find(run)
+      if (logged === undefined) throw unknown(run)
+      return logged.signals.listen(fn)
+    },
+  }
+}
+
+/** A run without events, which has ended. */
+function nobody(run: RunKey): LoggedRun {
+  const logged = new LoggedRun(run)
+  logged.ended = true
+  return logged
+}
+
+function unknown({ key, turnId }: RunKey): AlliumError {
+  return new AlliumError(
+    'store.fenced',
+    `The run "${turnId}" of the session "${key.sessionId}" has no events: nobody has opened it, or it is forgotten. Append to it before you listen.`,
+  )
+}
+
+/** A list in JSON, so that no id can pose as another's. */
+function nameOf({ key, turnId }: RunKey): string {
+  return JSON.stringify([key.tenant, key.owner, key.sessionId, turnId])
+}
+
+function sessionOf({ tenant, owner, sessionId }: SessionKey): string {
+  return JSON.stringify([tenant, owner, sessionId])
+}

@@ -1,0 +1,78 @@
+import { isAlliumError, type StoredTurn } from '@allium/core'
+import { describe, expect, it } from 'vitest'
+import { checkKey, type Encrypt, rowsOf, Sealer, turnOf } from '../src/index.ts'
+
+const key = { tenant: 'acme', owner: 'ann', sessionId: 'chat' }
+const turn: StoredTurn = {
+  turnId: 't1',
+  rootId: 't1',
+  agent: 'agent',
+  status: 'suspended',
+  startedAt: 1,
+  endedAt: 2,
+  usage: { inputTokens: 1, outputTokens: 2, calls: 1 },
+  answer: 'The secret answer.',
+  idempotencyKey: 'k1',
+  records: [{ id: 'r1', topic: 'bill', data: { cents: 7n }, at: 1 }],
+  from: 0,
+  messages: [{ role: 'user', content: 'A secret question' }],
+  rest: {
+    state: { at: new Date(0) },
+    suspension: {
+      turnId: 't1',
+      rootId: 't1',
+      stepIndex: 0,
+      state: {},
+      calls: { c1: { name: 'pay', turnId: 't1', sent: 'a', args: 'b', schema: 'c', token: 'secret token' } },
+    },
+  },
+}
+/** Turns bits round, and knows its place by its name. */
+const turned: Encrypt = {
+  seal: (bytes, { row }) => Buffer.concat([Buffer.from(`${row}\n`), bytes.map((byte) => byte ^ 255)]),
+  open(bytes, { row }) {
+    const head = Buffer.from(`${row}\n`)
+    if (!Buffer.from(bytes.slice(0, head.length)).equals(head)) throw new Error('another place')
+    return bytes.slice(head.length).map((byte) => byte ^ 255)
+  },
+  mac: (bytes) => [new Uint8Array([bytes.length]), new Uint8Array([0])],
+}
+
+describe.each([
+  ['in clear', new Sealer()],
+  ['sealed', new Sealer(turned)],
+])('a run as rows, %s', (how, sealer) => {
+  it('comes back as it was', async () => {
+    const { turn: row } = await rowsOf(key, turn, sealer)
+    expect(await turnOf(key, row, sealer)).toEqual(turn)
+  })
+
+  it('is readable where nobody seals it, and nowhere else; tokens never are', async () => {
+    const rows = JSON.stringify(await rowsOf(key, turn, sealer), (_, value) =>
+      value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
+    )
+    expect([rows.includes('secret question'), rows.includes('secret answer')]).toEqual(
+      Array(2).fill(how === 'in clear'),
+    )
+    const { waiting } = await rowsOf(key, turn, sealer)
+    expect(JSON.stringify(waiting)).not.toContain('secret token')
+  })
+})
+
+it('a row at another place does not open, and a damaged one does not parse', async () => {
+  const sealer = new Sealer(turned)
+  const { turn: row } = await rowsOf(key, turn, sealer)
+  const elsewhere = { ...key, owner: 'bob' }
+  const code = (promise: Promise<unknown>) =>
+    promise.then(
+      () => 'nothing',
+      (error) => (isAlliumError(error) ? error.code : String(error)),
+    )
+  expect(await code(turnOf(elsewhere, row, sealer))).toBe('store.sealed')
+  expect(await code(turnOf(key, { ...row, messages: new Uint8Array([123]) }, new Sealer()))).toBe('store.corrupt')
+})
+
+it.each([['a\0'], ['a\ud800'], ['x'.repeat(2049)], [7 as never]])('checkKey() refuses %j anywhere in a key', (name) => {
+  for (const part of Object.keys(key))
+    expect(() => checkKey({ ...key, [part]: name })).toThrow(expect.objectContaining({ code: 'store.key' }))
+})

@@ -1,0 +1,147 @@
+import type { LoggedEvent, RunKey } from '@allium/core'
+import { check, checkEqual, checkRejects } from '../check.ts'
+import { lookAlikes } from '../hostile-names.ts'
+import { anything } from '../store/samples.ts'
+import { chat, type EventLogCases, eventsIn, Reader, run } from './bench.ts'
+
+/** What was appended is what is read. */
+export const eventCases: EventLogCases = {
+  async 'gives what was appended, in its order, and ends with the run'(bench) {
+    const { log, other } = bench
+    const events = [{ type: 'text-delta', delta: 'a\u0000👩‍👩‍👧' }, anything(), 'plain', 7]
+    await log.append(run, 1, events.slice(0, 2))
+    const { seq } = await log.append(run, 1, events.slice(2), { end: true })
+    const read = await new Reader(bench, other).rest()
+    checkEqual(
+      read.map(({ event }) => event),
+      events,
+      'read() gives the events as they were appended',
+    )
+    checkEqual(read.at(-1)?.seq, seq, 'append() tells the seq of its last event')
+    checkGrowing(read)
+  },
+
+  async 'gives the events behind a place, the same at each time and to each reader'(bench) {
+    const { log, other } = bench
+    for (const i of [0, 1, 2, 3, 4]) await log.append(run, 1, [{ i }], { end: i === 4 })
+    const all = await new Reader(bench, log).rest()
+    checkEqual(all.length, 5, 'read() gives all events')
+    for (const [i, { seq }] of all.entries())
+      for (const one of [log, other]) {
+        const rest = await new Reader(bench, one, { after: seq }).rest()
+        checkEqual(rest, all.slice(i + 1), `read() after ${seq} gives the rest, with the seqs that it had before`)
+      }
+  },
+
+  async 'keeps the events of an append together, and gives each a seq of its own, however many append'(bench) {
+    const { log, other } = bench
+    const appends = Array.from({ length: 20 }, (_, i) =>
+      (i % 2 === 0 ? log : other).append(run, 1, [`${i} a`, `${i} b`, `${i} c`]),
+    )
+    await Promise.all(appends)
+    await log.append(run, 1, [], { end: true })
+    const read = await new Reader(bench, other).rest()
+    checkGrowing(read)
+    const texts = read.map(({ event }) => String(event))
+    const heads = texts.filter((text) => text.endsWith('a'))
+    checkEqual(heads.length, 20, 'Each append comes once')
+    const together = heads.flatMap((text) => ['a', 'b', 'c'].map((name) => `${text.split(' ')[0]} ${name}`))
+    checkEqual(texts, together, 'No event comes between those of one append')
+  },
+
+  async 'keeps copies, and gives copies'(bench) {
+    const { log } = bench
+    const event = { list: [1], bytes: Uint8Array.of(1) }
+    const appending = log.append(run, 1, [event], { end: true })
+    event.list.push(2)
+    event.bytes.fill(7)
+    await appending
+    const expected = [{ list: [1], bytes: Uint8Array.of(1) }]
+    const [first] = (await eventsIn(bench, log)) as (typeof event)[]
+    checkEqual([first], expected, 'What is kept is what append() was called with')
+    first?.list.push(3)
+    first?.bytes.fill(9)
+    checkEqual(await eventsIn(bench, log), expected, 'What a reader does with an event changes nothing kept')
+  },
+
+  async 'refuses what it cannot give back, and keeps nothing of it'(bench) {
+    const { log, other } = bench
+    await log.append(run, 1, ['one'])
+    for (const wrong of [() => 1, new Date(Number.NaN), new Float32Array(1), Symbol('s')])
+      await checkRejects(
+        log.append(run, 1, ['with it', { wrong }], { end: true }),
+        'state.invalid',
+        `append() of ${String(wrong)}`,
+      )
+    await log.append(run, 1, ['two'], { end: true })
+    checkEqual(await eventsIn(bench, other), ['one', 'two'], 'A refused append leaves nothing, and ends nothing')
+  },
+
+  async 'refuses the events of who has lost the run, or of a run that has ended'(bench) {
+    const { log, other } = bench
+    const refused = (epoch: number, what: string) =>
+      checkRejects(log.append(run, epoch, ['late'], { end: true }), 'store.fenced', `append() ${what}`)
+    await log.append(run, 3, ['one'])
+    await other.append(run, 5, [])
+    await refused(3, 'in an epoch that another has followed')
+    await refused(4, 'in an epoch before the newest')
+    await other.append(run, 5, ['two'], { end: true })
+    await refused(5, 'to a run that has ended')
+    await refused(3, 'in an older epoch, after the end')
+    checkEqual(await eventsIn(bench, log), ['one', 'two'], 'What was refused is not there')
+    await log.append(run, 6, ['three'], { end: true })
+    checkEqual(await eventsIn(bench, other), ['one', 'two', 'three'], 'A newer epoch goes on, also behind an end')
+  },
+
+  async 'has nothing of a run for who names it in another session'(bench) {
+    const { log, other } = bench
+    await log.append(run, 1, ['secret'], { end: true })
+    const others = ['tenant', 'owner', 'sessionId'].map((field): RunKey => ({ ...run, key: { ...chat, [field]: 'x' } }))
+    for (const of of [...others, { ...run, turnId: 'chat:2' }, { ...run, turnId: '' }]) {
+      checkEqual(await eventsIn(bench, other, of), [], `${JSON.stringify(of)} has no events, and that at once`)
+      checkEqual(await other.signal(of, { stop: true }), false, 'and takes no signal')
+    }
+    const runs = lookAlikes.map(
+      ([owner, sessionId]): RunKey => ({ key: { tenant: '', owner, sessionId }, turnId: 't' }),
+    )
+    for (const [i, of] of runs.entries()) await log.append(of, 1, [i], { end: true })
+    for (const [i, of] of runs.entries())
+      checkEqual(await eventsIn(bench, other, of), [i], `${JSON.stringify(of)} has its own events alone`)
+  },
+
+  async 'tells the run of a session that was opened last'(bench) {
+    const { log, other } = bench
+    checkEqual(await other.latest(chat), undefined, 'A session without a run has none')
+    await log.append(run, 1, [])
+    checkEqual(await other.latest(chat), { turnId: run.turnId, seq: 0, ended: false }, 'A run without events is open')
+    const { seq } = await log.append(run, 1, ['one', 'two'])
+    checkEqual(await other.latest(chat), { turnId: run.turnId, seq, ended: false }, 'latest() tells where it stands')
+    await log.append(run, 1, [], { end: true })
+    checkEqual(await other.latest(chat), { turnId: run.turnId, seq, ended: true }, 'and that it has ended')
+    await log.append({ ...run, turnId: 'chat:2' }, 2, [])
+    await log.append({ ...run, key: { ...chat, owner: 'bob' } }, 1, ['of bob'])
+    checkEqual((await other.latest(chat))?.turnId, 'chat:2', 'The next run is the latest, and that of nobody else')
+  },
+
+  async 'keeps a run for a while after its end, and forgets it then'(bench) {
+    const { log, other, eventTtl, wait } = bench
+    const lasting: RunKey = { key: { ...chat, sessionId: 'lasting' }, turnId: 'lasting:1' }
+    await log.append(lasting, 1, ['begun'])
+    await log.append(run, 1, ['one'])
+    await wait(eventTtl * 2)
+    await log.append(run, 1, ['two'], { end: true })
+    await wait(eventTtl / 2)
+    checkEqual(await eventsIn(bench, other), ['one', 'two'], 'The time begins with the end')
+    await wait(eventTtl)
+    checkEqual(await eventsIn(bench, other), [], 'After its time a run has no events')
+    checkEqual(await other.latest(chat), undefined, 'and is not the latest of its session')
+    await log.append(lasting, 1, ['ended'], { end: true })
+    checkEqual(await eventsIn(bench, other, lasting), ['begun', 'ended'], 'A run that goes on is kept')
+  },
+}
+
+function checkGrowing(events: readonly LoggedEvent[]): void {
+  const seqs = events.map(({ seq }) => seq)
+  const growing = seqs.every((seq, i) => Number.isSafeInteger(seq) && seq > (seqs[i - 1] ?? 0))
+  check(growing, `The seqs of a run are whole numbers that grow, but were ${seqs.join(', ')}`)
+}

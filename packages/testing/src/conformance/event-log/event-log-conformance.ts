@@ -1,0 +1,69 @@
+import type { EventLog } from '@allium/core'
+import { type ManualClock, manualClock } from '../../manual-clock.ts'
+import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
+import { checkSkips } from '../check-skips.ts'
+import type { EventLogBench } from './bench.ts'
+import { eventCases } from './event-cases.ts'
+import { readerCases } from './reader-cases.ts'
+import { signalCases } from './signal-cases.ts'
+
+/** Makes an empty log for one case, which keeps ended runs for `eventTtl` milliseconds of this clock. */
+export type MakeEventLog = (given: { clock: ManualClock; eventTtl: number }) => EventLog | Promise<EventLog>
+
+export interface EventLogConformanceOptions {
+  /** Opens what the log keeps once more, as another process does. @default the log itself */
+  reopen?(log: EventLog, given: { clock: ManualClock; eventTtl: number }): EventLog | Promise<EventLog>
+  /** Closes what a case has opened. */
+  close?(log: EventLog): unknown
+  /** Milliseconds that a run is kept after its end. @default 1000 */
+  eventTtl?: number
+  /** How time passes for a log whose server tells it: a real sleep. @default moves the clock */
+  wait?(ms: number): Promise<void>
+  /** Cases that cannot hold, each with its reason. */
+  skip?: Readonly<Record<string, string>>
+}
+
+const cases = { ...eventCases, ...readerCases, ...signalCases }
+
+/** What every {@link EventLog} has to do, as cases. {@link eventLogConformance} registers them. @throws TypeError where `skip` names no case */
+export function eventLogCases(makeLog: MakeEventLog, options: EventLogConformanceOptions = {}): ConformanceCase[] {
+  const { skip = {} } = options
+  checkSkips(skip, Object.keys(cases))
+  return Object.entries(cases).map(([name, run]) => ({
+    name,
+    run: () => withBench(makeLog, options, run),
+    ...(skip[name] !== undefined && { skip: skip[name] }),
+  }))
+}
+
+/**
+ * Registers the suite that every {@link EventLog} passes, with `describe` and `it` of vitest, jest or node:test.
+ *
+ * @example
+ * eventLogConformance({ makeLog: (given) => memoryEventLog(given), describe, it })
+ */
+export function eventLogConformance({
+  makeLog,
+  name = 'an EventLog',
+  describe,
+  it,
+  ...options
+}: EventLogConformanceOptions & TestFunctions & { makeLog: MakeEventLog; name?: string }): void {
+  register(name, eventLogCases(makeLog, options), { describe, it })
+}
+
+async function withBench(
+  makeLog: MakeEventLog,
+  { reopen, close, eventTtl = 1000, wait }: EventLogConformanceOptions,
+  run: (bench: EventLogBench) => Promise<void>,
+): Promise<void> {
+  const given = { clock: manualClock(), eventTtl }
+  const log = await makeLog(given)
+  const other = (await reopen?.(log, given)) ?? log
+  try {
+    await run({ log, other, eventTtl, wait: wait ?? ((ms) => given.clock.advance(ms)) })
+  } finally {
+    if (other !== log) await close?.(other)
+    await close?.(log)
+  }
+}

@@ -1,0 +1,76 @@
+import { checkEqual } from '../check.ts'
+import { type EventLogCases, eventsIn, Reader, run, soon } from './bench.ts'
+
+/** Who reads a run holds it up in no way. */
+export const readerCases: EventLogCases = {
+  async 'goes on live with who came early, until the run ends'(bench) {
+    const { log, other } = bench
+    await log.append(run, 1, [])
+    const readers = [log, other].map((one) => new Reader(bench, one))
+    const first = readers.map((reader) => reader.take(1))
+    await log.append(run, 1, ['one'])
+    const seen = (await Promise.all(first)).map(([one]) => one?.event)
+    checkEqual(seen, ['one', 'one'], 'Readers who wait get the event that comes')
+    const rest = readers.map((reader) => reader.rest())
+    await other.append(run, 1, ['two', 'three'])
+    await log.append(run, 1, [], { end: true })
+    const ends = (await Promise.all(rest)).map((events) => events.map(({ event }) => event))
+    checkEqual(
+      ends,
+      [
+        ['two', 'three'],
+        ['two', 'three'],
+      ],
+      'Two readers see the same, and their end',
+    )
+  },
+
+  async 'waits for nobody who reads slowly, and loses no event for them'(bench) {
+    const { log, other } = bench
+    await log.append(run, 1, [0])
+    const slow = new Reader(bench, other)
+    await slow.take(1)
+    for (let i = 1; i <= 300; i++) await soon(bench, log.append(run, 1, [i]), 'append() waits for no reader')
+    await log.append(run, 1, [], { end: true })
+    const late = (await slow.rest()).map(({ event }) => event)
+    checkEqual(
+      late,
+      Array.from({ length: 300 }, (_, i) => i + 1),
+      'Who reads slowly gets every event',
+    )
+  },
+
+  async 'lets a reader go whose signal aborts, or who leaves, also while they wait'(bench) {
+    const { log, other } = bench
+    await log.append(run, 1, ['one'])
+    const aborting = new AbortController()
+    const [aborted, left] = [new Reader(bench, other, { signal: aborting.signal }), new Reader(bench, other)]
+    await Promise.all([aborted.take(1), left.take(1)])
+    const ends = Promise.all([aborted.next(), left.next()])
+    aborting.abort()
+    await soon(bench, left.leave(), 'Who leaves need not wait for an event')
+    const over = { done: true, value: undefined }
+    checkEqual(await soon(bench, ends, 'A reader who goes waits no more'), [over, over], 'Who goes gets nothing more')
+    const never = new Reader(bench, other, { signal: aborting.signal })
+    checkEqual(await never.rest(), [], 'A signal that has aborted lets nobody in')
+    await log.append(run, 1, ['two'], { end: true })
+    checkEqual(await eventsIn(bench, other), ['one', 'two'], 'and the run goes on')
+  },
+
+  async 'gives who comes back what came meanwhile, each event once'(bench) {
+    const { log, other } = bench
+    const seen: unknown[] = []
+    let after = 0
+    for (let i = 0; i < 6; i++) {
+      await (i % 2 === 0 ? log : other).append(run, 1, [`${i} a`, `${i} b`, `${i} c`], { end: i === 5 })
+      const reader = new Reader(bench, i % 2 === 0 ? other : log, { after })
+      for (const { seq, event } of await reader.take(2)) {
+        after = seq
+        seen.push(event)
+      }
+      await soon(bench, reader.leave(), 'A reader may leave')
+    }
+    seen.push(...(await eventsIn(bench, log, run, after)))
+    checkEqual(seen, await eventsIn(bench, other), 'Pieces of a run, read one after the other, are the whole')
+  },
+}

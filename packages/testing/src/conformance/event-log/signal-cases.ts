@@ -1,0 +1,125 @@
+import type { EventLog, RunSignal } from '@allium/core'
+import { checkEqual, checkRejects } from '../check.ts'
+import { type EventLogCases, eventsIn, run, steer, until } from './bench.ts'
+
+const stop: RunSignal = { stop: true }
+
+/** What others ask of a run reaches it. */
+export const signalCases: EventLogCases = {
+  async 'tells a listener what was asked before it came, and since, in order'(bench) {
+    const { log, other } = bench
+    await log.append(run, 1, [])
+    const parts: RunSignal = { steer: [{ type: 'image', data: Uint8Array.of(1), mediaType: 'image/png' }], id: 'b' }
+    checkEqual(await other.signal(run, steer('a')), true, 'A run that goes on takes a signal')
+    await other.signal(run, parts)
+    const told = await listen(log)
+    await other.signal(run, steer('c'))
+    await log.signal(run, stop)
+    await until(bench, () => told.length === 4, 'A listener is told all that is asked of its run')
+    checkEqual(told, [steer('a'), parts, steer('c'), stop], 'Signals come as they were given, in their order')
+  },
+
+  async 'makes no signal wait for one that is not dealt with yet'(bench) {
+    const { log, other } = bench
+    await log.append(run, 1, [])
+    const told = await listen(log, () => new Promise(() => {}))
+    await other.signal(run, steer('a'))
+    await other.signal(run, stop)
+    await until(bench, () => told.length === 2, 'A stop comes, though a steer before it is not heard yet')
+  },
+
+  async 'keeps what was not dealt with for the next listener, and that alone'(bench) {
+    const { log, other } = bench
+    await log.append(run, 1, [])
+    let deal = () => {}
+    const late = new Promise<void>((resolve) => (deal = resolve))
+    const first = await listen(log, ({ id }) => {
+      if (id === 'dealt') return
+      if (id === 'late') return late
+      throw new Error('not now')
+    })
+    for (const id of ['dealt', 'refused', 'late']) await other.signal(run, steer(id))
+    await until(bench, () => first.length === 3, 'A listener is told all that is asked of its run')
+    const second = await listen(other, () => new Promise(() => {}))
+    await until(bench, () => second.length === 2, 'The next listener is told what was not dealt with')
+    checkEqual(second, [steer('refused'), steer('late')], 'What was dealt with is over')
+    deal()
+    await other.signal(run, steer('new'))
+    await until(bench, () => second.length === 3, 'The newest listener is told what comes')
+    const third = await listen(log)
+    await until(bench, () => third.length === 3, 'What a listener deals with after the next has come is not over')
+    checkEqual(first.length, 3, 'A run has one listener, the newest')
+  },
+
+  async 'tells a steer once, however often it is sent, and a stop again once one is dealt with'(bench) {
+    const { log, other } = bench
+    await log.append(run, 1, [])
+    await other.signal(run, stop)
+    await other.signal(run, stop)
+    await other.signal(run, steer('a'))
+    const told = await listen(log)
+    await until(bench, () => told.length === 2, 'A listener is told all that is asked of its run')
+    checkEqual(await other.signal(run, steer('a')), true, 'A steer that was heard may come again')
+    await other.signal(run, stop)
+    await other.signal(run, steer('b'))
+    await until(bench, () => told.length === 4, 'A stop after a stop is told')
+    checkEqual(told, [stop, steer('a'), stop, steer('b')], 'A steer of a known id is not')
+  },
+
+  async 'tells nothing to who has stopped listening, and keeps it'(bench) {
+    const { log, other } = bench
+    await log.append(run, 1, [])
+    const told: RunSignal[] = []
+    const off = await log.onSignal(run, (signal) => void told.push(signal))
+    off()
+    await other.signal(run, steer('a'))
+    const next = await listen(other)
+    await until(bench, () => next.length === 1, 'What came while nobody listened is kept')
+    checkEqual([told, next], [[], [steer('a')]], 'Who has stopped listening is told nothing')
+  },
+
+  async 'takes nothing for a run that has ended, or that nobody has opened'(bench) {
+    const { log, other } = bench
+    checkEqual(await other.signal(run, steer('early')), false, 'A run that nobody has opened takes no signal')
+    await checkRejects(
+      (async () => await log.onSignal(run, () => {}))(),
+      'store.fenced',
+      'onSignal() of a run that nobody has opened',
+    )
+    await log.append(run, 1, [])
+    const told = await listen(log)
+    await log.append(run, 1, [], { end: true })
+    checkEqual(await other.signal(run, steer('late')), false, 'A run that has ended takes no signal')
+    await log.append(run, 2, [])
+    await other.signal(run, steer('in time'))
+    await until(bench, () => told.length === 1, 'A run that goes on takes signals again')
+    checkEqual(told, [steer('in time')], 'What was not taken does not come later')
+  },
+
+  async 'gives the steers that nobody has heard to who ends the run, and does not end it yet'(bench) {
+    const { log, other } = bench
+    const { seq } = await log.append(run, 1, ['one'])
+    await listen(log, () => Promise.reject(new Error('not now')))
+    for (const signal of [steer('a'), stop, steer('b')]) await other.signal(run, signal)
+    const given = await log.append(run, 1, ['end'], { end: true })
+    checkEqual(given, { unheard: [steer('a'), steer('b')] }, 'append() with an end gives what nobody has heard')
+    const open = { turnId: run.turnId, seq, ended: false }
+    checkEqual(await other.latest(run.key), open, 'The run has not ended, and nothing was appended')
+    const { unheard } = await log.append(run, 1, ['returned', 'end'], { end: true })
+    checkEqual(unheard, undefined, 'It ends when they are taken')
+    checkEqual(await eventsIn(bench, other), ['one', 'returned', 'end'], 'and its readers see all of it')
+  },
+}
+
+/** What a listener is told. */
+async function listen(
+  log: EventLog,
+  deal: (signal: RunSignal) => void | Promise<void> = () => {},
+): Promise<RunSignal[]> {
+  const told: RunSignal[] = []
+  await log.onSignal(run, (signal) => {
+    told.push(signal)
+    return deal(signal)
+  })
+  return told
+}

@@ -1,0 +1,107 @@
+import type { OutboxRecord, StoredRecord, StoredTurn } from '@allium/core'
+import { check, checkEqual } from '../check.ts'
+import { add, chat, runningTurn, type StoreBench, type StoreCases, take, turnOf } from './bench.ts'
+
+/** Long enough for a record to be out of the way. */
+const hour = 3_600_000
+
+/** What runs have recorded gets out, at least once. */
+export const outboxCases: StoreCases = {
+  async 'gives records once their run is appended, the oldest first, and not before'(bench) {
+    const { store, other, lease: ms, wait } = bench
+    const [one, two] = [recording('one', 0, 2), recording('two', 2, 1)]
+    const lease = await take(store, chat, ms * 100)
+    await store.checkpoint(lease, 0, runningTurn('one', 0, { records: one.records }))
+    await store.append(lease, 1, recording('refused', 0, 1)).catch(() => {})
+    checkEqual(await other.outbox.take('bills', 10, hour), [], 'Nothing is in the outbox while a run goes on')
+    await store.append(lease, 0, one)
+    await wait(ms / 10)
+    await store.append(lease, 1, two, { release: true })
+    await wait(ms / 10)
+    const globex = { ...chat, tenant: 'globex' }
+    await add(bench, globex, recording('far', 0, 1))
+    checkEqual(
+      await other.outbox.take('bills', 10, hour),
+      [...sent(one), ...sent(two), ...sent(recording('far', 0, 1), 'globex')],
+      'take() gives the records of all tenants in the order of their runs',
+    )
+  },
+
+  async 'gives the records of a run once, though it was appended twice'({ store, other, lease: ms }) {
+    const lease = await take(store, chat, ms * 100)
+    const turn = recording('one', 0, 2)
+    await store.append(lease, 0, turn)
+    await other.append(lease, 0, turn)
+    await other.append(lease, 1, turn, { release: true })
+    checkEqual(await idsOf(other, 'bills'), ['one-0', 'one-1'], 'A run that is appended again adds no records')
+    await other.outbox.done('bills', ['one-0', 'one-1'])
+    await store.append(lease, 0, turn)
+    checkEqual(await idsOf(other, 'bills'), [], 'nor does it bring back those that are done')
+  },
+
+  async 'gives each consumer all records, but for those that it has done'(bench) {
+    const { store, other, lease: ms, wait } = bench
+    await add(bench, chat, recording('one', 0, 2))
+    checkEqual(await idsOf(store, 'bills', ms), ['one-0', 'one-1'], 'A consumer gets all')
+    await store.outbox.done('bills', ['one-0', 'one-0', 'unknown'])
+    await store.outbox.done('bills', [])
+    checkEqual(await idsOf(other, 'hooks', ms), ['one-0', 'one-1'], 'What one has taken, or done, is there for another')
+    await wait(ms * 2)
+    checkEqual(await idsOf(other, 'bills'), ['one-1'], 'What is done does not come again')
+    checkEqual(await idsOf(store, 'hooks', ms), ['one-0', 'one-1'], 'Another consumer has a place of its own')
+    await wait(ms * 2)
+    await other.outbox.done('hooks', ['one-1'])
+    checkEqual(await idsOf(store, 'hooks'), ['one-0'], 'A record is done also after its time')
+  },
+
+  async 'holds what was taken for so long, and gives it again when it is not done by then'(bench) {
+    const { store, other, lease: ms, wait } = bench
+    await add(bench, chat, recording('one', 0, 1))
+    checkEqual(await idsOf(store, 'bills', ms * 10), ['one-0'], 'take() gives a record')
+    checkEqual(await idsOf(other, 'bills', ms * 10), [], 'and to nobody else while it is held')
+    await add(bench, chat, recording('two', 2, 1))
+    checkEqual(await idsOf(other, 'bills', hour), ['two-0'], 'What came since is free')
+    await wait(ms * 12)
+    checkEqual(await idsOf(store, 'bills', ms), ['one-0'], 'What was not done in time comes again')
+    await wait(ms * 2)
+    checkEqual(await idsOf(other, 'bills'), ['one-0'], 'and again')
+  },
+
+  async 'gives a record to one of many that take at once, as many as were asked for'(bench) {
+    const { store, other } = bench
+    await add(bench, chat, recording('one', 0, 30))
+    const taken = await Promise.all([store, other, store, other].map((one) => one.outbox.take('bills', 7, hour)))
+    const ids = taken.flat().map(({ id }) => id)
+    check(
+      taken.every((records) => records.length <= 7),
+      'take() gives at most as many records as were asked for',
+    )
+    checkEqual(new Set(ids).size, ids.length, 'Of those who take at once no two get the same record')
+    const rest = await idsOf(other, 'bills')
+    const all = turnRecords('one', 30).map(({ id }) => id)
+    checkEqual([...ids, ...rest].toSorted(), all.toSorted(), 'and no record is lost')
+  },
+}
+
+/** A run with records. */
+function recording(text: string, from: number, count: number): StoredTurn {
+  return { ...turnOf(text, from), records: turnRecords(text, count) }
+}
+
+function turnRecords(text: string, count: number): StoredRecord[] {
+  return Array.from({ length: count }, (_, i) => ({
+    id: `${text}-${i}`,
+    topic: `topic ${i}`,
+    data: { i, bytes: Uint8Array.of(i), big: 10n ** 20n, date: new Date(i) },
+    at: 1000 + i,
+  }))
+}
+
+/** Its records as a consumer gets them. */
+function sent({ turnId, records }: StoredTurn, tenant = chat.tenant): OutboxRecord[] {
+  return records.map((record) => ({ ...record, tenant, turnId }))
+}
+
+async function idsOf({ outbox }: StoreBench['store'], consumer: string, ms = hour): Promise<string[]> {
+  return (await outbox.take(consumer, 100, ms)).map(({ id }) => id)
+}

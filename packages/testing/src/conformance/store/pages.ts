@@ -1,0 +1,30 @@
+import type { Page } from '@allium/core'
+import { check } from '../check.ts'
+
+/** All items over pages of `limit`; `between` is asked after each page but the last. */
+export async function allPages<T>(
+  limit: number,
+  page: (of: { cursor?: string; limit: number }) => Promise<Page<T>>,
+  between: () => Promise<void> = async () => {},
+): Promise<T[]> {
+  const all: T[] = []
+  let of: { cursor?: string; limit: number } = { limit }
+  for (;;) {
+    const { items, cursor } = await page(of)
+    check(
+      items.length <= limit,
+      `A page has at most as many items as were asked for: ${limit}, but had ${items.length}`,
+    )
+    all.push(...items)
+    if (cursor === undefined) return all
+    check(items.length > 0, 'A page with a cursor has an item, and more come behind it')
+    check(all.length < 1000, 'Pages come to an end')
+    of = { cursor, limit }
+    await between()
+  }
+}
+
+/** What a page function gives for a cursor that is not its own; it may refuse one. */
+export async function pageOrNothing<T>(page: Promise<Page<T>>): Promise<readonly T[]> {
+  return (await page.catch(() => ({ items: [] }))).items
+}

@@ -1,0 +1,127 @@
+import { type EventLog, type LatestRun, type LoggedEvent, memoryEventLog, type RunKey } from '@allium/core'
+import { type Breaks, type Fault, forever, mapped } from './fault.ts'
+
+const reads = (map: (event: LoggedEvent, index: number) => LoggedEvent): Breaks => {
+  return (log) => ({ read: (...args) => mapped(log.read(...args), map) })
+}
+
+/** Faults with what is kept, and for how long. */
+export const eventFaults: readonly Fault[] = [
+  [
+    'gives texts',
+    reads(({ seq, event }) => ({ seq, event: String(event) })),
+    'gives what was appended, in its order, and ends with the run',
+  ],
+  [
+    'does not tell where it stands',
+    (log) => ({ append: async (...args) => ({ ...(await log.append(...args)), seq: 0 }) }) as Partial<EventLog>,
+    'gives what was appended, in its order, and ends with the run',
+  ],
+  [
+    'gives the last event again',
+    (log) => ({ read: (run, after, signal) => log.read(run, after - 1, signal) }),
+    'gives the events behind a place, the same at each time and to each reader',
+  ],
+  [
+    'counts anew for each reader',
+    reads(({ event }, i) => ({ seq: i + 1, event })),
+    'gives the events behind a place, the same at each time and to each reader',
+  ],
+  [
+    'appends one by one',
+    (log) => ({
+      append: async (run, epoch, events, options) => {
+        for (const event of events) await log.append(run, epoch, [event])
+        return log.append(run, epoch, [], options)
+      },
+    }),
+    'keeps the events of an append together, and gives each a seq of its own, however many append',
+  ],
+  [
+    'copies late',
+    (log) => ({
+      append: async (...args) => {
+        await undefined
+        return log.append(...args)
+      },
+    }),
+    'keeps copies, and gives copies',
+  ],
+  [
+    'gives all readers the same event',
+    (log) => {
+      const known = new Map<number, LoggedEvent>()
+      const first = (event: LoggedEvent) => known.get(event.seq) ?? event
+      return {
+        read: (...args) =>
+          mapped(log.read(...args), (event) => {
+            known.set(event.seq, first(event))
+            return first(event)
+          }),
+      }
+    },
+    'keeps copies, and gives copies',
+  ],
+  [
+    'drops what it cannot keep',
+    (log) => ({ append: (...args) => log.append(...args).catch(() => ({ seq: 0 })) }),
+    'refuses what it cannot give back, and keeps nothing of it',
+  ],
+  [
+    'ignores epochs',
+    (log) => {
+      let epochs = 0
+      return { append: (run, _, events, options) => log.append(run, ++epochs, events, options) }
+    },
+    'refuses the events of who has lost the run, or of a run that has ended',
+  ],
+  [
+    'knows runs by their ids',
+    (log) => {
+      const named = ({ turnId }: RunKey) => ({ key: { tenant: '', owner: '', sessionId: '' }, turnId })
+      return {
+        append: (run, ...rest) => log.append(named(run), ...rest),
+        read: (run, ...rest) => log.read(named(run), ...rest),
+        signal: (run, signal) => log.signal(named(run), signal),
+      }
+    },
+    'has nothing of a run for who names it in another session',
+  ],
+  ['waits for runs that nobody has opened', waitsForAny, 'has nothing of a run for who names it in another session'],
+  ['tells the first run of a session', tellsFirst, 'tells the run of a session that was opened last'],
+  [
+    'forgets nothing',
+    (_, { clock }) => memoryEventLog({ clock, eventTtl: Number.POSITIVE_INFINITY }),
+    'keeps a run for a while after its end, and forgets it then',
+  ],
+  [
+    'forgets a run at its end',
+    (_, { clock }) => memoryEventLog({ clock, eventTtl: 0 }),
+    'keeps a run for a while after its end, and forgets it then',
+  ],
+]
+
+function waitsForAny(log: EventLog): Partial<EventLog> {
+  const opened = new Set<string>()
+  return {
+    append: (run, ...rest) => {
+      opened.add(JSON.stringify(run))
+      return log.append(run, ...rest)
+    },
+    read: (run, ...rest) => {
+      const events = log.read(run, ...rest)
+      return opened.has(JSON.stringify(run)) ? events : mapped({ ...events, next: () => forever }, (event) => event)
+    },
+  }
+}
+
+function tellsFirst(log: EventLog): Partial<EventLog> {
+  let first: LatestRun | undefined
+  return {
+    latest: async (key) => {
+      const found = await log.latest(key)
+      first ??= found
+      return first?.turnId === found?.turnId ? found : first
+    },
+  }
+}

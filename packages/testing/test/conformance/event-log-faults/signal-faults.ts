@@ -1,0 +1,104 @@
+import type { EventLog, RunSignal } from '@allium/core'
+import type { Breaks, Fault } from './fault.ts'
+
+type Listener = Parameters<EventLog['onSignal']>[1]
+
+/** Faults with what is asked of a run. */
+export const signalFaults: readonly Fault[] = [
+  ['forgets what nobody hears', hearsOnly, 'tells a listener what was asked before it came, and since, in order'],
+  [
+    'tells one after the other',
+    (log) => ({
+      onSignal: (run, fn) => {
+        let last: Promise<void> = Promise.resolve()
+        return log.onSignal(run, (signal) => (last = last.then(() => fn(signal))))
+      },
+    }),
+    'makes no signal wait for one that is not dealt with yet',
+  ],
+  [
+    'takes what was told for dealt with',
+    listeners((fn) => (signal) => {
+      ;(async () => fn(signal))().catch(() => {})
+    }),
+    'keeps what was not dealt with for the next listener, and that alone',
+  ],
+  ['tells all listeners', tellsAll, 'keeps what was not dealt with for the next listener, and that alone'],
+  [
+    'takes each steer for a new one',
+    (log) => {
+      let count = 0
+      return {
+        signal: (run, signal) =>
+          log.signal(run, signal.id === undefined ? signal : { ...signal, id: `${signal.id} ${count++}` }),
+      }
+    },
+    'tells a steer once, however often it is sent, and a stop again once one is dealt with',
+  ],
+  [
+    'takes one stop',
+    (log) => {
+      let stopped = false
+      return {
+        signal: async (run, signal) => {
+          const again = stopped && signal.stop === true
+          stopped ||= signal.stop === true
+          return again || log.signal(run, signal)
+        },
+      }
+    },
+    'tells a steer once, however often it is sent, and a stop again once one is dealt with',
+  ],
+  [
+    'tells who has stopped listening',
+    (log) => ({ onSignal: async (...args) => log.onSignal(...args).then(() => () => {}) }),
+    'tells nothing to who has stopped listening, and keeps it',
+  ],
+  [
+    'takes signals for any run',
+    (log) => ({ signal: async (run, signal) => (await log.signal(run, signal)) || true }),
+    'takes nothing for a run that has ended, or that nobody has opened',
+  ],
+  [
+    'listens to runs that nobody has opened',
+    (log) => ({ onSignal: (...args) => log.onSignal(...args).catch(() => () => {}) }),
+    'takes nothing for a run that has ended, or that nobody has opened',
+  ],
+  [
+    'ends a run over its steers',
+    (log) => ({
+      append: async (...args) => {
+        const logged = await log.append(...args)
+        return logged.unheard === undefined ? logged : log.append(...args)
+      },
+    }),
+    'gives the steers that nobody has heard to who ends the run, and does not end it yet',
+  ],
+]
+
+function hearsOnly(log: EventLog): Partial<EventLog> {
+  let heard = false
+  return {
+    signal: async (run, signal) => !heard || log.signal(run, signal),
+    onSignal: (...args) => {
+      heard = true
+      return log.onSignal(...args)
+    },
+  }
+}
+
+function listeners(around: (fn: Listener) => Listener): Breaks {
+  return (log) => ({ onSignal: (run, fn) => log.onSignal(run, around(fn)) })
+}
+
+function tellsAll(log: EventLog): Partial<EventLog> {
+  const all: Listener[] = []
+  return {
+    onSignal: (run, fn) => {
+      all.push(fn)
+      return log.onSignal(run, async (signal: RunSignal) => {
+        await Promise.all(all.map(async (one) => one(signal)))
+      })
+    },
+  }
+}

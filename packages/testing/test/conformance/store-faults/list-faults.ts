@@ -1,0 +1,173 @@
+import type { Page, SessionStore, SessionSummary, WaitingCall } from '@allium/core'
+import type { Breaks, Fault } from './fault.ts'
+
+type Listed = Parameters<SessionStore['list']>[0]
+const most = 1e6
+
+/** Faults with what a tenant has: its sessions, and its calls that wait. */
+export const listFaults: readonly Fault[] = [
+  [
+    'lists the oldest first',
+    (store) => ({ list: async (of) => ({ items: (await store.list(of)).items.toReversed() }) }),
+    'lists the sessions of a tenant, those that were changed last first',
+  ],
+  [
+    'tells seconds',
+    (store) => ({
+      list: async (of) => {
+        const { items, ...rest } = await store.list(of)
+        return { items: items.map((item) => ({ ...item, updatedAt: Math.floor(item.updatedAt / 1000) })), ...rest }
+      },
+    }),
+    'lists the sessions of a tenant, those that were changed last first',
+  ],
+  [
+    'lists all owners',
+    (store) => ({ list: ({ owner: _, ...of }) => store.list(of) }),
+    'lists no session of another tenant or owner',
+  ],
+  [
+    'takes an empty owner for all',
+    (store) => ({ list: ({ owner, ...of }) => store.list({ ...of, ...(owner && { owner }) }) }),
+    'lists no session of another tenant or owner',
+  ],
+  [
+    'ignores the case of tenants',
+    (store) => ({
+      list: async (of) => {
+        const names = new Set([of.tenant, of.tenant.toLowerCase(), of.tenant.toUpperCase()])
+        const pages = await Promise.all([...names].map((tenant) => store.list({ ...of, tenant })))
+        return { items: pages.flatMap(({ items }) => items) }
+      },
+    }),
+    'lists no session of another tenant or owner',
+  ],
+  [
+    'gives a cursor with every page',
+    (store) => ({
+      list: async (of) => {
+        const { items, cursor = JSON.stringify([most, '']) } = await store.list(of)
+        return { items, cursor }
+      },
+    }),
+    'lists each session once over pages of any size, also where all were changed at once',
+  ],
+  [
+    'pages by time alone',
+    pages(
+      (all, cursor) => (cursor === undefined ? 0 : all.findIndex(({ updatedAt }) => updatedAt < Number(cursor))),
+      ({ updatedAt }) => updatedAt,
+    ),
+    'lists each session once over pages of any size, also where all were changed at once',
+  ],
+  [
+    'gives pages of its own size',
+    (store) => ({ list: (of) => store.list({ ...of, limit: 10 }) }),
+    'lists each session once over pages of any size, also where all were changed at once',
+  ],
+  [
+    'pages by number',
+    pages(
+      (_, cursor) => Number(cursor ?? 0),
+      (_, end) => end,
+    ),
+    'loses and repeats no session over pages while others are added',
+  ],
+  [
+    'lists sessions with a turn',
+    (store) => ({
+      list: async (of) => ({ items: (await store.list(of)).items.filter(({ version }) => version > 0) }),
+    }),
+    'lists a session while its first run goes on, but not one that was only taken',
+  ],
+  ['lists by what a cursor says', trustsCursors, 'takes a cursor for a place, and for no right to what is there'],
+  [
+    'tells the calls that wait, the newest first',
+    (store) => ({ waiting: async (of) => ({ items: (await store.waiting(of)).items.toReversed() }) }),
+    'tells the calls of a tenant that wait, the oldest first',
+  ],
+  [
+    'tells the calls of all tenants',
+    (store) => ({
+      waiting: async (of) => {
+        const all = [await store.waiting(of), await store.waiting({ ...of, tenant: 'globex' })]
+        return { items: all.flatMap(({ items }) => items) }
+      },
+    }),
+    'tells the calls of a tenant that wait, the oldest first',
+  ],
+  ['pages by sessions that wait', pagesBySession, 'tells each waiting call once over pages of any size'],
+  [
+    'finds tokens in all tenants',
+    (store) => ({
+      findWaiting: async (of) => (await store.findWaiting(of)) ?? store.findWaiting({ ...of, tenant: 'acme' }),
+    }),
+    'finds a waiting call by its token, in its tenant alone',
+  ],
+  [
+    'finds calls that were decided',
+    remembersCalls,
+    'tells of a call no more once it is decided, or its session is deleted',
+  ],
+  [
+    'forgets calls after their time',
+    (store, clock) => ({
+      waiting: async (of) => {
+        const { items, ...rest } = await store.waiting(of)
+        return { items: items.filter(({ expiresAt = most }) => expiresAt > clock.now()), ...rest }
+      },
+    }),
+    'tells of a call also after its time, since it can still be refused',
+  ],
+]
+
+/** Pages that begin where a cursor says, and end with a cursor. */
+function pages(
+  begin: (all: readonly SessionSummary[], cursor: string | undefined) => number,
+  cursorOf: (last: SessionSummary, end: number) => number,
+): Breaks {
+  return (store) => ({
+    async list({ cursor, limit, ...of }: Listed): Promise<Page<SessionSummary>> {
+      const { items: all } = await store.list({ ...of, limit: most })
+      const from = begin(all, cursor)
+      const items = from < 0 ? [] : all.slice(from, from + limit)
+      const last = items.at(-1)
+      const end = from + items.length
+      return last === undefined || end >= all.length ? { items } : { items, cursor: String(cursorOf(last, end)) }
+    },
+  })
+}
+
+function trustsCursors(store: SessionStore): Partial<SessionStore> {
+  return {
+    async list({ cursor, ...of }) {
+      if (cursor?.startsWith('acme/') === true) return store.list({ ...of, tenant: 'acme' })
+      const { items, cursor: next } = await store.list(of)
+      return next === undefined ? { items } : { items, cursor: `${of.tenant}/${next}` }
+    },
+  }
+}
+
+/** The cursor names the last session: its other calls are lost. */
+function pagesBySession(store: SessionStore): Partial<SessionStore> {
+  return {
+    async waiting({ cursor = '', limit, ...of }): Promise<Page<WaitingCall>> {
+      const { items: all } = await store.waiting({ ...of, limit: most })
+      const rest = all.filter(({ key }) => key.sessionId > cursor)
+      const items = rest.slice(0, limit)
+      const last = items.at(-1)?.key.sessionId
+      return last === undefined || rest.every(({ key }) => key.sessionId <= last) ? { items } : { items, cursor: last }
+    },
+  }
+}
+
+function remembersCalls(store: SessionStore): Partial<SessionStore> {
+  const known = new Map<string, WaitingCall>()
+  return {
+    async findWaiting(of) {
+      const found = await store.findWaiting(of)
+      if (found !== undefined) known.set(of.token, found)
+      return known.get(of.token)
+    },
+  }
+}
