@@ -5,12 +5,16 @@ import { aes } from './aes.ts'
 import { storesAt } from './schemas.ts'
 import { anyServer } from './server.ts'
 
+/** Milliseconds of a lease: enough for what a case does within one on a busy machine, and not too many for the one that waits for 60 of them. */
+const lease = 750
+const patiently = (name: string, run: () => Promise<void>) => it(name, run, 60_000)
+
 const server = await anyServer()
 const stores = storesAt(server?.url ?? '')
 afterAll(async () => {
   await stores.end()
   await server?.end()
-})
+}, 60_000)
 
 describe.skipIf(server === undefined)('postgres()', () => {
   for (const [name, encrypt] of [
@@ -22,10 +26,10 @@ describe.skipIf(server === undefined)('postgres()', () => {
       makeStore: () => stores.fresh(encrypt === undefined ? {} : { encrypt }).sessions,
       reopen: (store) => stores.again(store).sessions,
       close: stores.close,
-      lease: 1500,
+      lease,
       wait: (ms) => sleep(ms),
-      describe,
-      it: it.concurrent,
+      describe: describe.concurrent,
+      it: patiently,
     })
 
   ledgerConformance({
@@ -33,7 +37,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
     makeLedger: () => stores.fresh().ledger,
     reopen: (ledger) => stores.again(ledger).ledger,
     close: stores.close,
-    describe,
-    it: it.concurrent,
+    describe: describe.concurrent,
+    it: patiently,
   })
 })

@@ -24,9 +24,10 @@ export function storesAt(url: string) {
     again: (part: object, options: Partial<PostgresOptions> = {}) => open({ ...known(part).options, ...options }),
     schemaOf: (part: object) => known(part).options.schema ?? '',
     close: (part: object) => known(part).store.close(),
-    /** Closes all, and takes away what they made. */
+    /** Closes all, and takes away what they made in a database that stays. */
     async end() {
       await Promise.all([...opened.values()].map(({ store }) => store.close()))
+      if (url !== process.env.DATABASE_URL) return
       for (const schema of schemas) await sql(url, `drop schema if exists "${schema}" cascade`)
     },
   }
