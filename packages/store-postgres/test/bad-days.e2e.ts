@@ -93,6 +93,17 @@ describe.skipIf(server === undefined)('postgres() on a bad day', () => {
     expect(await store.sessions.acquire(key, 10)).toHaveProperty('lease')
   })
 
+  it('asks on another connection where the server hangs on one', async () => {
+    const pool = new pg.Pool({ connectionString: url, query_timeout: 300 })
+    onTestFinished(() => pool.end())
+    const store = stores.fresh({ pool })
+    await add(store, 'hello')
+    const { rows } = await pool.query('select pg_backend_pid() as pid')
+    process.kill(rows[0].pid, 'SIGSTOP')
+    onTestFinished(() => void process.kill(rows[0].pid, 'SIGCONT'))
+    expect((await store.sessions.load(key))?.version).toBe(1)
+  })
+
   it('gives a session to one of two processes, which both make the tables, and what the one wrote to the other', async () => {
     const store = stores.fresh()
     const asks = `import { postgres } from '../src/index.ts'
