@@ -22,7 +22,7 @@ try {
     console.log(`user: ${question}`)
     await showRun(session.run(question))
   }
-  console.log('what each provider says that it has used:')
+  console.log('what each provider has used:')
   const models = session.state['observe:usage:models']
   for (const [id, { calls, inputTokens, outputTokens }] of Object.entries(models))
     console.log(`  ${id}: ${calls} calls, ${inputTokens} tokens in, ${outputTokens} out`)

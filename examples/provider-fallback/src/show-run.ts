@@ -24,5 +24,8 @@ export async function showRun(run: Run): Promise<void> {
   }
   const { status, text, usage } = await run
   console.log(`  result    ${status}: ${JSON.stringify(text)}, the same as is shown: ${text === shown}`)
-  console.log(`  usage     ${usage.calls} calls, ${usage.inputTokens} tokens in, ${usage.outputTokens} out\n`)
+  const estimated = usage.estimated ? ', partly estimated' : ''
+  console.log(
+    `  usage     ${usage.calls} calls, ${usage.inputTokens} tokens in, ${usage.outputTokens} out${estimated}\n`,
+  )
 }

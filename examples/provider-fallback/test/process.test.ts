@@ -18,10 +18,10 @@ describe('a fallback across providers', { timeout: 60_000 }, () => {
         'fallback  openai/gpt-5-mini → anthropic/claude-sonnet-4-6',
         'reset ',
         'completed: "Your parcel arrives today.", the same as is shown: true',
-        '4 calls, 20 tokens in, 7 out',
+        '4 calls, 35 tokens in, 12 out, partly estimated',
         'completed: "You are welcome.", the same as is shown: true',
         '1 calls, 30 tokens in, 5 out',
-        'openai/gpt-5-mini: 4 calls, 30 tokens in, 5 out',
+        'openai/gpt-5-mini: 4 calls, 45 tokens in, 10 out',
         'anthropic/claude-sonnet-4-6: 1 calls, 20 tokens in, 7 out',
       ),
     )

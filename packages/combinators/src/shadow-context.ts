@@ -113,7 +113,7 @@ export class ShadowContext {
     const value = (this.real as unknown as Fields)[key]
     if (typeof value === 'function') return this.#verbs[key] ?? this.#nothing(key)
     if (typeof value !== 'object' || value === null || services.has(key)) return value
-    if (key === 'usage') return copyOf(value)
+    if (key === 'usage' || key === 'physicalCalls') return copyOf(value)
     if (key === 'state') return this.session.state(value as Fields, (name) => this.#note(`state ${String(name)}`))
     if (key === 'metadata')
       return this.session.metadata(value as Fields, (name) => this.#note(`metadata ${String(name)}`))

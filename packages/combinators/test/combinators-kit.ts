@@ -25,16 +25,17 @@ export function everywhere(
 }
 
 /** A life with one turn that calls a tool, from init() to dispose(): what a caller, a reader and an observer see of it. */
-export async function life(layers: readonly Usable[], { streams = true, ...options }: LifeOptions = {}) {
-  const { agent, model, log } = build(options.steps ?? oneCall, layers, {
+export async function life(layers: readonly Usable[], given: LifeOptions = {}) {
+  const { streams = true, steps = oneCall, of, run: runOptions, input = 'hi', ...options } = given
+  const { agent, model, log } = build(steps, layers, {
     tools: [tool('work')],
     ids: () => 'id',
     clock: manualClock(),
     ...options,
   })
-  const session = agent.session({ id: 's', ...options.of })
+  const session = agent.session({ id: 's', ...of })
   const opened = await settled(agent.init().then(() => session.open()) as never)
-  const run = session.run(options.input ?? 'hi', options.run)
+  const run = session.run(input, runOptions)
   const seen = streams ? await read(run) : undefined
   const { result, error } = await settled(run)
   const closed = await settled(session.close().then(() => agent.dispose()) as never)

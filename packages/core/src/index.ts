@@ -21,7 +21,7 @@ export type * from './messages/message.ts'
 export { textOf } from './messages/message.ts'
 export { fromJson, toJson } from './messages/plain-json.ts'
 export type { ToolStatus } from './messages/tool-status.ts'
-export { addUsage, cleanUsage, noUsage, type Usage } from './messages/usage.ts'
+export { addUsage, cleanUsage, noUsage, type Usage, usageOf } from './messages/usage.ts'
 export {
   type AnyMiddleware,
   defineMiddleware,
@@ -43,6 +43,7 @@ export { layerOptions, misconfigured, sum, withState } from './middleware/option
 export type { Finding } from './middleware/order.ts'
 // Models
 export type * from './model/chunk.ts'
+export { estimateInputTokens } from './model/estimate.ts'
 export type {
   Model,
   ModelRef,
@@ -67,6 +68,7 @@ export { hasEnded, noteFields, tellObservers } from './rings/around.ts'
 // Around a layer
 export { Fork, type ForkOptions } from './rings/fork.ts'
 export type { ModelContext, RequestView } from './rings/model/context.ts'
+export type { PhysicalCall } from './rings/model/physical-call.ts'
 export type { SessionContext } from './rings/session/context.ts'
 export { interruptedTurn } from './rings/session/interrupted-turn.ts'
 export type { ToolContext } from './rings/tool/context.ts'
@@ -93,7 +95,7 @@ export { type MemoryStoreOptions, memoryStore } from './seams/memory-store/memor
 export { digestOf } from './seams/seal.ts'
 export { type Seals, sealedJournal } from './seams/sealed-journal.ts'
 export type * from './seams/session-store.ts'
-export { ownerOf, type SessionPlace, sessionKeyOf, tenantOf } from './seams/tenant.ts'
+export { ownerOf, type SessionPlace, sessionKeyOf, sharersOf, tenantOf } from './seams/tenant.ts'
 export type { JsonSchema, Validate } from './seams/validate.ts'
 export { wait } from './seams/wait.ts'
 export type { AgentRun } from './session/agent-run.ts'

@@ -17,6 +17,35 @@ const retry = (scope: 'model' | 'tool', attempts = 2, name = 'retry'): Middlewar
 })
 
 describe('re-entry', () => {
+  it('gives each try of a tool the arguments as its layer has them, whatever the last try made of them', async () => {
+    const ran: unknown[] = []
+    const work = tool('work', (args: { list: number[]; mark?: string }) => {
+      ran.push(structuredClone(args))
+      args.list.push(0)
+      return 'worked'
+    })
+    const twice: Middleware = {
+      name: 'twice',
+      reenters: true,
+      async tool(_, next) {
+        await next()
+        return next()
+      },
+    }
+    const marks: Middleware = {
+      name: 'marks',
+      tool(ctx, next) {
+        ctx.modifyArgs({ mark: `${ctx.args.mark ?? ''}+` })
+        return next()
+      },
+    }
+    const step = { toolCalls: [{ name: 'work', callId: 'c1', args: { list: [1] } }] }
+    await turn([step, 'done'], [twice, marks], { tools: [work] })
+    expect(ran.splice(0)).toEqual(Array(2).fill({ list: [1], mark: '+' }))
+    await turn([step, 'done'], [twice], { tools: [work] })
+    expect(ran).toEqual(Array(2).fill({ list: [1] }))
+  })
+
   it('runs every inner layer and the model afresh after a failure, and counts attempts', async () => {
     const attempts: number[] = []
     const inner: Middleware = {

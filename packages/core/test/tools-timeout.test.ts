@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { manualClock } from '../../testing/src/index.ts'
-import type { Middleware } from '../src/index.ts'
-import { build, gate, oneCall, read, results, tool } from './kit.ts'
+import type { Middleware, TurnContext } from '../src/index.ts'
+import { build, gate, oneCall, only, read, results, tool } from './kit.ts'
 
 const hanging = (seen: AbortSignal[], more = {}) =>
   tool(
@@ -14,6 +14,27 @@ const hanging = (seen: AbortSignal[], more = {}) =>
   )
 
 describe('toolTimeout', () => {
+  it('holds for a tool while it runs: what one that is done says later is heard', async () => {
+    const clock = manualClock()
+    const answers = gate()
+    const slow: Middleware = {
+      name: 'slow',
+      async model(ctx, next) {
+        if (ctx.callIndex === 1) await answers.promise
+        return next()
+      },
+    }
+    const work = tool('work', (_, ctx) => {
+      clock.after(600, () => (ctx as unknown as TurnContext).emit({ type: 'work:done' }))
+      return 'begun'
+    })
+    const { agent } = build(oneCall, [slow], { clock, toolTimeout: 500, tools: [work] })
+    const run = agent.run('hi')
+    await clock.advance(700)
+    answers.open()
+    expect(only((await read(run)).events, 'work:done')).toHaveLength(1)
+  })
+
   it('cancels a tool that hangs, and tells the model; the turn goes on', async () => {
     const clock = manualClock()
     const signals: AbortSignal[] = []

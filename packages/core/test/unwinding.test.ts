@@ -152,6 +152,37 @@ describe('a run that ends', () => {
     expect([error?.message, error instanceof AbortError]).toEqual(['no', false])
   })
 
+  it('as completed is not stopped any more, while layers unwind', async () => {
+    const [unwinds, answered] = [gate(), gate()]
+    let kept: TurnContext | undefined
+    const keeps: Middleware = {
+      name: 'keeps',
+      async turn(ctx, next) {
+        kept = ctx
+        await next()
+        answered.open()
+      },
+    }
+    const leaves: Middleware = {
+      name: 'leaves',
+      async model(_, next) {
+        const late = new AbortController()
+        const inside = next({ signal: late.signal }).catch(() => {})
+        late.abort(new Error('too late'))
+        await inside
+        return 'instead'
+      },
+    }
+    const slow: Middleware = { name: 'slow', model: () => unwinds.promise as never }
+    const { agent } = build([], [keeps, leaves, slow])
+    const ended = settled(agent.session().run('hi'))
+    await answered.promise
+    await rest()
+    kept?.stop('too late')
+    unwinds.open()
+    expect((await ended).result).toMatchObject({ status: 'completed', text: 'instead' })
+  })
+
   it('begins no tool that its answer has asked for', async () => {
     const ran: string[] = []
     const work = tool('work', () => ran.push('work'))

@@ -26,9 +26,15 @@ export function accountOf(layer: string, per: Per, place: Place, window: Window 
 /**
  * Who a place belongs to, as a list that begins with the tenant.
  *
+ * @param option the one that names another holder, for the error
  * @throws AlliumError `session.principal` as {@link accountOf}
  */
-export function holderOf(layer: string, per: Per, { rootTurnId, sessionId, owner, principal }: Place): string[] {
+export function holderOf(
+  layer: string,
+  per: Per,
+  { rootTurnId, sessionId, owner, principal }: Place,
+  option?: string,
+): string[] {
   const tenant = tenantOf(principal)
   switch (per) {
     case 'turn':
@@ -37,10 +43,10 @@ export function holderOf(layer: string, per: Per, { rootTurnId, sessionId, owner
       return [tenant ?? '', owner ?? '', sessionId]
     case 'user': {
       const user = ownerOf(principal)
-      return user === undefined ? missing(layer, 'userId') : [tenant ?? '', user]
+      return user === undefined ? missing(layer, 'userId', option) : [tenant ?? '', user]
     }
     case 'tenant':
-      return tenant === undefined ? missing(layer, 'tenantId') : [tenant]
+      return tenant === undefined ? missing(layer, 'tenantId', option) : [tenant]
   }
 }
 

@@ -1,7 +1,6 @@
 import {
   type Approval,
   defineMiddleware,
-  digestOf,
   layerOptions,
   option,
   type ToolContext,
@@ -28,7 +27,7 @@ export interface ApproveOptions<Name extends string = string> {
   handler?(request: ApprovalRequest, ctx: ToolContext): Approval | boolean | Promise<Approval | boolean>
   /** Why a human is asked. @default names the tool */
   reason?: string | ((ctx: ToolContext) => string)
-  /** Whether the same tool with the same arguments is approved for the rest of the session. @default false */
+  /** Whether the same tool with the same arguments is approved for the rest of the session. What is kept of it is signed with the agent's `approvals.secret`, where there is one. @default false */
   remember?: boolean | undefined
   /** Milliseconds after which a suspended call can only be denied. @default the agent's `approvals.expiresIn` */
   expiresIn?: number | undefined
@@ -80,7 +79,7 @@ export function approve<Name extends string = 'guard:approve'>(
     state: { [key]: { default: [], reducer: (known, more) => [...known, ...more] } },
     async tool(ctx, next) {
       if (!namesTool(tools, ctx.tool.name) || !(await when(ctx))) return next()
-      const print = remember ? await digestOf([ctx.tool.name, ctx.args]) : ''
+      const print = remember ? await ctx.seal([as, ctx.tool.name, ctx.args]) : ''
       if (remember && ctx.state[key]?.includes(print)) return pass(ctx, next)
       const decision = ctx.approval ?? (await decide(ctx))
       if (decision === undefined)

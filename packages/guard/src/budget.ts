@@ -3,21 +3,20 @@ import {
   type Ledger,
   layerOptions,
   type ModelContext,
-  type ModelResponse,
   memoryLedger,
   misconfigured,
   option,
+  type PhysicalCall,
   type ResponseInput,
   sum,
   type TurnContext,
   type TypedMiddleware,
-  type Usage,
   withState,
 } from '@allium/core'
-import { costAt, createPricing, type Price, type Prices } from '@allium/prices'
+import { costAt, createPricing, type Price, type Prices, tellUnpriced } from '@allium/prices'
 import { accountOf, endOf, type Per, type Window } from './account.ts'
 import { ending } from './ending.ts'
-import { type Amounts, countChars, cutShort, expected, told } from './estimate.ts'
+import { type Amounts, expected } from './estimate.ts'
 
 export interface BudgetOptions<Name extends string = string> {
   /** The room of an account, in USD or tokens; a function is asked at each call, for tenants with plans of their own. */
@@ -103,7 +102,7 @@ const readOptions = layerOptions<BudgetOptions>('guard:budget', {
  *
  * Register it anywhere: it stands right around the provider, so it charges each physical call, retries and fallbacks
  * included, and nothing for an answer from a cache. What a call may use is reserved before it and settled after it by
- * the real usage, or by what was streamed where it failed; so turns that race for the same room pass it by one
+ * `ctx.physicalCalls`, as `result.usage` has it; so turns that race for the same room pass it by one
  * estimate at the most. Where the ledger fails, the turn does.
  *
  * @throws AlliumError `layer.config` for a limit that is no number, at the call where a function gives it, or a `warnAt` that is no part
@@ -129,6 +128,11 @@ export function budget<Name extends string = 'guard:budget'>(
   } = readOptions(given)
   const spentKey = `${as}:spent`
   const costOf = unit === 'usd' ? createPricing(prices) : undefined
+  const { input, output } = fallbackPrice
+  const unpriced = tellUnpriced(
+    as,
+    `its calls are charged $${input} and $${output} for a million tokens (fallbackPrice)`,
+  )
 
   const layer = defineMiddleware<Record<string, number>>({
     name: as,
@@ -138,25 +142,19 @@ export function budget<Name extends string = 'guard:budget'>(
     state: { [spentKey]: sum({ scope: per === 'turn' ? 'turn' : 'session' }) },
     ...(per === 'turn' && account === undefined && ledger.close !== undefined && { turn: closing }),
     async model(ctx, next) {
-      const { model } = ctx
-      const held = estimate(ctx)
       const request = {
         id: `${ctx.turnId}:${ctx.callIndex}:${ctx.attempt}`,
         account: account?.(ctx) ?? accountOf(as, per, ctx, window, ctx.clock.now()),
-        amount: await amountOf(model, { ...held, calls: 1 }),
+        amount: await amountOf(ctx, { model: ctx.model, usage: { ...estimate(ctx), calls: 1 } }),
         limit: roomOf(typeof limit === 'function' ? await limit(ctx) : limit),
         ...(window !== undefined && account === undefined && { endsIn: endOf(window, ctx.clock.now()) }),
       }
-      const streamed = countChars(ctx) // before the wait: a call that was left meanwhile may ask for nothing more
       const reservation = await ledger.reserve(request)
       if (reservation === undefined) return refuse(ctx, request)
-      let response: ModelResponse | undefined
       try {
-        response = await next()
-        return response
+        return await next()
       } finally {
-        const usage = response === undefined ? cutShort(held, streamed()) : told(response, held, streamed())
-        const spent = await amountOf(response?.model ?? model, usage)
+        const spent = await amountOfAll(ctx)
         await ledger.settle(reservation, spent)
         ctx.state[spentKey] = spent
         if (warnAt !== undefined) await warn(ctx, request, warnAt, spent)
@@ -177,10 +175,17 @@ export function budget<Name extends string = 'guard:budget'>(
     throw misconfigured(as, `needs limit of 0 or more, but ${room} was given.`)
   }
 
-  async function amountOf(model: string, usage: Usage): Promise<number> {
-    if (usage.calls === 0) return 0
+  async function amountOfAll(ctx: ModelContext): Promise<number> {
+    let amount = 0
+    for (const call of ctx.physicalCalls) amount += await amountOf(ctx, call)
+    return amount
+  }
+
+  async function amountOf({ logger }: ModelContext, { model, usage }: PhysicalCall): Promise<number> {
     if (costOf === undefined) return usage.inputTokens + usage.outputTokens
-    return (await costOf(model, usage)) ?? costAt(fallbackPrice, usage)
+    const cost = await costOf(model, usage)
+    if (cost === undefined) unpriced(logger, model)
+    return cost ?? costAt(fallbackPrice, usage)
   }
 
   /** Told by the call that reaches it; by each one, where several reach it at once. It is no reason to fail. */

@@ -27,13 +27,12 @@ export { type OutputOptions, output } from './output.ts'
 export type { PiiType } from './pii/detectors.ts'
 export { type PiiOptions, type PiiStrategy, pii } from './pii.ts'
 export { type ArgumentTest, type PolicyOptions, type PolicyRule, policy } from './policy.ts'
+export type { Rate, RateStore } from './rate-counter.ts'
 export {
   type OnRateLimit,
-  type Rate,
   type RateLimited,
   type RateLimitOptions,
   type RateLimitState,
-  type RateStore,
   rateLimit,
 } from './rate-limit.ts'
 export { type TimeoutOptions, timeout } from './timeout.ts'

@@ -1,4 +1,12 @@
-import { Agent, type Approval, delegate, type Middleware, type ToolExecution } from '@allium/core'
+import {
+  Agent,
+  type Approval,
+  delegate,
+  digestOf,
+  type Middleware,
+  type ToolContext,
+  type ToolExecution,
+} from '@allium/core'
 import { scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { type ApproveOptions, approve } from '../src/index.ts'
@@ -135,6 +143,26 @@ describe('guard.approve that remembers', () => {
       return asked
     }
     expect([await asks(true, true), await asks(true, false), await asks(false, true)]).toEqual([2, 3, 3])
+  })
+
+  it('is not got round by state that somebody wrote into a snapshot, where approvals are signed', async () => {
+    const steps = [refund(), 'Done.', refund(), 'Done again.', refund(), 'Done for another.']
+    const asked: string[] = []
+    const handler = (_: unknown, { sessionId }: ToolContext) => asked.push(sessionId) > 0
+    const layer = approve({ remember: true, handler })
+    const { agent } = scene(steps, [layer], { tools: ['refund'], approvals: { secret: 'a secret of some length' } })
+    const key = 'guard:approve:remembered'
+    const first = agent.session({ id: 'first', principal: { tenantId: 'acme', userId: 'ada' } })
+    await first.run('go')
+    const snapshot = first.snapshot()
+    const unsigned = await digestOf(['kept', 'acme', 'ada', ['guard:approve', 'refund', { cents: 5 }]])
+    const forged = agent.session({ id: 'forged', principal: { tenantId: 'acme', userId: 'ada' } })
+    forged.restore({ ...snapshot, state: { [key]: [unsigned] } })
+    await forged.run('go')
+    const others = agent.session({ id: 'others', principal: { tenantId: 'globex', userId: 'ada' } })
+    others.restore({ ...snapshot, history: [] })
+    await others.run('go')
+    expect(asked).toEqual(['first', 'forged', 'others'])
   })
 
   it('keeps no argument: what is kept are digests', async () => {

@@ -49,6 +49,17 @@ describe('guard.budget', () => {
     expect((await agent.run('hello')).state['guard:budget:spent']).toBeCloseTo((10 * 100 + 5 * 200) / 1e6, 12)
   })
 
+  it('logs a model whose price nobody knows, once, and what it is charged', async () => {
+    const lines: string[] = []
+    const logger = { warn: (line: string) => void lines.push(line), error() {} }
+    const model = scriptedModel(['hi', 'hi'], { id: 'nobody/knows' })
+    const session = new Agent({ model, logger }).use(budget({ limit: 1.0 })).session()
+    for (let turn = 0; turn < 2; turn++) await session.run('hello')
+    expect(lines).toEqual([
+      '"guard:budget" knows no price of the model "nobody/knows", so its calls are charged $3 and $15 for a million tokens (fallbackPrice). Give its price in prices.',
+    ])
+  })
+
   it('takes nothing for a call of a local Ollama, unless its price is given', async () => {
     const spent = async (prices?: BudgetOptions['prices']) => {
       const model = scriptedModel(['hi'], { id: 'ollama/qwen3:4b' })
@@ -167,7 +178,7 @@ describe('guard.budget', () => {
       break
     }
     await failureOf(run)
-    expect(ledger.balance(account)).toEqual({ spent: 5 + 2, reserved: 0 })
+    expect(ledger.balance(account)).toEqual({ spent: 6 + 2, reserved: 0 })
   })
 
   it('charges what was streamed when a layer outside gives up waiting', async () => {
@@ -183,7 +194,7 @@ describe('guard.budget', () => {
     const { agent } = scene([{ text: 'eightchr', stall: true }], { limit: 10_000, ledger, estimate: cheap })
     const result = await agent.use(impatient).session({ id: 's' }).run('hello')
     expect(result.text).toBe('gave up')
-    expect(ledger.balance(account)).toEqual({ spent: 5 + 2, reserved: 0 })
+    expect(ledger.balance(account)).toEqual({ spent: 6 + 2, reserved: 0 })
   })
 
   it('gives back what it held when the run ends while the ledger answers', async () => {

@@ -35,8 +35,8 @@ describe.each(ways)('where a call was left %s, and another one runs while it com
     const ledger = memoryLedger()
     const layer = budget({ limit: 1000, unit: 'tokens', ledger, estimate }) as Middleware
     const { result } = await leftOnce([layer], { outside })
-    expect([result.text, ledger.balance(account)]).toEqual(['Done.', { spent: 12 + 15, reserved: 0 }])
-    expect(result.state).toMatchObject({ 'guard:budget:spent': 27 })
+    expect([result.text, ledger.balance(account)]).toEqual(['Done.', { spent: 5 + 2 + 15, reserved: 0 }])
+    expect(result.state).toMatchObject({ 'guard:budget:spent': 22 })
   })
 
   it('guard.budget gives back what its ledger reserved too late', async () => {

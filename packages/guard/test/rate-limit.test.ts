@@ -1,4 +1,4 @@
-import type { Middleware } from '@allium/core'
+import { type Middleware, type TurnContext, wait } from '@allium/core'
 import { manualClock } from '@allium/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type RateLimited, type RateStore, rateLimit } from '../src/index.ts'
@@ -44,6 +44,57 @@ describe('guard.rateLimit', () => {
     const { agent } = scene(answers, [rateLimit({ limit: 1, per })])
     await agent.run('1', { session: { principal: { tenantId: 'acme', userId: 'ada', ip: '10.0.0.1' } } })
     expect((await agent.run('2', { session: { principal } })).status).toBe(status)
+  })
+
+  it('gives each tenant the limit of its plan', async () => {
+    const limit = async ({ principal }: TurnContext) => ((principal as { plan: string }).plan === 'team' ? 2 : 0)
+    const { agent, model } = scene(answers, [rateLimit({ limit, per: 'tenant' })])
+    const status = async (plan: string) =>
+      (await agent.run('hi', { session: { principal: { tenantId: plan, plan } } })).reason ?? 'completed'
+    expect([await status('team'), await status('team')]).toEqual(['completed', 'completed'])
+    expect([await status('team'), await status('free')]).toEqual([
+      expect.stringContaining('of 2 turns'),
+      expect.stringContaining('of 0 turns'),
+    ])
+    expect(model.calls).toBe(2)
+  })
+
+  it('fails a turn whose plan has no number, and blocks one whose plan cannot be asked', async () => {
+    const { agent } = scene(answers, [rateLimit({ limit: () => Number.NaN })])
+    await expect(agent.run('hi')).rejects.toMatchObject({ code: 'layer.config' })
+    const broken = scene(answers, [rateLimit({ limit: () => Promise.reject(new Error('down')) })])
+    expect((await broken.agent.run('hi')).code).toBe('guard.failed')
+  })
+
+  it.each(['user', 'tenant'] as const)('names its option key where the %s is missing', async (per) => {
+    const { agent } = scene(answers, [rateLimit({ limit: 1, per })])
+    await expect(agent.run('hi')).rejects.toThrow(/ a key\(ctx\) of its own/)
+  })
+
+  it('takes no place for a call that was left by a throw while it waited', async () => {
+    const clock = manualClock()
+    const consumed: string[] = []
+    const store = (): RateStore => ({
+      consume: (key) => (consumed.push(key) === 1 ? Promise.reject({ msBeforeNext: 50 }) : Promise.resolve()),
+      reward: async () => void consumed.pop(),
+    })
+    const goesOn: Middleware = {
+      name: 'goes-on',
+      model: (_, next) => next().catch(() => wait(100, clock, new AbortController().signal).then(() => 'Sorry.')),
+    }
+    const gone: Middleware = {
+      name: 'gone',
+      model: (_, next) => {
+        next().catch(() => {})
+        throw new Error('gone')
+      },
+    }
+    const limit = rateLimit({ limit: 1, scope: 'model', onLimit: 'wait', store })
+    const { agent } = scene(answers, [goesOn, gone, limit], { clock })
+    const run = agent.run('hi')
+    await clock.advance(150)
+    expect((await run).text).toBe('Sorry.')
+    expect(consumed).toHaveLength(1) // the one that was refused
   })
 
   it('reads the address from the context too, and fails where nobody is named', async () => {

@@ -1,12 +1,13 @@
-import type {
-  ModelContext,
-  ModelResponse,
-  NextFor,
-  RunEnd,
-  ToolContext,
-  ToolResult,
-  TurnContext,
-  Usage,
+import {
+  type ModelContext,
+  type ModelResponse,
+  type NextFor,
+  type RunEnd,
+  type ToolContext,
+  type ToolResult,
+  type TurnContext,
+  type Usage,
+  usageOf,
 } from '@allium/core'
 import { type Chain, inTurn, joined } from './chain.ts'
 import { throughHooks } from './chunks.ts'
@@ -82,11 +83,13 @@ export class LifecycleRun {
     if (onBeforeModel.length > 0) await this.#tune(ctx)
     if (onChunk.length > 0) ctx.pipe(throughHooks(onChunk, this.#ctx))
     this.#ctx.phase = 'modelStream'
-    const before = onUsage.length > 0 ? ctx.usage : undefined
-    const response = await next()
-    if (hasPhase(this.#chain)) this.#expect(ctx, response)
-    if (before !== undefined) await this.#tellUsage(usedSince(before, ctx.usage))
-    return response
+    try {
+      const response = await next()
+      if (hasPhase(this.#chain)) this.#expect(ctx, response)
+      return response
+    } finally {
+      if (onUsage.length > 0) await this.#tellUsage(usageOf(ctx.physicalCalls))
+    }
   }
 
   /** Right around the provider: the call is what is sent. */
@@ -193,16 +196,3 @@ export class LifecycleRun {
 
 const hasPhase = ({ onToolPhaseComplete, onShouldContinue }: Chain): boolean =>
   onToolPhaseComplete.length + onShouldContinue.length > 0
-
-function usedSince(before: Usage, now: Usage): Usage {
-  const { cachedInputTokens, cacheWriteTokens, reasoningTokens } = now
-  const rest = { cachedInputTokens, cacheWriteTokens, reasoningTokens }
-  const used: Usage = {
-    inputTokens: now.inputTokens - before.inputTokens,
-    outputTokens: now.outputTokens - before.outputTokens,
-    calls: now.calls - before.calls,
-  }
-  for (const [key, value] of Object.entries(rest) as [keyof typeof rest, number | undefined][])
-    if (value !== undefined) used[key] = value - (before[key] ?? 0)
-  return used
-}

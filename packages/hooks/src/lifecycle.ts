@@ -38,7 +38,7 @@ export interface Lifecycle<C = unknown> {
   onAfterToolCall?(ctx: HookContext<C>, call: ToolCallOutcome): Awaitable<Nothing>
   /** After all tool calls of an iteration. */
   onToolPhaseComplete?(ctx: HookContext<C>, phase: ToolPhase): Awaitable<Nothing>
-  /** Once for each iteration that used tokens, with what it used. */
+  /** After each model call that used tokens, also one that failed or was left, with what it used. */
   onUsage?(ctx: HookContext<C>, usage: Usage): Awaitable<Nothing>
   /** After the tools of an iteration, before the next one: false ends the loop. */
   onShouldContinue?(ctx: HookContext<C>, phase: ToolPhase): Awaitable<boolean | Nothing>

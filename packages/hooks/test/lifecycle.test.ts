@@ -101,7 +101,15 @@ describe('onUsage', () => {
     const cut = { text: 'x', usage: { inputTokens: 7, outputTokens: 1 }, error: new Error('cut') }
     const hooks = from({ onUsage: (_, usage) => void used.push(usage.inputTokens, usage.outputTokens, usage.calls) })
     await build([cut, { text: 'ok', usage: { inputTokens: 5, outputTokens: 2 } }], [hooks, retry]).agent.run('hi')
-    expect(used).toEqual([5, 2, 2])
+    expect(used).toEqual([13 + 5, 1 + 2, 2]) // the cut one by its estimate
+  })
+
+  it('tells what a call used that was cut', async () => {
+    const used: unknown[] = []
+    const hooks = from({ onUsage: (_, usage) => void used.push(usage) })
+    const { error } = await settled(build([{ text: 'eight ch', cut: true }], [hooks]).agent.run('hi'))
+    expect(error).toMatchObject({ code: 'model.truncated' })
+    expect(used).toEqual([{ inputTokens: 13, outputTokens: 2, calls: 1, estimated: true }])
   })
 
   it('says nothing of an iteration that used no tokens', async () => {

@@ -7,10 +7,8 @@ import {
   type ModelContext,
   type ModelResponse,
   option,
-  ownerOf,
-  sessionKeyOf,
+  sharersOf,
   type TypedMiddleware,
-  tenantOf,
 } from '@allium/core'
 import { Flights, memoryKeyValue } from '@allium/resilience'
 
@@ -19,7 +17,7 @@ export interface CacheOptions {
   store?: KeyValue | undefined
   /** Milliseconds. @default 3_600_000 */
   ttl?: number | undefined
-  /** Who shares answers. `user` is the principal's `userId`, else its `user`; without one, the session. @default 'tenant' */
+  /** Who shares answers. `tenant` and `user` are the principal's `tenantId` and `userId`, else its `tenant` and `user`; without one, it is the session. @default 'tenant' */
   per?: 'tenant' | 'user' | 'session' | undefined
   /** Which calls are cached. @default all */
   when?(ctx: ModelContext): boolean
@@ -106,13 +104,6 @@ export function cache(given: CacheOptions = {}): TypedMiddleware<{}> {
       ctx.logger.warn(`"${as}" could not write its store.`, { error })
     }
   }
-}
-
-function sharersOf(ctx: ModelContext, per: NonNullable<CacheOptions['per']>): unknown[] {
-  const tenant = tenantOf(ctx.principal) ?? null
-  if (per === 'tenant') return ['tenant', tenant]
-  const user = per === 'user' ? ownerOf(ctx.principal) : undefined
-  return user === undefined ? ['session', sessionKeyOf(ctx)] : ['user', tenant, user]
 }
 
 /** Ended by itself: not at its length, by a filter, or in an error. What a layer said in the place of a model, such as a budget, is no answer to keep. */

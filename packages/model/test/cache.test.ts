@@ -84,6 +84,12 @@ describe('model.cache', () => {
     expect([await calls('tenant'), await calls('user'), await calls('session')]).toEqual([1, 2, 3])
   })
 
+  it('shares nothing between sessions whose tenant nobody knows', async () => {
+    const { ask, model } = scene(['1', '2', '3'])
+    for (const principal of [{ userId: 'dana' }, { userId: 'hank' }, undefined]) await ask('hi', principal as never)
+    expect(model.calls).toBe(3)
+  })
+
   it('shares no answer between a user and a session that has the id of that user', async () => {
     const { agent, model } = scene(['for dana', 'for nobody known'], { per: 'user' })
     await agent.session({ principal: acme }).run('hi')

@@ -11,7 +11,7 @@ function scene(layers: readonly unknown[], steps: ScriptedStep[]) {
   const agent = new Agent({ model, clock, logger: { warn() {}, error() {} } })
   agent.use([leaves(50), ...(layers as Middleware[]), lingers(500)])
   const ask = async (until: number) => {
-    const run = agent.run('hi')
+    const run = agent.run('hi', { session: { principal: { tenantId: 'acme' } } })
     for (let ms = 0; ms < until; ms += 10) await clock.advance(10)
     return run
   }

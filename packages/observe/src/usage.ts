@@ -2,15 +2,16 @@ import {
   addUsage,
   defineMiddleware,
   layerOptions,
-  type ModelResponse,
+  type ModelContext,
   noUsage,
   option,
+  type PhysicalCall,
   sum,
   type TypedMiddleware,
   type Usage,
   withState,
 } from '@allium/core'
-import { createPricing, type Prices } from '@allium/prices'
+import { createPricing, type Prices, tellUnpriced } from '@allium/prices'
 
 export interface UsageOptions<Name extends string = string> {
   /** Prices of one's own before those of the public list. Models of Ollama are free, unless they are named here. */
@@ -49,6 +50,7 @@ export function usage<Name extends string = 'observe:usage'>(
 ): TypedMiddleware<UsageState<Name>> {
   const { prices, as = 'observe:usage' as Name } = readOptions(given)
   const costOf = createPricing(prices)
+  const unpriced = tellUnpriced(as, 'its cost is left out')
   const keys = { tokens: `${as}:tokens`, cost: `${as}:cost`, unpriced: `${as}:unpriced`, models: `${as}:models` }
 
   const layer = defineMiddleware<Record<string, unknown>>({
@@ -63,32 +65,25 @@ export function usage<Name extends string = 'observe:usage'>(
       [keys.models]: { default: {}, reducer: plusModel },
     },
     async model(ctx, next) {
-      let model = ctx.model
-      let used: Usage = { ...noUsage(), calls: 1 }
       try {
-        const response = await next()
-        model = response.model
-        used = countsOf(response)
-        return response
+        return await next()
       } finally {
-        if (used.calls > 0) {
-          const cost = await costOf(model, used).catch(() => undefined)
-          ctx.state[keys.tokens] = used
-          if (cost === undefined) ctx.state[keys.unpriced] = 1
-          else ctx.state[keys.cost] = cost
-          ctx.state[keys.models] = [model, { ...used, cost }]
-        }
+        for (const call of ctx.physicalCalls) await count(ctx, call)
       }
     },
   })
   return withState<UsageState<Name>>(layer)
-}
 
-/** The counts alone, whatever else a provider or a layer put beside them. */
-function countsOf({ usage }: ModelResponse): Usage {
-  const counts = noUsage()
-  addUsage(counts, usage)
-  return counts
+  async function count({ state, logger }: ModelContext<Record<string, unknown>>, call: PhysicalCall): Promise<void> {
+    const { model, usage } = call
+    const cost = await costOf(model, usage).catch(() => undefined)
+    state[keys.tokens] = usage
+    if (cost === undefined) {
+      state[keys.unpriced] = 1
+      unpriced(logger, model)
+    } else state[keys.cost] = cost
+    state[keys.models] = [model, { ...usage, cost }]
+  }
 }
 
 function plus(total: Usage, more: Usage): Usage {

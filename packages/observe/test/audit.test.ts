@@ -441,6 +441,17 @@ describe('observe.auditFile', () => {
       expect((await stat(path)).mode & 0o777).toBe(0o600)
     }))
 
+  it('takes the path of a file, to write to and to verify', () =>
+    inFolder(async (path) => {
+      for (let process = 0; process < 2; process++) {
+        const { session, agent } = audited({ sink: path })
+        await session.run('go')
+        await agent.dispose()
+      }
+      expect(await verify(path)).toMatchObject({ ok: true, records: 16 })
+      await expect(verify(`${path}x`)).rejects.toThrow('ENOENT')
+    }))
+
   it('takes off a record that a crash has cut in two, and goes on behind the last whole one', () =>
     inFolder(async (path) => {
       await audited({ sink: auditFile(path, { fsync: false }) }).session.run('go')

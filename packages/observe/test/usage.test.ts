@@ -50,6 +50,27 @@ describe('observe.usage', () => {
     expect(session.state['observe:usage:cost']).toBe(20)
   })
 
+  it('logs a model whose price nobody knows, once', async () => {
+    const lines: string[] = []
+    const logger = { warn: (line: string) => void lines.push(line), error() {} }
+    const model = scriptedModel(['a', 'b'], { id: 'nobody/knows' })
+    const session = new Agent({ model, logger }).use(usage()).session()
+    for (let turn = 0; turn < 2; turn++) await session.run('hello')
+    expect(lines).toEqual([
+      '"observe:usage" knows no price of the model "nobody/knows", so its cost is left out. Give its price in prices.',
+    ])
+  })
+
+  it('takes a failed call for free that came to nothing, and a cut one by its estimate', async () => {
+    const session = agentOf([new Error('down'), { text: 'eight ch', cut: true }]).session()
+    for (let turn = 0; turn < 2; turn++) await session.run('hello').catch(() => {})
+    expect(session.state).toMatchObject({
+      'observe:usage:unpriced': 0,
+      'observe:usage:cost': 17 + 2 * 2,
+      'observe:usage:tokens': { inputTokens: 17, outputTokens: 2, calls: 2, estimated: true },
+    })
+  })
+
   it('takes a model of Ollama for free', async () => {
     const { state } = await agentOf([]).run('hello', { model: scriptedModel(['hi'], { id: 'ollama/qwen3:4b' }) })
     expect(state).toMatchObject({ 'observe:usage:cost': 0, 'observe:usage:unpriced': 0 })

@@ -9,7 +9,7 @@ import { publicList } from './public-list.ts'
  */
 export type Prices = Readonly<Record<string, Price>> | ((model: string, usage: Usage) => number | undefined)
 
-/** What a model's usage costs in USD; undefined where nobody knows its price. */
+/** What a model's usage costs in USD; undefined where nobody knows its price. A call without tokens, which failed before its first chunk, costs nothing. */
 export type CostOf = (model: string, usage: Usage) => Promise<number | undefined>
 
 /**
@@ -24,6 +24,7 @@ export type CostOf = (model: string, usage: Usage) => Promise<number | undefined
 export function createPricing(prices: Prices = {}): CostOf {
   list.load().catch(() => {}) // it fails again, and is told, where it is asked
   return async (model, usage) => {
+    if (usage.inputTokens + usage.outputTokens === 0) return 0
     const given = typeof prices === 'function' ? prices(model, usage) : fromTable(prices, model, usage)
     if (given !== undefined) return given
     if (splitModelId(model).providerId === 'ollama') return 0

@@ -4,12 +4,10 @@ import {
   type KeyValue,
   layerOptions,
   option,
-  ownerOf,
   type Part,
-  sessionKeyOf,
+  sharersOf,
   type ToolContext,
   type TypedMiddleware,
-  tenantOf,
 } from '@allium/core'
 import { Flights, memoryKeyValue } from '@allium/resilience'
 
@@ -134,13 +132,6 @@ export function cache(given: CacheOptions): TypedMiddleware<{}> {
 /** What a person approved is that one call. */
 function needsApproval({ tool, approval }: ToolContext): boolean {
   return tool.requireApproval || approval !== undefined
-}
-
-function sharersOf(ctx: ToolContext, per: NonNullable<CacheOptions['per']>): unknown[] {
-  const tenant = tenantOf(ctx.principal)
-  if (per === 'tenant' && tenant !== undefined) return ['tenant', tenant]
-  const user = per === 'user' ? ownerOf(ctx.principal) : undefined
-  return user === undefined ? ['session', sessionKeyOf(ctx)] : ['user', tenant ?? null, user]
 }
 
 declare module '@allium/core' {

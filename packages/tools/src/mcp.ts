@@ -1,6 +1,7 @@
 import {
   defineMiddleware,
   layerOptions,
+  messageOf,
   misconfigured,
   option,
   type ToolExecution,
@@ -69,7 +70,7 @@ const readOptions = layerOptions<EveryOption>('tools:mcp', {
  * its own. What a server says is as untrusted as any tool output: put `guard.policy` or `guard.approve` around it.
  *
  * @throws AlliumError `layer.config` for options that make no sense
- * @throws AlliumError (from `init()`) `mcp.unreachable`, `mcp.not_installed`, `tool.duplicate`
+ * @throws AlliumError (from `init()`) `mcp.unreachable`, `mcp.not_installed`
  * @example
  * agent.use(tools.mcp({ name: 'files', command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] }))
  */
@@ -97,8 +98,12 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
       try {
         await connection.open()
         for (const tool of toolbox.tools(connection)) {
-          ctx.registerTool(tool)
-          own.add(tool.name)
+          try {
+            ctx.registerTool(tool)
+            own.add(tool.name)
+          } catch (error) {
+            toolbox.leftOut(tool.name, messageOf(error).replace(/\.$/, ''))
+          }
         }
         await next()
       } finally {

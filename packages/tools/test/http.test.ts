@@ -219,7 +219,13 @@ describe('tools.http, private addresses (fault 30)', () => {
     'fe80::1',
     '168.63.129.16',
     '100.100.100.200',
+    '192.0.0.192',
     'fd00:ec2::254',
+    'fd20:ce::254',
+    '64:ff9b::a9fe:a9fe',
+    '64:ff9b:1::a9fe:a9fe',
+    '2002:a9fe:a9fe::1',
+    '2001:0:a9fe:a9fe::1',
   ])('lets nobody reach the metadata of a cloud, not even by a host that may be private: %s', async (address) => {
     const lookup = async () => [address]
     const { result } = await ask({ hosts: [], allowPrivate: ['inside.test'], lookup }, 'http://inside.test/')
@@ -320,6 +326,27 @@ describe('tools.http, answers', () => {
     expect(content).toContain('You sent [secret].')
     expect(JSON.stringify(model.requests)).not.toContain(secret)
     expect(content).not.toContain('sk-1234567890')
+  })
+
+  it.each<[string, (secret: string) => string]>([
+    ['escaped in a URL', (text) => encodeURIComponent(text)],
+    ['escaped twice', (text) => encodeURIComponent(encodeURIComponent(text))],
+    ['in small letters', (text) => encodeURIComponent(text).replace(/%../g, (code) => code.toLowerCase())],
+    ['in JSON', (text) => JSON.stringify({ text })],
+    ['in JSON within JSON', (text) => JSON.stringify(JSON.stringify({ text }))],
+    [
+      'in escapes of JSON',
+      (text) => [...text].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+    ],
+    ['as it is', (text) => text],
+  ])('shows the model no header %s', async (_, write) => {
+    const token = 'ab"c+de/fg\\hi==%41'
+    const body = `It was ${write(token)}, was it not?`
+    const server = await serveText(body)
+    const headers = { [server.url]: { authorization: `Bearer ${token}` } }
+    const { content } = await ask({ hosts: [], allowPrivate: [server.at], headers }, server.url)
+    const shown = String(content).split('It was ')[1]
+    expect(shown).toMatch(/^\W*(text)?\W*\[secret\]\W*, was it not\?$/)
   })
 
   it.each([404, 503])(

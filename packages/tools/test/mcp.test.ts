@@ -70,7 +70,7 @@ describe.each(kinds)('tools.mcp over %s', (kind) => {
     })
     const tools = model.requests[0]?.tools ?? []
     expect(tools.map(({ name }) => name)).toEqual(
-      ['add', 'media', 'fail', 'refuse', 'wrong', 'slow', 'die', 'env', 'pid', 'change', 'files_read'].map(
+      ['add', 'media', 'fail', 'refuse', 'wrong', 'slow', 'die', 'env', 'pid', 'storm', 'change', 'files_read'].map(
         (name) => `srv__${name}`,
       ),
     )
@@ -325,6 +325,63 @@ describe('tools.mcp', () => {
     const { call } = agentWith({ url, headers: async () => ({ 'x-token': `token-${++asked}` }) })
     await call('fail')
     expect(new Set(requests.map((headers) => headers['x-token'])).size).toBe(requests.length)
+  })
+
+  it('asks for the headers of each principal, of a call and of its cancellation, and of nobody for the listing', async () => {
+    const { url, requests } = await httpServer()
+    const headers = (principal: unknown) => ({ 'x-user': (principal as { userId?: string })?.userId ?? 'nobody' })
+    const { run } = agentWith({ url, headers })
+    const as = (userId: string) => ({ session: { principal: { tenantId: 'acme', userId } } })
+    const late = new AbortController()
+    const slow = run('srv__slow', {}, { ...as('eve'), signal: late.signal }).catch(() => {})
+    await vi.waitFor(() => expect(http?.notes).toContain('begun'))
+    // The first one gets the answer that the script has for eve.
+    for (const userId of ['ada', 'bob', 'ada']) await run('srv__fail', {}, as(userId))
+    late.abort()
+    await slow
+    await vi.waitFor(() => expect(http?.notes.join()).toContain('cancelled'))
+    const users = requests.map((headers) => headers['x-user'])
+    expect(users.filter((user) => user !== 'nobody')).toEqual(['eve', 'bob', 'ada', 'eve'])
+    expect(users[0]).toBe('nobody')
+  })
+
+  it('leaves out tools that an agent cannot have, names them, and has the others', async () => {
+    const { url, shelf } = await httpServer()
+    let deep: object = { type: 'string' }
+    for (let i = 0; i < 3_000; i++) deep = { type: 'array', items: deep }
+    const inputSchema = { type: 'object' }
+    shelf.more = [
+      { name: 'files.read', description: 'Collides', inputSchema },
+      { name: 'deep', description: 'Too deep', inputSchema: { type: 'object', properties: { deep } } },
+      { name: 'own', description: 'Has the name of another tool', inputSchema },
+    ] as never
+    const own: Middleware = {
+      name: 'own',
+      tools: [{ name: 'srv__own', description: 'Own', jsonSchema: {}, execute: () => 'own' }],
+    }
+    const { call, log } = agentWith({ url }, { layers: [own] })
+    expect([(await call('own'))?.content, (await call('add', { a: 1, b: 2 }))?.content]).toEqual([
+      'own',
+      'The sum is 3.',
+    ])
+    const left = log.filter((line) => line.includes('left out'))
+    expect(left).toEqual([
+      expect.stringMatching(/"files\/read".*called "srv__files_read" here, as "files\/read", "files.read" are/),
+      expect.stringMatching(/"files.read"/),
+      expect.stringMatching(/"deep" of the MCP server "srv" is left out: its schema is nested more than/),
+      expect.stringMatching(/"srv__own".*"srv__own" is registered twice/),
+    ])
+  })
+
+  it('lists the tools few times for a server that says often that they changed', async () => {
+    const { url, shelf } = await httpServer()
+    const { call, agent } = agentWith({ url })
+    await agent.init()
+    const before = shelf.listed ?? 0
+    expect((await call('storm'))?.content).toBe('stormed')
+    await vi.waitFor(() => expect(shelf.listed).toBeGreaterThan(before))
+    // Two pages each: the one that the first notice began, and at the most one behind it.
+    expect((shelf.listed ?? 0) - before).toBeLessThanOrEqual(4)
   })
 
   it('hands a child only the variables that are named', async () => {

@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { createOpenAI } from '@ai-sdk/openai'
-import type { Ledger, SessionStore } from '@allium/core'
+import { type Ledger, type SessionStore, tenantOf } from '@allium/core'
 import type { Meter, Tracer } from '@opentelemetry/api'
 import { z } from 'zod'
 import { Agent, fromAiSdk, guard, memory, model, observe, tools } from '../../src/index.ts'
 import { metrics, trace } from '../../src/otel.ts'
-import { inputGuess } from './provider.ts'
 
 const mcpServer = fileURLToPath(new URL('../mcp.child.mjs', import.meta.url))
 
@@ -29,10 +28,12 @@ export interface Parts {
   did(sessionId: string, name: string): void
   /** Each piece of text, as it comes from the provider. */
   heard(sessionId: string, delta: string): void
+  /** What a call sent whose provider never told its usage, in tokens. */
+  cut(tenant: string | undefined, inputTokens: number): void
 }
 
 /** An agent with every layer of every pack, in the order that the documentation recommends. */
-export function everyLayer({ url, folder, ledger, store, audit, tracer, meter, log, write, did, heard }: Parts) {
+export function everyLayer({ url, folder, ledger, store, audit, tracer, meter, log, write, did, heard, cut }: Parts) {
   const openai = createOpenAI({ baseURL: url, apiKey: 'none' })
   const named = (id: string) => fromAiSdk(openai.chat(id))
   const budget = () =>
@@ -41,7 +42,7 @@ export function everyLayer({ url, folder, ledger, store, audit, tracer, meter, l
       unit: 'tokens',
       per: 'tenant',
       ledger,
-      estimate: () => ({ inputTokens: inputGuess, outputTokens: 50 }),
+      estimate: () => ({ inputTokens: 100, outputTokens: 50 }),
     })
   const onion = observe.onion({ turns: 20 })
 
@@ -88,6 +89,19 @@ export function everyLayer({ url, folder, ledger, store, audit, tracer, meter, l
     .use(guard.concurrency({ limit: 6, perTenant: 3 }))
     .use(metrics({ meter }))
     .use(budget())
+    .use({
+      name: 'cuts',
+      innermost: true,
+      inherit: true,
+      async model(ctx, next) {
+        try {
+          return await next()
+        } finally {
+          for (const { usage } of ctx.physicalCalls)
+            if (usage.estimated) cut(tenantOf(ctx.principal), usage.inputTokens)
+        }
+      },
+    })
     .use({
       name: 'ear',
       innermost: true,

@@ -17,9 +17,6 @@ export type Wire =
 /** How the text of a stream ends that stays open. */
 export const lastOfStall = '…'
 
-/** What is charged for a call that never told its usage: this input, and a token for four characters of output. */
-export const inputGuess = 100
-
 /**
  * A provider that speaks OpenAI's chat format on this machine. A request says in its last user message which script it
  * goes by, as `#7`; it counts for itself what it served and what that cost.
@@ -89,7 +86,7 @@ function serve(response: ServerResponse, wire: Wire, n: number): number {
   const text = 'say' in wire ? wire.say : 'cut' in wire ? wire.cut : 'stall' in wire ? wire.stall : ''
   for (let i = 0; i < text.length; i += 5) delta({ content: text.slice(i, i + 5) })
   if ('cut' in wire) response.end()
-  if ('cut' in wire || 'stall' in wire) return inputGuess + Math.ceil(text.length / 4)
+  if ('cut' in wire || 'stall' in wire) return Math.ceil(text.length / 4) // what was sent is the agent's own estimate
   if ('calls' in wire)
     for (const [index, { name, args }] of wire.calls.entries())
       delta({ tool_calls: [call(index, `call_${n}_${index}`, name, JSON.stringify(args))] })

@@ -54,6 +54,7 @@ export async function world() {
       hear('log', JSON.stringify(record))
     },
     write: (line) => hear('console', line),
+    cut: (tenant = '', inputTokens) => void server.tokens.set(tenant, (server.tokens.get(tenant) ?? 0) + inputTokens),
     heard(sessionId, delta) {
       if (delta.endsWith(lastOfStall)) setImmediate(() => leaves.get(sessionId)?.())
     },

@@ -3,6 +3,7 @@ import type { RunResult } from '../loop/run-result.ts'
 import type { Input } from '../messages/message.ts'
 import type { ToolAttempt } from '../rings/tool/context.ts'
 import { toolAttemptOf } from '../rings/tool/context.ts'
+import { followSignal } from '../seams/follow-signal.ts'
 import type { RunOptions } from '../session/options.ts'
 import type { SuspendRequest } from '../state/snapshot.ts'
 import type { ToolExecution } from '../tool/tool.ts'
@@ -36,8 +37,11 @@ export async function delegate<S>(
     call.suspend(core, request, undefined, { agent: agent.name, snapshot: session.snapshot() })
   try {
     if (before !== undefined) session.restore(before)
-    const run = { ...options, signal: both(ctx.signal, options.signal) }
-    const result = await (before === undefined ? session.run(input, run) : session.resume(decisions ?? {}, run))
+    const { signal } = ctx
+    const asked = { ...options, signal: both(signal, options.signal) }
+    const run = before === undefined ? session.run(input, asked) : session.resume(decisions ?? {}, asked)
+    const release = followSignal(signal, () => core.$turn.life.grace.outlasted(run))
+    const result = await run.finally(release)
     if (result.status !== 'suspended') return result
     wait({})
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Tokens and calls. What a provider did not tell, or told as nonsense, counts as 0. */
+/** Tokens and calls. */
 export interface Usage {
   inputTokens: number
   outputTokens: number
@@ -10,23 +10,29 @@ export interface Usage {
   reasoningTokens?: number
   /** Physical calls of a provider, retries included; counted by the core. */
   calls: number
+  /**
+   * Some of it is estimated: the stream of a call was cut behind its first chunk, or its provider told no count. A call that
+   * failed before its first chunk has no tokens, and is no estimate.
+   */
+  estimated?: true
 }
 
 export function noUsage(): Usage {
   return { inputTokens: 0, outputTokens: 0, calls: 0 }
 }
 
-/** A provider's usage with every count a whole number that is not negative. */
+/** A provider's usage with every count a whole number that is not negative; what it did not tell, or told as nonsense, is 0. */
 export function cleanUsage(given: Partial<Usage> | undefined, calls: number): Usage {
   const usage: Usage = { inputTokens: count(given?.inputTokens), outputTokens: count(given?.outputTokens), calls }
   if (given?.cachedInputTokens !== undefined) usage.cachedInputTokens = count(given.cachedInputTokens)
   if (given?.cacheWriteTokens !== undefined) usage.cacheWriteTokens = count(given.cacheWriteTokens)
   if (given?.reasoningTokens !== undefined) usage.reasoningTokens = count(given.reasoningTokens)
+  if (given?.estimated === true) usage.estimated = true
   return usage
 }
 
 /** Adds `more` to `total` in place. */
-export function addUsage(total: Usage, more: Usage): void {
+export function addUsage(total: Usage, more: Readonly<Usage>): void {
   total.inputTokens += more.inputTokens
   total.outputTokens += more.outputTokens
   total.calls += more.calls
@@ -35,6 +41,14 @@ export function addUsage(total: Usage, more: Usage): void {
   if (more.cacheWriteTokens !== undefined)
     total.cacheWriteTokens = (total.cacheWriteTokens ?? 0) + more.cacheWriteTokens
   if (more.reasoningTokens !== undefined) total.reasoningTokens = (total.reasoningTokens ?? 0) + more.reasoningTokens
+  if (more.estimated === true) total.estimated = true
+}
+
+/** What several calls have used, such as `ctx.physicalCalls`. */
+export function usageOf(calls: readonly { readonly usage: Readonly<Usage> }[]): Usage {
+  const total = noUsage()
+  for (const { usage } of calls) addUsage(total, usage)
+  return total
 }
 
 function count(value: unknown): number {

@@ -24,6 +24,19 @@ export function sessionKeyOf({ principal, owner, sessionId }: SessionPlace): str
   return JSON.stringify([tenantOf(principal) ?? '', owner ?? '', sessionId])
 }
 
+/**
+ * Who shares what is kept per tenant, user or session, for a key in a store. Who is not known shares with nobody: without the
+ * tenant or user that it is kept for, it is the session's.
+ *
+ * @throws AlliumError `session.principal` as {@link tenantOf}
+ */
+export function sharersOf(place: SessionPlace, per: 'tenant' | 'user' | 'session'): readonly unknown[] {
+  const tenant = tenantOf(place.principal)
+  if (per === 'tenant' && tenant !== undefined) return ['tenant', tenant]
+  const user = per === 'user' ? ownerOf(place.principal) : undefined
+  return user === undefined ? ['session', sessionKeyOf(place)] : ['user', tenant ?? null, user]
+}
+
 /** What a context tells of its session. */
 export interface SessionPlace {
   readonly principal: unknown

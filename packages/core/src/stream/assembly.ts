@@ -2,6 +2,7 @@ import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import type { Message, Part, ReasoningPart, TextPart } from '../messages/message.ts'
 import type { ContentChunk, ReasoningDelta, TextDelta, ToolInputStart } from '../model/chunk.ts'
+import type { Size } from '../model/estimate.ts'
 import type { ToolCall } from '../model/response.ts'
 import { parseArgs } from '../model/tool-args.ts'
 
@@ -74,6 +75,16 @@ export class Assembly {
   }
   get reasoning(): string | undefined {
     return this.#reasoning
+  }
+
+  /** How much was said, calls that are not whole included. */
+  get size(): Size {
+    let chars = this.text.length + (this.#reasoning?.length ?? 0)
+    let files = 0
+    for (const block of this.#blocks)
+      if ('call' in block) chars += block.call.json.length
+      else if (block.part.type === 'file') files++
+    return { chars, files }
   }
 
   /** Whether a tool input with this id has begun. */

@@ -144,7 +144,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ],
   ],
   'rings/model/provider-call.ts': [
-    ['    turn.countCall()\n', '', 'physical calls are not counted'],
+    ['    this.#count()\n    this.#reading.begin()', '    this.#reading.begin()', 'physical calls are not counted'],
     [
       "    if (!isOpen(core)) return\n    if ('callId' in chunk)",
       "    if ('callId' in chunk)",

@@ -14,12 +14,13 @@ import {
 import { detailOf, decisionOf as endOf } from '../failure.ts'
 import { placeOf } from '../place.ts'
 import { type AuditHead, Chain, type Patience } from './chain.ts'
+import type { AuditFile } from './file.ts'
 import { type AuditFields, Content, decisionOf, errorFields, settled, textsOf } from './record.ts'
 import { digestWith } from './seal.ts'
-import { type AuditSinkInput, toSink } from './sink.ts'
+import { type AuditSinkInput, toSink } from './to-sink.ts'
 
 export interface AuditOptions {
-  /** Takes the records, one line each: `auditFile(path)`, a database, a function. */
+  /** Takes the records, one line each: the path of a file, as `auditFile(path)` is, a database, a function. */
   sink: AuditSinkInput
   /** Whether inputs, arguments, results, answers and error messages are kept. Else their digests are. @default false */
   content?: boolean | undefined
@@ -42,8 +43,8 @@ export interface Audit extends TypedMiddleware<{}> {
 
 const readOptions = layerOptions<AuditOptions>('observe:audit', {
   sink: option.required(
-    option.either(option.fn, option.object),
-    'auditFile(path), a function, or an object that appends',
+    option.either(option.text, option.fn, option.object),
+    'the path of a file, a function, or an object that appends',
   ),
   content: option.flag,
   secret: option.any,
@@ -59,7 +60,7 @@ const readOptions = layerOptions<AuditOptions>('observe:audit', {
  * tool call is on record before it runs; what a sub-agent does is on its parent's record.
  *
  * @example
- * agent.use(observe.audit({ sink: observe.auditFile('audit.jsonl') }))
+ * agent.use(observe.audit({ sink: 'audit.jsonl' }))
  */
 export function audit(given: AuditOptions): Audit {
   const options = readOptions(given)
@@ -70,7 +71,8 @@ export function audit(given: AuditOptions): Audit {
       'was given a secret that is undefined, and would sign nothing. Is its variable set? Without a secret, leave it out.',
     )
   const digest = digestWith(secret)
-  const chain = new Chain(toSink(sink), digest)
+  const to = toSink(sink)
+  const chain = new Chain(to, digest)
 
   const layer = defineMiddleware({
     name: as,
@@ -79,6 +81,8 @@ export function audit(given: AuditOptions): Audit {
     async agent(ctx, next) {
       await next()
       await within(chain.flush(), timeout, ctx.clock).catch(() => {})
+      // A file of its own; it opens again where another agent writes on.
+      if (typeof sink === 'string') await (to as AuditFile).close().catch(() => {})
     },
     async turn(ctx, next) {
       ctx.onEnd(({ status, reason, error, usage }) =>

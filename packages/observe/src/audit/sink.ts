@@ -5,10 +5,3 @@ export interface AuditSink {
   /** The last record that it keeps, if any: a chain that was begun by another process goes on from it. */
   last?(): string | undefined | Promise<string | undefined>
 }
-
-/** A sink, or what takes each line. */
-export type AuditSinkInput = AuditSink | ((line: string) => unknown)
-
-export function toSink(given: AuditSinkInput): AuditSink {
-  return typeof given === 'function' ? { append: given } : given
-}

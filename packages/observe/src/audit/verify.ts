@@ -1,7 +1,8 @@
 import type { AuditHead } from './chain.ts'
+import { auditFile } from './file.ts'
 import { digestWith, genesis, unseal } from './seal.ts'
 
-/** Records to check: a text of lines, the lines, or something that gives them, such as `auditFile(path)`. */
+/** Records to check: the path of a file, a text of lines, the lines, or something that gives them, such as `auditFile(path)`. */
 export type AuditSource =
   | string
   | Iterable<string>
@@ -41,7 +42,7 @@ export interface Verification {
  * kept elsewhere to see that, and to see a cut tail.
  *
  * @example
- * const { ok, firstBad } = await observe.verify(observe.auditFile('audit.jsonl'), { head })
+ * const { ok, firstBad } = await observe.verify('audit.jsonl', { head })
  */
 export async function verify(
   source: AuditSource,
@@ -70,6 +71,12 @@ export async function verify(
 }
 
 function linesOf(source: AuditSource): Iterable<string> | AsyncIterable<string> {
+  if (typeof source === 'string' && isPath(source)) return auditFile(source).lines()
   if (typeof source === 'string') return source === '' ? [] : source.replace(/\n$/, '').split('\n')
   return 'lines' in source ? source.lines() : source
+}
+
+/** Records are objects, and no name of a file has line breaks. */
+function isPath(text: string): boolean {
+  return text !== '' && !text.startsWith('{') && !text.includes('\n')
 }

@@ -21,14 +21,16 @@ export function serverAttributes({ server }: ModelContext): Attributes {
   return given({ [names.serverAddress]: server?.address, [names.serverPort]: server?.port })
 }
 
-export function responseAttributes({ finishReason, usage, model, responseId }: ModelResponse): Attributes {
-  const slash = model.indexOf('/')
+export function responseAttributes({ finishReason, model, responseId }: ModelResponse): Attributes {
   return {
     ...given({ [names.responseId]: responseId }),
-    [names.responseModel]: model.slice(slash + 1),
+    ...responseModel(model),
     [names.finishReasons]: [finishReasonOf(finishReason)],
-    ...usageAttributes(usage),
   }
+}
+
+export function responseModel(model: string): Attributes {
+  return { [names.responseModel]: model.slice(model.indexOf('/') + 1) }
 }
 
 export function usageAttributes(usage: Usage): Attributes {
@@ -38,6 +40,7 @@ export function usageAttributes(usage: Usage): Attributes {
     [names.cacheReadTokens]: usage.cachedInputTokens,
     [names.cacheWriteTokens]: usage.cacheWriteTokens,
     [names.reasoningTokens]: usage.reasoningTokens,
+    [ownNames.estimated]: usage.estimated,
   })
 }
 

@@ -1,11 +1,18 @@
-import { defineMiddleware, layerOptions, type ModelResponse, option, type TypedMiddleware } from '@allium/core'
+import {
+  defineMiddleware,
+  layerOptions,
+  type ModelResponse,
+  option,
+  type PhysicalCall,
+  type TypedMiddleware,
+} from '@allium/core'
 import { type Attributes, metrics as api, type Histogram, type Meter } from '@opentelemetry/api'
 import { errorType } from '../error-type.ts'
 import { decisionOf } from '../failure.ts'
 import { knownTool } from '../known-tool.ts'
 import { quietly } from '../quietly.ts'
 import { firstChunkOf, stopwatch } from '../stopwatch.ts'
-import { responseAttributes } from './call-attributes.ts'
+import { responseModel } from './call-attributes.ts'
 import { modelAttributes } from './model-attributes.ts'
 import { metricNames, names, ownNames } from './names.ts'
 
@@ -66,6 +73,8 @@ export function metrics(given: MetricsOptions = {}): TypedMiddleware<{}> {
       } catch (error) {
         record((all) => all.operations, ms(), { ...about, [names.errorType]: typeOf(error) })
         throw error
+      } finally {
+        quietly(() => used(ctx.physicalCalls, about))
       }
     },
     async tool(ctx, next) {
@@ -87,13 +96,20 @@ export function metrics(given: MetricsOptions = {}): TypedMiddleware<{}> {
   })
 
   function answered(response: ModelResponse, asked: Attributes, ms: Times): void {
-    const { [names.responseModel]: model } = responseAttributes(response)
-    const about = { ...asked, [names.responseModel]: model }
+    const about = { ...asked, ...responseModel(response.model) }
     record((all) => all.operations, ms.whole, about)
     record((all) => all.firstChunks, ms.firstChunk, about)
-    const { inputTokens, outputTokens } = response.usage
-    instruments().tokens.record(inputTokens, { ...about, [names.tokenType]: 'input' })
-    instruments().tokens.record(outputTokens, { ...about, [names.tokenType]: 'output' })
+  }
+
+  /** A call that came to nothing used none. */
+  function used(calls: readonly PhysicalCall[], asked: Attributes): void {
+    for (const { model, usage } of calls) {
+      const { inputTokens, outputTokens, estimated } = usage
+      if (inputTokens + outputTokens === 0) continue
+      const about = { ...asked, ...responseModel(model), ...(estimated === true && { [ownNames.estimated]: true }) }
+      instruments().tokens.record(inputTokens, { ...about, [names.tokenType]: 'input' })
+      instruments().tokens.record(outputTokens, { ...about, [names.tokenType]: 'output' })
+    }
   }
 
   function record(which: (all: Instruments) => Histogram, ms: number | undefined, about: Attributes): void {

@@ -54,4 +54,5 @@ export const ownNames = {
   status: 'allium.status',
   attempt: 'allium.attempt',
   tenant: 'allium.tenant',
+  estimated: 'allium.usage.estimated',
 } as const

@@ -11,6 +11,7 @@ import {
   type TurnContext,
   type TypedMiddleware,
   tenantOf,
+  usageOf,
 } from '@allium/core'
 import {
   type Attributes,
@@ -90,6 +91,7 @@ export function trace(given: TraceOptions = {}): TypedMiddleware<{}> {
         quietly(() => call && failed(call, error))
         throw error
       } finally {
+        quietly(() => call?.span.setAttributes(usageAttributes(usageOf(ctx.physicalCalls))))
         quietly(() => call?.span.setAttributes(serverAttributes(ctx)).end())
       }
     },

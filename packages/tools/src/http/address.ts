@@ -14,12 +14,19 @@ export class AddressCheck {
   constructor(node: Node) {
     this.#node = node
     this.#never = new node.net.BlockList()
-    // Metadata of clouds: link-local, Azure, Alibaba, AWS by IPv6. A host of allowPrivate is not there either.
+    // Metadata of clouds: link-local, Azure, Alibaba, Oracle, AWS and Google by IPv6. A host of allowPrivate is not there either.
     this.#never.addSubnet('169.254.0.0', 16, 'ipv4')
     this.#never.addSubnet('fe80::', 10, 'ipv6')
     this.#never.addAddress('168.63.129.16', 'ipv4')
     this.#never.addAddress('100.100.100.200', 'ipv4')
+    this.#never.addAddress('192.0.0.192', 'ipv4')
     this.#never.addAddress('fd00:ec2::254', 'ipv6')
+    this.#never.addAddress('fd20:ce::254', 'ipv6')
+    // Ways to IPv4 addresses: NAT64 (RFC 6052, RFC 8215), 6to4 (RFC 3056), Teredo (RFC 4380).
+    this.#never.addSubnet('64:ff9b::', 96, 'ipv6')
+    this.#never.addSubnet('64:ff9b:1::', 48, 'ipv6')
+    this.#never.addSubnet('2002::', 16, 'ipv6')
+    this.#never.addSubnet('2001::', 32, 'ipv6')
     // IPv4-compatible addresses, which the library takes for public ones.
     this.#never.addSubnet('::', 96, 'ipv6')
   }

@@ -1,4 +1,5 @@
 import { misconfigured } from '@allium/core'
+import { hide } from '../hide.ts'
 
 /** Headers with keys and tokens: each goes to its own origin, and no text that leaves has them. */
 export class HeadersByOrigin {
@@ -17,7 +18,7 @@ export class HeadersByOrigin {
       for (const value of Object.values(headers)) for (const word of [value, ...value.split(/\s+/)]) secrets.add(word)
     }
     // "Basic" alone, or a version, is no secret; a text without it could not be read.
-    this.#secrets = [...secrets].filter(({ length }) => length >= 8).sort((a, b) => b.length - a.length)
+    this.#secrets = [...secrets].filter(({ length }) => length >= 8)
   }
 
   for({ origin }: URL): Readonly<Record<string, string>> {
@@ -25,7 +26,7 @@ export class HeadersByOrigin {
   }
 
   hide(text: string): string {
-    return this.#secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), text)
+    return hide(text, this.#secrets)
   }
 }
 

@@ -1,6 +1,6 @@
 import { AlliumError, wait } from '@allium/core'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
-import { Link, type LinkSetup } from './link.ts'
+import { type Caller, Link, type LinkSetup } from './link.ts'
 
 export interface McpReconnectOptions {
   /** Tries in a row, after which only a call tries again. @default 10 */
@@ -33,10 +33,11 @@ export class Connection {
   }
 
   /** @throws AlliumError `mcp.unreachable`, `mcp.lost`, `mcp.refused` */
-  async call(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
+  async call(name: string, args: Record<string, unknown>, caller: Caller): Promise<CallToolResult> {
+    const { signal } = caller
     const link = await this.#reached()
     try {
-      return this.#succeeded(await link.call(name, args, signal))
+      return this.#succeeded(await link.call(name, args, caller))
     } catch (error) {
       if (signal.aborted) throw signal.reason
       if (!neverArrived(link, error)) throw this.#failure(link, error)
@@ -45,7 +46,7 @@ export class Connection {
     this.#dropped(link)
     const next = await this.#reached()
     try {
-      return this.#succeeded(await next.call(name, args, signal))
+      return this.#succeeded(await next.call(name, args, caller))
     } catch (error) {
       if (signal.aborted) throw signal.reason
       throw this.#failure(next, error)

@@ -18,6 +18,12 @@ export interface LinkSetup {
   onTools(tools: readonly Tool[]): void
 }
 
+/** Whose call it is, and until when. */
+export interface Caller {
+  readonly signal: AbortSignal
+  readonly principal: unknown
+}
+
 /** One connection to a server, from its handshake until it drops or is closed. It does not come back. */
 export class Link {
   /** Called once, when the connection is gone. */
@@ -29,6 +35,9 @@ export class Link {
   readonly #route: Route
   readonly #gone: Promise<void>
   #check: Promise<void> | undefined
+  #relisting = false
+  /** The tools have changed since the last listing began. */
+  #changed = false
 
   /** @throws AlliumError `mcp.unreachable`, `mcp.not_installed` */
   static async to(setup: LinkSetup, signal: AbortSignal): Promise<Link> {
@@ -66,14 +75,15 @@ export class Link {
   }
 
   /** Sends a call. Its abort is told to the server, in words that give nothing away. */
-  async call(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
+  async call(name: string, args: Record<string, unknown>, { signal, principal }: Caller): Promise<CallToolResult> {
     const cancel = new AbortController()
     if (signal.aborted) throw signal.reason
     const release = followSignal(signal, () => cancel.abort('The call was cancelled.'))
     try {
       const params = { name, arguments: args }
       const options = { signal: cancel.signal, timeout: never }
-      return await this.#client.request({ method: 'tools/call', params }, this.#sdk.CallToolResultSchema, options)
+      const send = () => this.#client.request({ method: 'tools/call', params }, this.#sdk.CallToolResultSchema, options)
+      return await (this.#route.sendFor?.(principal, send) ?? send())
     } finally {
       release()
     }
@@ -145,7 +155,20 @@ export class Link {
     return tools
   }
 
+  /** One listing at a time, and a pause behind it: a server may say as often as it likes that its tools have changed. */
   async #relist(): Promise<void> {
+    this.#changed = true
+    if (this.#relisting) return
+    this.#relisting = true
+    while (this.#changed && this.open) {
+      this.#changed = false
+      await this.#takeTools()
+      await this.#pause(pauseOfListings)
+    }
+    this.#relisting = false
+  }
+
+  async #takeTools(): Promise<void> {
     const { name, logger, secrets, onTools } = this.#setup
     try {
       const tools = await this.#list()
@@ -154,6 +177,14 @@ export class Link {
       if (this.open)
         logger.warn(`The changed tools of the MCP server "${name}" cannot be listed: ${secrets.tell(error)}`)
     }
+  }
+
+  /** Holds no process. */
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer: { unref?(): void } = setTimeout(resolve, ms)
+      timer.unref?.()
+    })
   }
 
   /** Waits for a promise, but not longer. */
@@ -168,6 +199,7 @@ export class Link {
 /** The agent's own clock ends a call; the SDK's timer would only be a second one. */
 const never = 2 ** 31 - 1
 const maxPages = 100
+const pauseOfListings = 1_000
 
 function unreachable({ name, server, secrets }: LinkSetup, cause: unknown, said: readonly string[]): AlliumError {
   const words = said.length === 0 ? '' : ` It said: ${said.join(' · ').slice(0, 500)}`

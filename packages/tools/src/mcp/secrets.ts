@@ -1,4 +1,5 @@
 import { isAlliumError, messageOf } from '@allium/core'
+import { hide } from '../hide.ts'
 import { isHttp, type McpServer } from './server.ts'
 
 /** What must stand in no error and no log line: the values of headers and variables, and what an URL carries. */
@@ -19,8 +20,7 @@ export class Secrets {
   }
 
   hide(text: string): string {
-    const longestFirst = [...this.#values].sort((a, b) => b.length - a.length)
-    return longestFirst.reduce((text, secret) => text.replaceAll(secret, '[secret]'), text)
+    return hide(text, [...this.#values])
   }
 
   /** An error that may be shown to an operator: its own words and those of its causes, and none of its other fields. */

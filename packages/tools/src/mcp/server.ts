@@ -15,8 +15,11 @@ export interface McpStdioServer {
 /** A server that is reached over streamable HTTP. */
 export interface McpHttpServer {
   url: string | URL
-  /** Sent with each request; a function is asked each time, for tokens that expire. */
-  headers?: McpHeaders | (() => McpHeaders | Promise<McpHeaders>)
+  /**
+   * Sent with each request; a function is asked each time, for tokens that expire. It gets the principal of the session whose call it is; undefined for
+   * the handshake and the listing of tools, which are the agent's. All share one connection: the server is to go by each request's own headers.
+   */
+  headers?: McpHeaders | ((principal: unknown) => McpHeaders | Promise<McpHeaders>)
   /** Sends the requests. @default the global fetch */
   fetch?: typeof globalThis.fetch
 }

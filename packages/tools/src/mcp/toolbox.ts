@@ -1,7 +1,8 @@
-import { type AnyTool, type Logger, type ToolExecution, toolResult } from '@allium/core'
+import { type AnyTool, type Logger, messageOf, type ToolExecution, toolResult } from '@allium/core'
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
 import type { Connection } from './connection.ts'
 import { contentOf } from './result.ts'
+import { withoutPatterns } from './schema.ts'
 import { loadSdk } from './sdk.ts'
 
 export interface McpCall {
@@ -54,23 +55,44 @@ export class Toolbox {
       )
   }
 
+  /** Those that an agent can have: what it cannot take is left out, and told. */
   tools(connection: Connection): AnyTool[] {
-    return [...(this.#first?.values() ?? [])].map((tool) => this.#toolFor(tool, connection))
+    const listed = [...(this.#first?.values() ?? [])]
+    return listed.flatMap((tool) => {
+      const name = this.#nameOf(tool)
+      const same = listed.filter((other) => this.#nameOf(other) === name)
+      if (same.length > 1) return this.leftOut(tool.name, `it is called "${name}" here, as ${list(names(same))} are`)
+      try {
+        return [this.#toolFor(tool, connection)]
+      } catch (error) {
+        return this.leftOut(tool.name, `its schema ${messageOf(error)}`)
+      }
+    })
+  }
+
+  leftOut(tool: string, why: string): [] {
+    const { name } = this.#options
+    this.#logger.warn(`The tool ${JSON.stringify(tool)} of the MCP server "${name}" is left out: ${why}.`)
+    return []
+  }
+
+  #nameOf({ name }: Tool): string {
+    return toolName(this.#options.prefix, name)
   }
 
   #toolFor(tool: Tool, connection: Connection): AnyTool {
-    const { prefix, timeout, name: server } = this.#options
+    const { timeout, name: server } = this.#options
     const requireApproval = this.#approvalOf(tool.name)
     return {
-      name: toolName(prefix, tool.name),
+      name: this.#nameOf(tool),
       description: tool.description ?? tool.title ?? '',
-      jsonSchema: tool.inputSchema,
+      jsonSchema: withoutPatterns(tool.inputSchema),
       ...(timeout !== undefined && { timeout }),
       ...(requireApproval !== undefined && { requireApproval }),
-      execute: async (args: Record<string, unknown>, { signal }) => {
+      execute: async (args: Record<string, unknown>, { signal, principal }) => {
         if (!this.#now.has(tool.name))
           return failure(`The MCP server "${server}" no longer has the tool "${tool.name}".`)
-        const result = await connection.call(tool.name, args, signal)
+        const result = await connection.call(tool.name, args, { signal, principal })
         const problem = await mismatch(tool, result)
         if (problem !== undefined) return failure(`The result of "${tool.name}" does not fit its schema: ${problem}`)
         const { structuredContent, isError = false } = result
@@ -131,7 +153,7 @@ async function mismatch({ outputSchema }: Tool, result: CallToolResult): Promise
   if (outputSchema === undefined || result.structuredContent === undefined || result.isError === true) return undefined
   try {
     const { AjvJsonSchemaValidator } = await loadSdk()
-    const { $schema: _, ...schema } = outputSchema
+    const { $schema: _, ...schema } = withoutPatterns(outputSchema)
     return new AjvJsonSchemaValidator().getValidator(schema)(result.structuredContent).errorMessage
   } catch {
     return undefined

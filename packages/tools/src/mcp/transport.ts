@@ -1,6 +1,7 @@
 import { AlliumError } from '@allium/core'
 import type { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { Callers } from './callers.ts'
 import type { Sdk } from './sdk.ts'
 import { type Secrets, variables } from './secrets.ts'
 import { isHttp, type McpHttpServer, type McpServer, type McpStdioServer } from './server.ts'
@@ -10,6 +11,8 @@ export interface Route {
   readonly transport: StdioClientTransport | StreamableHTTPClientTransport
   /** The child's process id, once it runs. */
   readonly pid?: () => number | undefined
+  /** Sends a message in the name of a principal, whose headers it gets. */
+  readonly sendFor?: <T>(principal: unknown, send: () => T) => T
   /** Tells the server that its session ends. */
   readonly farewell?: () => Promise<void>
 }
@@ -45,15 +48,21 @@ function stdioRoute(server: McpStdioServer, sdk: Sdk, onLine: (line: string) => 
 }
 
 function httpRoute({ url, headers = {}, fetch = globalThis.fetch }: McpHttpServer, sdk: Sdk, secrets: Secrets): Route {
+  const callers = new Callers()
   const withHeaders: typeof fetch = async (to, init) => {
-    const given = typeof headers === 'function' ? await headers() : headers
+    const given = typeof headers === 'function' ? await headers(callers.of(init?.body)) : headers
     secrets.add(Object.values(given))
     const all = new Headers(init?.headers)
     for (const [name, value] of Object.entries(given)) all.set(name, value)
     return fetch(to, { ...init, headers: all })
   }
   const transport = new sdk.StreamableHTTPClientTransport(new URL(url), { fetch: withHeaders })
-  return { transport, farewell: () => transport.terminateSession() }
+  if (typeof headers === 'function') callers.watch(transport)
+  return {
+    transport,
+    sendFor: (principal, send) => callers.sendFor(principal, send),
+    farewell: () => transport.terminateSession(),
+  }
 }
 
 /** Reads the child's stderr: a pipe that nobody reads stops the child. */

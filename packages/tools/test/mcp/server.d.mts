@@ -5,6 +5,7 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js'
 export interface Shelf {
   more: Tool[]
   without: string[]
+  listed?: number
 }
 
 /** @param note is told what happens, for the test */

@@ -19,6 +19,7 @@ const fixed = [
   { name: 'die', description: 'Ends the server', inputSchema: empty },
   { name: 'env', description: 'Names its variables', inputSchema: empty },
   { name: 'pid', description: 'Tells its process', inputSchema: empty },
+  { name: 'storm', description: 'Says often that its list has changed', inputSchema: empty },
   { name: 'change', description: 'Changes the list', inputSchema: empty },
   { name: 'files/read', description: 'Has a name that providers do not take', inputSchema: empty },
 ]
@@ -28,6 +29,7 @@ const fixed = [
 export function fixtureServer(note, shelf = { more: [], without: [] }, die = () => {}) {
   const server = new Server({ name: 'fixture', version: '1.0.0' }, { capabilities: { tools: { listChanged: true } } })
   server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
+    shelf.listed = (shelf.listed ?? 0) + 1
     const tools = [...fixed, ...shelf.more].filter(({ name }) => !shelf.without.includes(name))
     return params?.cursor === undefined ? { tools: tools.slice(0, 4), nextCursor: 'rest' } : { tools: tools.slice(4) }
   })
@@ -41,6 +43,9 @@ export function fixtureServer(note, shelf = { more: [], without: [] }, die = () 
       case 'die':
         die()
         return new Promise(() => {})
+      case 'storm':
+        for (let i = 0; i < 500; i++) await server.sendToolListChanged()
+        return text('stormed')
       case 'change':
         shelf.without = ['add']
         shelf.more = [{ name: 'extra', description: 'New', inputSchema: empty }]

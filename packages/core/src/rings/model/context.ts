@@ -21,6 +21,7 @@ import { TurnAttempt, type TurnContext } from '../turn/context.ts'
 import type { Turn } from '../turn/turn.ts'
 import { type CallFields, Own } from './call-fields.ts'
 import type { ModelCall } from './model-call.ts'
+import type { PhysicalCall } from './physical-call.ts'
 
 /** Model scope: one call of the model. What it holds is what is sent. */
 export interface ModelContext<S = State, Config = unknown, C = unknown, P = unknown>
@@ -41,6 +42,11 @@ export interface ModelContext<S = State, Config = unknown, C = unknown, P = unkn
   readonly callIndex: number
   /** Counts the attempts of this call from 1. */
   readonly attempt: number
+  /**
+   * The calls of providers that were made inside this layer's next(), those of failed and left attempts too, and what each used.
+   * What meters count: all of them have it from here, so it is the same everywhere.
+   */
+  readonly physicalCalls: readonly PhysicalCall[]
   /** Calls another model. */
   setModel(model: ModelRef): void
   /** Adds a system message after the leading ones. */
@@ -126,6 +132,10 @@ export class ModelAttempt extends TurnAttempt implements ModelContext {
   }
   get attempt(): number {
     return this.$number
+  }
+  get physicalCalls(): PhysicalCall[] {
+    const made = this.$call.physical.filter((call) => call.isInside(this))
+    return made.map(({ model, usage }) => ({ model, usage: { ...usage } }))
   }
   setModel(model: ModelRef): void {
     if (typeof model !== 'string' && !isModel(model))

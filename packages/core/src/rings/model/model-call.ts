@@ -4,6 +4,7 @@ import type { Ring } from '../../onion/attempt.ts'
 import type { Turn } from '../turn/turn.ts'
 import { TurnCall } from '../turn/turn-call.ts'
 import type { CallFields } from './call-fields.ts'
+import type { Counted } from './physical-call.ts'
 
 /** One call of the model, as one answer; attempts of it may be several. */
 export class ModelCall extends TurnCall {
@@ -12,6 +13,8 @@ export class ModelCall extends TurnCall {
   model: string
   /** Where the last physical call went, where its model tells. */
   server: ModelServer | undefined
+  /** The physical calls so far, those of failed and left attempts too. */
+  readonly physical: Counted[] = []
 
   constructor(turn: Turn, ring: Ring) {
     super(ring, turn.options.onion.model, turn)

@@ -1,5 +1,6 @@
-import { AlliumError } from '../../errors/allium-error.ts'
-import { cleanUsage } from '../../messages/usage.ts'
+import { AlliumError, isAlliumError } from '../../errors/allium-error.ts'
+import { watch } from '../../errors/thenable.ts'
+import { cleanUsage, type Usage } from '../../messages/usage.ts'
 import type { ContentChunk, FinishChunk } from '../../model/chunk.ts'
 import { describeModel, isModel, type Model, modelId } from '../../model/model.ts'
 import { type ModelResponse, tellFinish } from '../../model/response.ts'
@@ -9,7 +10,9 @@ import { directJournal, type Emit } from '../../seams/journal.ts'
 import { Assembly } from '../../stream/assembly.ts'
 import { saidBy } from '../../stream/said.ts'
 import type { ModelAttempt } from './context.ts'
-import { Reading } from './reading.ts'
+import { Counted } from './physical-call.ts'
+import { Reading, type Taker } from './reading.ts'
+import { ProviderRequest } from './request.ts'
 import { UniqueCallIds } from './unique-call-ids.ts'
 
 /** The core of the model scope: one physical call of a provider, through the journal, into the stream. */
@@ -47,16 +50,21 @@ class ProviderCall {
   readonly #model: Model
   readonly #assembly: Assembly
   #ids: UniqueCallIds | undefined
+  #reading: Reading | undefined
+  #request: ProviderRequest | undefined
+  #counted: Counted | undefined
+  /** A chunk came. */
+  #came = false
 
   constructor(core: ModelAttempt, model: Model) {
     this.#core = core
     this.#model = model
     this.#assembly = new Assembly(model.id)
+    core.$work = this
   }
 
   run(): void {
     const { $turn: turn, $call: call, $number } = this.#core
-    turn.countCall()
     call.server = this.#model.server
     const { journal } = turn.session
     // Nothing is between: the promise of a step would only be awaited.
@@ -64,13 +72,18 @@ class ProviderCall {
     const id = `${turn.turnId}:model:${call.callIndex}:${$number}`
     const work = (emit: Emit<ContentChunk>) => this.#step(emit)
     const finish = journal.step(id, work, (chunk: ContentChunk) => this.take(chunk)) as PromiseLike<FinishChunk>
-    whenDone(this.#core, finish, (finish) => this.#answer(finish))
+    watch(
+      finish,
+      (finish) => this.finished(finish as FinishChunk),
+      (error) => this.#stepFailed(error),
+    )
   }
 
   /** A chunk on its way outward; a promise asks to wait before the next. */
   take(chunk: ContentChunk): void | PromiseLike<void> {
     const core = this.#core
     if (!isOpen(core)) return
+    this.#came = true
     if ('callId' in chunk) this.#ids ??= new UniqueCallIds(core.$turn.session, this.#assembly)
     const named = this.#ids === undefined ? chunk : this.#ids.name(chunk)
     this.#assembly.add(named)
@@ -85,19 +98,57 @@ class ProviderCall {
     }
   }
   failed(error: unknown): void {
+    this.#close(toldBy(error))
     fail(this.#core, error)
+  }
+  /** Nobody waits for it any more. */
+  leave(reason: unknown): void {
+    this.#close()
+    this.#reading?.leave(reason)
   }
 
   #step(emit: Emit<ContentChunk>): Promise<FinishChunk> {
     // The attempt was over before the journal let it begin.
     if (!isOpen(this.#core)) return Promise.reject(this.#core.$outcome)
-    return new Promise((finished, failed) => this.#read({ take: emit, finished, failed }))
+    return new Promise((finished, failed) =>
+      this.#read({
+        take: emit,
+        finished,
+        failed: (error) => {
+          this.#close(toldBy(error))
+          failed(error)
+        },
+      }),
+    )
   }
 
-  #read(taker: ConstructorParameters<typeof Reading>[2]): void {
-    const reading = new Reading(this.#core, this.#model, taker)
-    this.#core.$work = reading
-    reading.begin()
+  #stepFailed(error: unknown): void {
+    // One that is replayed may have failed before its first chunk.
+    if (isOpen(this.#core)) this.#count()
+    this.failed(error)
+  }
+
+  #read(taker: Taker): void {
+    const request = new ProviderRequest(this.#core)
+    this.#request = request
+    this.#reading = new Reading(this.#model, request, taker)
+    this.#count()
+    this.#reading.begin()
+  }
+
+  /** It has begun, or is replayed. */
+  #count(): Counted {
+    if (this.#counted !== undefined) return this.#counted
+    const { $turn, $call } = this.#core
+    this.#counted = new Counted(this.#core, $turn, this.#model)
+    $call.physical.push(this.#counted)
+    return this.#counted
+  }
+  /** It is over: what it used is counted. */
+  #close(told?: Partial<Usage>): void {
+    if (this.#counted === undefined && !this.#came) return
+    const sent = () => this.#request ?? new ProviderRequest(this.#core)
+    this.#count().close(told, this.#came ? this.#assembly.size : undefined, sent)
   }
 
   #answer(finish: FinishChunk): void {
@@ -106,17 +157,25 @@ class ProviderCall {
 
   #respond(finish: FinishChunk): ModelResponse {
     const assembly = this.#assembly
+    this.#count()
+    this.#close(finish.usage ?? {})
     assembly.close()
-    const usage = cleanUsage(finish.usage, 1)
-    this.#core.$turn.count(usage)
     this.#core.$said = saidBy(assembly)
     const toolCalls = assembly.toolCalls()
     const { text, reasoning } = assembly
     const message = assembly.message(toolCalls)
     const model = this.#model.id
+    const usage = { ...this.#count().usage }
     const response: ModelResponse = { text, toolCalls, finishReason: finish.reason, usage, model, message }
     if (reasoning !== undefined) response.reasoning = reasoning
     tellFinish(response, finish)
     return response
   }
+}
+
+/** The usage that a provider told although its call failed. */
+function toldBy(error: unknown): Partial<Usage> | undefined {
+  if (!isAlliumError(error, 'model.failed')) return undefined
+  const told = cleanUsage(error.details.usage as Partial<Usage> | undefined, 1)
+  return told.inputTokens + told.outputTokens > 0 ? told : undefined
 }

@@ -6,8 +6,7 @@ import type { ContentChunk, FinishChunk } from '../../model/chunk.ts'
 import type { Model } from '../../model/model.ts'
 import type { Emit } from '../../seams/journal.ts'
 import { isContentKind } from '../../stream/chunk-kinds.ts'
-import type { ModelAttempt } from './context.ts'
-import { ProviderRequest } from './request.ts'
+import type { ProviderRequest } from './request.ts'
 
 /** Who reads a stream. */
 export interface Taker {
@@ -25,10 +24,10 @@ export class Reading {
   readonly #taker: Taker
   #iterator: AsyncIterator<unknown> | undefined
 
-  constructor(core: ModelAttempt, model: Model, taker: Taker) {
+  constructor(model: Model, request: ProviderRequest, taker: Taker) {
     this.#model = model
+    this.#request = request
     this.#taker = taker
-    this.#request = new ProviderRequest(core)
   }
 
   begin(): void {

@@ -4,6 +4,8 @@ import { describe } from '../../errors/describe.ts'
 import { cloneJson } from '../../messages/json.ts'
 import { State as Stand } from '../../onion/attempt.ts'
 import { layerError, nameOf } from '../../onion/misuse.ts'
+import { sealOf } from '../../seams/seal.ts'
+import { tenantOf } from '../../seams/tenant.ts'
 import type { JsonSchema } from '../../seams/validate.ts'
 import type { SuspendRequest } from '../../state/snapshot.ts'
 import type { State } from '../../state/state-store.ts'
@@ -59,6 +61,11 @@ export interface ToolContext<S = State, Config = unknown, C = unknown, P = unkno
   deny(reason: string): ToolResult
   /** Answers without the inner layers and the tool; gives the result. */
   skipCall(result: ToolResultInput): ToolResult
+  /**
+   * A mark over a JSON-like value, for what a layer keeps in the state and trusts later, such as an approval that it remembers. It holds for
+   * this tenant and owner, and is signed with the agent's `approvals.secret`; without one it is a digest, which shows a change but no forgery.
+   */
+  seal(value: unknown): Promise<string>
 }
 
 /** The call that a tool runs in. @throws AlliumError `layer.invalid` unless it is the context of one */
@@ -133,6 +140,10 @@ export class ToolAttempt extends TurnAttempt implements ToolContext {
     const asks = this.$hook !== undefined && waited?.layer === this.$hook.name && this.$fields.consulted === undefined
     if (asks && !this.$isMute('approval')) this.$change({ consulted: cloneJson(this.$fields.args) })
     return approval
+  }
+  seal(value: unknown): Promise<string> {
+    const { agent, owner, principal } = this.$owner
+    return sealOf(['kept', tenantOf(principal) ?? null, owner ?? null, value], agent.setup.approvals.secret)
   }
   suspend(request: SuspendRequest = {}): ToolResult {
     return this.$isMute('suspend') ? this.$call.waiting : this.$call.suspend(this, request, this.$hook?.name)

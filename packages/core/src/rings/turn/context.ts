@@ -125,6 +125,12 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   get inherited(): boolean {
     return this.$hook?.up !== undefined
   }
+  /** The turn whose end its writes to the state are for: of one that a sub-agent inherited, that in which the sub-agent was called. */
+  get $home(): Turn {
+    let turn = this.$turn
+    for (let up = this.$hook?.up ?? 0; up > 0; up--) turn = turn.session.parent?.$turn ?? turn
+    return turn
+  }
   /** The name of what stands here, for messages. */
   get $name(): string {
     return nameOf(this)
@@ -265,9 +271,9 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     return this.$isLate(verb) || this.$state !== State.running
   }
   override $writes(key: string): StateWrite {
-    if (this.$turn.told) return 'dropped'
+    if (this.$home.told) return 'dropped'
     if (!isLate(this)) return 'taken'
-    if (this.$session.agent.fields.get(key)?.reducer !== undefined) return 'late'
+    if (this.$owner.agent.fields.get(key)?.reducer !== undefined) return 'late'
     this.$call.late(this, 'state')
     return 'dropped'
   }

@@ -5,7 +5,7 @@ import type { Deadline } from '../../seams/deadlines.ts'
 import type { Life } from './life.ts'
 import type { Turn } from './turn.ts'
 
-/** Layers that were left together, and when nobody waits for them any more. */
+/** What was left together, and when nobody waits for it any more. A run of a sub-agent has no layers here. */
 interface Leaving {
   readonly layers: Set<Attempt>
   readonly deadline: Deadline
@@ -32,6 +32,16 @@ export class Grace {
     const leaving: Leaving = { layers: new Set(layers), deadline: this.#after(() => this.#expired(leaving)) }
     this.#leavings ??= []
     this.#leavings.push(leaving)
+  }
+
+  /** A sub-agent's run was left with its tool call: it ends by itself, and what its layers still do while they unwind counts. */
+  outlasted(run: PromiseLike<unknown>): void {
+    if (this.#life.decided) return
+    const leaving: Leaving = { layers: new Set(), deadline: this.#after(() => this.#forget(leaving)) }
+    this.#leavings ??= []
+    this.#leavings.push(leaving)
+    const ended = () => this.#forget(leaving)
+    run.then(ended, ended)
   }
 
   /** A layer that was left has come back. */

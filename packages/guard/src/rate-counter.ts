@@ -1,0 +1,141 @@
+/// <reference path="./rate-limiter-memory.d.ts" />
+import { misconfigured, type TurnContext, tenantOf } from '@allium/core'
+import { holderOf, idOf, missing } from './account.ts'
+
+/** So many turns, or model calls, in each window of somebody. */
+export interface Rate {
+  /** A function is asked at each turn or call, for tenants with plans of their own. Those of one limit are counted together. */
+  limit: number | ((ctx: TurnContext) => number | Promise<number>)
+  /** @default 'minute' */
+  window?: 'second' | 'minute' | 'hour' | 'day' | number | undefined
+  /** Who has a count of his own; `ip` is that of the principal, or of the session's `context`. @default 'session' */
+  per?: 'session' | 'user' | 'tenant' | 'ip' | undefined
+}
+
+/** The part of a limiter of rate-limiter-flexible that is used. */
+export interface RateStore {
+  /** Rejects with `{ msBeforeNext }` where there is no room. */
+  consume(key: string, points?: number): Promise<unknown>
+  /** Gives points back. */
+  reward(key: string, points?: number): Promise<unknown>
+}
+
+/** Makes what counts a rate. */
+export type MakeStore = (options: { keyPrefix: string; points: number; duration: number }) => RateStore
+
+/** A rate that had no room. */
+interface Full {
+  readonly rate: Counted
+  readonly limit: number
+  readonly retryAfter: number
+}
+
+/** A place in a rate: who is counted there, and how many places there are. */
+export interface Place {
+  readonly rate: Counted
+  readonly key: string
+  readonly limit: number
+}
+
+/** Takes each place, or none and tells which rate is full. */
+export async function take(places: readonly Place[]): Promise<Full | undefined> {
+  for (const [i, { rate, key, limit }] of places.entries()) {
+    const retryAfter = await rate.take(key, limit)
+    if (retryAfter === undefined) continue
+    await giveBack(places.slice(0, i))
+    return { rate, limit, retryAfter }
+  }
+  return undefined
+}
+
+export async function giveBack(places: readonly Place[]): Promise<void> {
+  await Promise.all(places.map(({ rate, key, limit }) => rate.giveBack(key, limit)))
+}
+
+const milliseconds = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 }
+/** What a timer of the runtime can wait, which clears the windows of the store in memory. */
+const longest = 2 ** 31 - 1
+
+/** A rate with its stores, one for each limit. */
+export class Counted {
+  readonly window: number
+  readonly per: NonNullable<Rate['per']>
+  readonly #name: string
+  readonly #key: ((ctx: TurnContext) => string) | undefined
+  readonly #makeStore: MakeStore | undefined
+  readonly #limit: Rate['limit']
+  readonly #stores = new Map<number, Promise<RateStore>>()
+
+  constructor(
+    name: string,
+    { limit, window = 'minute', per = 'session' }: Rate,
+    store: MakeStore | undefined,
+    key: ((ctx: TurnContext) => string) | undefined,
+  ) {
+    this.#name = name
+    this.#limit = limit
+    this.window = typeof window === 'number' ? window : milliseconds[window]
+    this.per = per
+    this.#key = key
+    this.#makeStore = store
+    if (store === undefined && this.window > longest)
+      throw misconfigured(
+        name,
+        `counts ${timeOf(this.window)} in memory, which holds windows of up to 24 days. Give it a store, or use guard.budget with window: 'month'.`,
+      )
+  }
+
+  keyOf(ctx: TurnContext): string {
+    const owner = this.#key === undefined ? this.#owner(ctx) : [this.#key(ctx)]
+    return JSON.stringify([this.per, this.window, ...owner])
+  }
+
+  /** How many places there are for this one; a function is asked. */
+  limitOf(ctx: TurnContext): number | Promise<number> {
+    return typeof this.#limit === 'function' ? this.#limit(ctx) : this.#limit
+  }
+
+  /** Takes a place; gives the milliseconds until there may be one where there is none. */
+  async take(key: string, limit: number): Promise<number | undefined> {
+    const store = await this.#opened(limit)
+    try {
+      await store.consume(key, 1)
+      return undefined
+    } catch (refused) {
+      const ms = (refused as { msBeforeNext?: unknown } | undefined)?.msBeforeNext
+      if (refused instanceof Error || typeof ms !== 'number') throw refused
+      return Math.min(Math.max(ms, 1), this.window)
+    }
+  }
+
+  async giveBack(key: string, limit: number): Promise<void> {
+    await (await this.#opened(limit)).reward(key, 1)
+  }
+
+  #owner(ctx: TurnContext): string[] {
+    if (this.per !== 'ip') return holderOf(this.#name, this.per, ctx, 'a key')
+    const ip = idOf(ctx.principal, 'ip') ?? idOf(ctx.context, 'ip')
+    return ip === undefined ? missing(this.#name, 'ip', 'a key') : [tenantOf(ctx.principal) ?? '', ip]
+  }
+
+  #opened(limit: number): Promise<RateStore> {
+    const known = this.#stores.get(limit)
+    if (known !== undefined) return known
+    const opening = this.#open(limit)
+    this.#stores.set(limit, opening)
+    return opening
+  }
+
+  async #open(points: number): Promise<RateStore> {
+    const options = { keyPrefix: this.#name, points, duration: this.window / 1000 }
+    if (this.#makeStore !== undefined) return this.#makeStore(options)
+    // Not the package's index, which loads a driver for each database.
+    const { default: RateLimiterMemory } = await import('rate-limiter-flexible/lib/RateLimiterMemory.js')
+    return new RateLimiterMemory(options)
+  }
+}
+
+export function timeOf(ms: number): string {
+  const named = Object.entries(milliseconds).find(([, length]) => length === ms)
+  return named === undefined ? `${ms} ms` : `a ${named[0]}`.replace('a hour', 'an hour')
+}

@@ -1,0 +1,40 @@
+import { fold } from '@allium/detect'
+
+/** A text without some secrets, however it writes them: as they are, with escapes of URLs or of JSON. */
+export function hide(text: string, secrets: readonly string[]): string {
+  const longestFirst = [...secrets].sort((a, b) => b.length - a.length)
+  const plain = longestFirst.flatMap(written).reduce(hidePlain, text)
+  return longestFirst.reduce(hideFolded, plain)
+}
+
+/** What writers of URLs and of JSON make of a secret, within another one too. Others' ways are found by folding. */
+function written(secret: string): string[] {
+  const urls = [encodeURI, encodeURIComponent].flatMap((write) => [write(well(secret)), write(write(well(secret)))])
+  const small = urls.map((url) => url.replace(/%(?:25)*[\dA-F]{2}/g, (code) => code.toLowerCase()))
+  const all = [...urls, ...small, inJson(inJson(secret)), inJson(secret), secret]
+  return [...new Set(all)].sort((a, b) => b.length - a.length)
+}
+
+/** Half a pair of surrogates has no form in a URL. */
+const well = (text: string): string => text.replace(/\p{Cs}/gu, '\ufffd')
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
+
+function hidePlain(text: string, secret: string): string {
+  return text.replaceAll(secret, mark)
+}
+
+function hideFolded(text: string, secret: string): string {
+  const folded = fold(text)
+  const wanted = fold(secret).text
+  if (wanted === '') return text
+  let hidden = ''
+  let from = 0
+  for (let at = folded.text.indexOf(wanted); at >= 0; at = folded.text.indexOf(wanted, at + wanted.length)) {
+    const [start, end] = folded.original(at, at + wanted.length)
+    hidden += text.slice(from, start) + mark
+    from = end
+  }
+  return from === 0 ? text : hidden + text.slice(from)
+}
+
+const mark = '[secret]'
