@@ -1,14 +1,9 @@
+export { checkAmount } from './amount.ts'
 export { conflictOf, fenced, idTaken } from './conflicts.ts'
 export type { Encrypt, SealedPlace } from './encrypt.ts'
-export { checkKey, checkName } from './key.ts'
+export { checkKey, checkName, checkTogether } from './key.ts'
+export { cursorOf, pageOf } from './page.ts'
+export { month, type OutboxOptions, openedRecords } from './records.ts'
 export { Sealer } from './sealer.ts'
-export {
-  partOf,
-  type RecordRow,
-  recordOf,
-  rowsOf,
-  type TurnRow,
-  type TurnRows,
-  turnOf,
-  type WaitingRow,
-} from './turn-row.ts'
+export { bytesOf, callOf, historyOf, openedPart, type SqlRow, summaryOf, turnRow } from './sql-row.ts'
+export { type RecordRow, rowsOf, type TurnRow, type TurnRows, turnOf, type WaitingRow } from './turn-row.ts'

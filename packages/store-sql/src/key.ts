@@ -31,3 +31,20 @@ function problemOf(text: unknown): string | undefined {
 function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text)
 }
+
+/**
+ * For a database whose index holds several texts in one row.
+ *
+ * @throws AlliumError `store.key` where they have too many bytes together
+ */
+export function checkTogether(what: string, texts: readonly string[]): void {
+  const { length } = new TextEncoder().encode(texts.join(''))
+  if (length <= most) return
+  throw new AlliumError(
+    'store.key',
+    `The ${what} have ${length} bytes together. Give plain texts of at most ${most}.`,
+    {
+      details: { what },
+    },
+  )
+}

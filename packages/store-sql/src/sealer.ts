@@ -21,11 +21,7 @@ export class Sealer {
       return fromJson(new TextDecoder('utf-8', { fatal: true }).decode(await this.#opened(bytes, place)))
     } catch (error) {
       if (isAlliumError(error, 'store.sealed')) throw error
-      throw new AlliumError(
-        'store.corrupt',
-        `The row ${place.row} of the tenant "${place.tenant}" does not parse: ${messageOf(error)} The others go on.`,
-        { cause: error, details: { tenant: place.tenant, row: place.row } },
-      )
+      throw corrupt(place, error)
     }
   }
 
@@ -49,6 +45,15 @@ export class Sealer {
       )
     }
   }
+}
+
+/** What was kept at a place does not parse. */
+export function corrupt({ tenant, row }: SealedPlace, cause: unknown): AlliumError {
+  return new AlliumError(
+    'store.corrupt',
+    `The row ${row} of the tenant "${tenant}" does not parse: ${messageOf(cause)} The others go on.`,
+    { cause, details: { tenant, row } },
+  )
 }
 
 async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {

@@ -1,7 +1,7 @@
-import type { OutboxRecord, SessionKey, StoredRecord, StoredStatus, StoredTurn } from '@allium/core'
+import type { OutboxRecord, SessionKey, StoredRecord, StoredStatus, StoredTurn, Usage } from '@allium/core'
 import { fromJson, toJson } from '@allium/core'
 import type { SealedPlace } from './encrypt.ts'
-import type { Sealer } from './sealer.ts'
+import { corrupt, type Sealer } from './sealer.ts'
 
 /** A run as a row: in clear what is looked for and counted, sealed what was said. */
 export interface TurnRow {
@@ -43,6 +43,8 @@ export interface WaitingRow {
 /** All rows that one run writes. */
 export interface TurnRows {
   turn: TurnRow
+  /** The digests that the same run may have been stored with, that of `turn` first. */
+  digests: string[]
   records: RecordRow[]
   waiting: WaitingRow[]
 }
@@ -54,7 +56,7 @@ export async function rowsOf(key: SessionKey, turn: StoredTurn, sealer: Sealer):
   const own = fromJson(whole) as StoredTurn
   const { messages, rest, records, from, turnId, status, startedAt, endedAt, usage, idempotencyKey, ...info } = own
   const seal = (value: unknown, part: string) => sealer.seal(value, placeOf(key, turnId, part))
-  const [digest = ''] = await sealer.digests(whole, key.tenant)
+  const digests = await sealer.digests(whole, key.tenant)
   return {
     turn: {
       turnId,
@@ -65,11 +67,12 @@ export async function rowsOf(key: SessionKey, turn: StoredTurn, sealer: Sealer):
       usage: JSON.stringify(usage),
       from,
       count: messages.length,
-      digest,
+      digest: digests[0] ?? '',
       messages: await seal(messages, 'messages'),
       rest: await seal(rest, 'rest'),
       info: await seal({ ...info, records }, 'info'),
     },
+    digests,
     records: await Promise.all(records.map((record) => recordRow(key, record, sealer))),
     waiting: await waitingRows(key, rest.suspension, sealer),
   }
@@ -87,7 +90,7 @@ export async function turnOf(key: SessionKey, row: TurnRow, sealer: Sealer): Pro
     turnId,
     status,
     startedAt: row.startedAt,
-    usage: JSON.parse(row.usage),
+    usage: usageOf(key, row),
     from,
     messages,
     rest,
@@ -95,6 +98,14 @@ export async function turnOf(key: SessionKey, row: TurnRow, sealer: Sealer): Pro
   if (row.endedAt !== null) turn.endedAt = row.endedAt
   if (row.idempotencyKey !== null) turn.idempotencyKey = row.idempotencyKey
   return turn
+}
+
+function usageOf(key: SessionKey, { turnId, usage }: TurnRow): Usage {
+  try {
+    return JSON.parse(usage)
+  } catch (cause) {
+    throw corrupt(placeOf(key, turnId, 'usage'), cause)
+  }
 }
 
 /** The messages of a row, or the rest of the session after it. */

@@ -1,3 +1,2 @@
-export type { Encrypt, SealedPlace } from '@allium/store-sql'
-export type { OutboxOptions } from './outbox.ts'
+export type { Encrypt, OutboxOptions, SealedPlace } from '@allium/store-sql'
 export { type SqliteOptions, type SqliteStore, sqlite } from './sqlite.ts'

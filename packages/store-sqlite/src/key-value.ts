@@ -1,7 +1,7 @@
 import { fromJson, type KeyValue, toJson } from '@allium/core'
+import { bytesOf } from '@allium/store-sql'
 import type { Database } from './database.ts'
 import type { SharedClock } from './sqlite-clock.ts'
-import { bytesOf } from './turns.ts'
 
 /** Values that last for a while, in a SQLite file. */
 export function sqliteKeyValue(db: Database, clock: SharedClock): KeyValue {

@@ -1,4 +1,5 @@
-import { AlliumError, type Ledger } from '@allium/core'
+import type { Ledger } from '@allium/core'
+import { checkAmount } from '@allium/store-sql'
 import type { Database } from './database.ts'
 import type { SharedClock } from './sqlite-clock.ts'
 
@@ -38,12 +39,4 @@ export function sqliteLedger(db: Database, clock: SharedClock): Ledger {
       return { spent: Number(spent), reserved: Number(reserved) }
     },
   }
-}
-
-function checkAmount(amount: number): void {
-  if (!Number.isFinite(amount) || amount < 0)
-    throw new AlliumError(
-      'ledger.invalid',
-      `A ledger takes amounts of 0 or more, but ${amount} was given. Check the prices and the usage.`,
-    )
 }

@@ -1,6 +1,5 @@
-import type { Page, SessionKey, SessionSummary, StoredStatus, WaitingCall } from '@allium/core'
-import { AlliumError } from '@allium/core'
-import type { Sealer } from '@allium/store-sql'
+import type { Page, SessionKey, SessionSummary, WaitingCall } from '@allium/core'
+import { callOf, cursorOf, pageOf, type Sealer, summaryOf } from '@allium/store-sql'
 import type { Database, Row, Value } from './database.ts'
 import type { Leases } from './leases.ts'
 import type { SharedClock } from './sqlite-clock.ts'
@@ -26,7 +25,7 @@ export class Lists {
   }
 
   list({ tenant, owner, cursor, limit }: Asked & { owner?: string }): Page<SessionSummary> {
-    const [time, behind, id] = cursorOf<[number, string, string]>(cursor) ?? [Number.MAX_SAFE_INTEGER, '', '']
+    const [time, behind, id] = cursorOf(cursor, [Number.MAX_SAFE_INTEGER, '', ''])
     const rows = this.#db.all(
       `select owner, id, version, updated_at, coalesce(iif(open_turn is null, null, 'running'), status) as status
        from sessions where tenant = ? and status is not null and (? is null or owner = ?)
@@ -37,23 +36,18 @@ export class Lists {
     return pageOf(
       rows,
       limit,
-      (row) => [row.updated_at, row.owner, row.id],
-      (row) => ({
-        key: { tenant, owner: String(row.owner), sessionId: String(row.id) },
-        version: Number(row.version),
-        status: row.status as StoredStatus,
-        updatedAt: Number(row.updated_at),
-      }),
+      (row) => [Number(row.updated_at), String(row.owner), String(row.id)],
+      (row) => summaryOf(tenant, row),
     )
   }
 
   waiting({ tenant, cursor, limit }: Asked): Page<WaitingCall> {
-    const [after] = cursorOf<[number]>(cursor) ?? [0]
+    const [after] = cursorOf(cursor, [0])
     const rows = this.#db.all(
       'select * from waiting where tenant = ? and since > ? order by since limit ?',
       ...[tenant, after, limit + 1],
     )
-    return pageOf(rows, limit, (row) => [row.since], callOf)
+    return pageOf(rows, limit, (row) => [Number(row.since)], callOf)
   }
 
   async findWaiting({ tenant, token }: { tenant: string; token: string }): Promise<WaitingCall | undefined> {
@@ -115,33 +109,4 @@ export class Lists {
 
 function keyOf({ tenant, owner, id }: Row): SessionKey {
   return { tenant: String(tenant), owner: String(owner), sessionId: String(id) }
-}
-
-function callOf(row: Row): WaitingCall {
-  const call: WaitingCall = {
-    key: { tenant: String(row.tenant), owner: String(row.owner), sessionId: String(row.session) },
-    turnId: String(row.turn_id),
-    callId: String(row.call_id),
-    name: String(row.name),
-  }
-  return row.expires_at === null ? call : { ...call, expiresAt: Number(row.expires_at) }
-}
-
-/** One row more than asked for tells that there is more. */
-function pageOf<T>(rows: Row[], limit: number, cursorAt: (row: Row) => unknown, make: (row: Row) => T): Page<T> {
-  const page = rows.slice(0, limit)
-  const last = page.at(-1)
-  const items = page.map(make)
-  return last !== undefined && rows.length > limit ? { items, cursor: JSON.stringify(cursorAt(last)) } : { items }
-}
-
-function cursorOf<T>(cursor: string | undefined): T | undefined {
-  if (cursor === undefined) return undefined
-  try {
-    return JSON.parse(cursor) as T
-  } catch (cause) {
-    throw new AlliumError('store.key', 'The cursor is none of this list. Give the one that came with the last page.', {
-      cause,
-    })
-  }
 }

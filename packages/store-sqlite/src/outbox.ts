@@ -1,18 +1,7 @@
 import type { Outbox, OutboxRecord } from '@allium/core'
-import { isAlliumError } from '@allium/core'
-import { recordOf, type Sealer } from '@allium/store-sql'
+import { month, type OutboxOptions, openedRecords, type Sealer } from '@allium/store-sql'
 import type { Database } from './database.ts'
 import type { SharedClock } from './sqlite-clock.ts'
-import { bytesOf } from './turns.ts'
-
-export interface OutboxOptions {
-  /** Who takes records: one that all of them have done goes. @default none: records go after `keepRecords` */
-  consumers?: readonly string[] | undefined
-  /** Milliseconds that a record stays at most. @default 30 days */
-  keepRecords?: number | undefined
-}
-
-const month = 30 * 24 * 60 * 60 * 1000
 
 /** What turns have recorded. */
 export class SqliteOutbox implements Outbox {
@@ -30,17 +19,7 @@ export class SqliteOutbox implements Outbox {
 
   async take(consumer: string, limit: number, ms: number): Promise<OutboxRecord[]> {
     const rows = this.#db.write(() => this.#taken(consumer, limit, ms))
-    const records: OutboxRecord[] = []
-    for (const { id, tenant, turn_id, body } of rows)
-      try {
-        const row = { id: String(id), turnId: String(turn_id), body: bytesOf(body) }
-        records.push(await recordOf(String(tenant), row, this.#sealer))
-      } catch (error) {
-        // The key of its tenant is gone, and nobody will read it again.
-        if (!isAlliumError(error, 'store.sealed')) throw error
-        await this.done(consumer, [String(id)])
-      }
-    return records
+    return openedRecords(rows, this.#sealer, (id) => this.done(consumer, [id]))
   }
 
   async done(consumer: string, ids: readonly string[]): Promise<void> {

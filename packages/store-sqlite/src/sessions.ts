@@ -1,11 +1,20 @@
-import type { Message, SessionKey, SessionStore, StoredSession } from '@allium/core'
-import { checkKey, checkName, partOf, type Sealer, turnOf } from '@allium/store-sql'
-import type { Database, Row } from './database.ts'
+import type { SessionKey, SessionStore, StoredSession } from '@allium/core'
+import {
+  checkKey,
+  checkName,
+  historyOf,
+  type OutboxOptions,
+  openedPart,
+  type Sealer,
+  turnOf,
+  turnRow,
+} from '@allium/store-sql'
+import type { Database } from './database.ts'
 import { at, Leases, where } from './leases.ts'
 import { Lists } from './lists.ts'
-import { type OutboxOptions, SqliteOutbox } from './outbox.ts'
+import { SqliteOutbox } from './outbox.ts'
 import type { SharedClock } from './sqlite-clock.ts'
-import { bytesOf, openPlace, Turns, turnRow } from './turns.ts'
+import { openPlace, Turns } from './turns.ts'
 
 /** Sessions in a SQLite file. */
 export function sqliteSessions(db: Database, clock: SharedClock, sealer: Sealer, options: OutboxOptions): SessionStore {
@@ -53,22 +62,9 @@ async function loaded(
     version,
     owner: key.owner,
     history: await historyOf(key, rows, sealer),
-    rest: rest === undefined ? { state: {} } : ((await part(key, rest, 'rest', sealer)) as StoredSession['rest']),
+    rest: rest === undefined ? { state: {} } : ((await openedPart(key, rest, 'rest', sealer)) as StoredSession['rest']),
   }
   if (!isOpen) return stored
   const open = db.get(`select * ${of} and seq = ?`, ...at(key), openPlace)
   return open === undefined ? stored : { ...stored, open: await turnOf(key, turnRow(open), sealer) }
-}
-
-async function historyOf(key: SessionKey, rows: readonly Row[], sealer: Sealer): Promise<Message[]> {
-  const history: Message[] = []
-  for (const row of rows) {
-    history.length = Number(row.start)
-    history.push(...((await part(key, row, 'messages', sealer)) as Message[]))
-  }
-  return history
-}
-
-function part(key: SessionKey, row: Row, name: 'messages' | 'rest', sealer: Sealer): Promise<unknown> {
-  return partOf(key, { turnId: String(row.turn_id), part: name, bytes: bytesOf(row[name]) }, sealer)
 }

@@ -1,9 +1,8 @@
 import type { Clock, KeyValue, Ledger, SessionStore } from '@allium/core'
-import { type Encrypt, Sealer } from '@allium/store-sql'
+import { type Encrypt, type OutboxOptions, Sealer } from '@allium/store-sql'
 import { Database } from './database.ts'
 import { sqliteKeyValue } from './key-value.ts'
 import { sqliteLedger } from './ledger.ts'
-import type { OutboxOptions } from './outbox.ts'
 import { sqliteSessions } from './sessions.ts'
 import { givenClock, machineClock } from './sqlite-clock.ts'
 

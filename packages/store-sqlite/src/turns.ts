@@ -1,6 +1,15 @@
 import type { Lease, SessionKey, StoredTurn } from '@allium/core'
-import { conflictOf, idTaken, rowsOf, type Sealer, type TurnRow, type TurnRows, turnOf } from '@allium/store-sql'
-import type { Database, Row, Value } from './database.ts'
+import {
+  conflictOf,
+  idTaken,
+  rowsOf,
+  type Sealer,
+  type TurnRow,
+  type TurnRows,
+  turnOf,
+  turnRow,
+} from '@allium/store-sql'
+import type { Database, Value } from './database.ts'
 import { at, type Leases, where } from './leases.ts'
 import type { SharedClock } from './sqlite-clock.ts'
 
@@ -43,7 +52,7 @@ export class Turns {
   async append(lease: Lease, version: number, turn: StoredTurn, release: boolean): Promise<void> {
     const rows = await rowsOf(lease.key, turn, this.#sealer)
     this.#db.write(() => {
-      if (!this.#known(lease, rows.turn)) this.#append(lease, version, rows)
+      if (!this.#known(lease, rows)) this.#append(lease, version, rows)
       if (release) this.#leases.release(lease)
     })
   }
@@ -56,14 +65,14 @@ export class Turns {
   }
 
   /** Whether the very run was appended before. */
-  #known(lease: Lease, turn: TurnRow): boolean {
+  #known(lease: Lease, { turn, digests }: TurnRows): boolean {
     const row = this.#db.get(
       `select digest from turns where ${of} and turn_id = ? and seq >= 0`,
       ...at(lease.key),
       turn.turnId,
     )
     if (row === undefined) return false
-    if (row.digest === turn.digest) return true
+    if (digests.includes(String(row.digest))) return true
     this.#leases.held(lease)
     throw idTaken(lease.key, turn.turnId)
   }
@@ -131,27 +140,4 @@ export class Turns {
     const sql = `insert or replace into turns select ${marks} where not exists (${ended})`
     if (this.#db.run(sql, ...values, ...at(key), turn.turnId) === 0) throw idTaken(key, turn.turnId)
   }
-}
-
-/** A row as it was read. */
-export function turnRow(row: Row): TurnRow {
-  return {
-    turnId: String(row.turn_id),
-    idempotencyKey: row.idempotency_key as string | null,
-    status: row.status as TurnRow['status'],
-    startedAt: Number(row.started_at),
-    endedAt: row.ended_at as number | null,
-    usage: String(row.usage),
-    from: Number(row.start),
-    count: Number(row.count),
-    digest: String(row.digest),
-    messages: bytesOf(row.messages),
-    rest: bytesOf(row.rest),
-    info: bytesOf(row.info),
-  }
-}
-
-/** The driver gives a Buffer for one row, and an ArrayBuffer for several. */
-export function bytesOf(value: unknown): Uint8Array {
-  return new Uint8Array(value as ArrayBuffer)
 }

@@ -72,6 +72,52 @@ describe('sqlite()', () => {
     store.close()
   })
 
+  it('tells a cursor that is of no list, and a row of which only the usage does not parse', async () => {
+    const path = newPath()
+    const store = sqlite(path)
+    await add(store, 'hello')
+    const raw = new Libsql(path)
+    raw.exec("update turns set usage = '{'")
+    raw.close()
+    for (const cursor of ['x', '5', '["a","b","c"]'])
+      expect((await failure(() => store.sessions.list({ tenant: 'acme', cursor, limit: 1 }))).code).toBe('store.key')
+    expect((await failure(() => store.sessions.find(key, { turnId: 'turn 5' }))).code).toBe('store.corrupt')
+    store.close()
+  })
+
+  it('gives the records beside one that does not parse, which stands alone when it comes again', async () => {
+    const path = newPath()
+    const clock = manualClock()
+    const store = sqlite(path, { clock })
+    const { lease } = await store.sessions.acquire(key, 1000)
+    const records = ['a', 'b'].map((id) => ({ id, topic: 'paid', data: id, at: 1 }))
+    if (lease !== undefined) await store.sessions.append(lease, 0, { ...turn('hello'), records })
+    const raw = new Libsql(path)
+    raw.exec("update outbox set body = x'7b' where id = 'a'")
+    raw.close()
+    const { outbox } = store.sessions
+    expect((await outbox.take('billing', 10, 1000)).map(({ id }) => id)).toEqual(['b'])
+    await outbox.done('billing', ['b'])
+    await clock.advance(1000)
+    expect((await failure(() => outbox.take('billing', 10, 1000))).code).toBe('store.corrupt')
+    store.close()
+  })
+
+  it('knows a run that was appended under an older key of the digests', async () => {
+    const plain = { seal: (bytes: Uint8Array) => bytes, open: (bytes: Uint8Array) => bytes }
+    const mac = (bytes: Uint8Array, by: number) => Uint8Array.from([by, ...bytes])
+    const path = newPath()
+    const before = sqlite(path, { encrypt: { ...plain, mac: (bytes) => mac(bytes, 1) } })
+    const { lease } = await before.sessions.acquire(key, 10_000)
+    if (lease === undefined) return expect.fail('Nobody has it.')
+    await before.sessions.append(lease, 0, turn('hello'))
+    before.close()
+    const rotated = sqlite(path, { encrypt: { ...plain, mac: (bytes) => [mac(bytes, 2), mac(bytes, 1)] } })
+    await rotated.sessions.append(lease, 0, turn('hello'))
+    expect((await rotated.sessions.load(key))?.version).toBe(1)
+    rotated.close()
+  })
+
   it('tells a file that is no database, one that was cut, and one of a newer version', async () => {
     const [text, cut, newer] = [newPath(), newPath(), newPath()]
     writeFileSync(text, 'no database, but long enough to be taken for one'.repeat(100))

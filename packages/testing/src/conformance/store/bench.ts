@@ -85,9 +85,9 @@ export async function isHeld(store: SessionStore, key: SessionKey, ms: number): 
   return lease === undefined
 }
 
-/** Takes the session, appends the turns one after the other, and gives it free. */
+/** Takes the session for as long as many turns may need, appends them one after the other, and gives it free. */
 export async function add({ store, lease: ms }: StoreBench, key: SessionKey, ...turns: StoredTurn[]): Promise<void> {
-  const lease = await take(store, key, ms)
+  const lease = await take(store, key, ms * 100)
   let { version } = lease
   try {
     for (const turn of turns) await store.append(lease, version++, turn)

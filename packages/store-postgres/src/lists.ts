@@ -1,0 +1,73 @@
+import type { SessionStore } from '@allium/core'
+import { callOf, checkName, cursorOf, pageOf, type Sealer, summaryOf } from '@allium/store-sql'
+import type { Database } from './database.ts'
+import { at, checkedKey } from './names.ts'
+
+type Lists = Pick<SessionStore, 'list' | 'waiting' | 'findWaiting' | 'delete' | 'erase' | 'expire'>
+
+/** What a tenant has. What belongs to a session goes with it. */
+export function postgresLists(db: Database, sealer: Sealer): Lists {
+  return {
+    async list({ tenant, owner, cursor, limit }) {
+      const [time, behind, id] = cursorOf(cursor, [Number.MAX_SAFE_INTEGER, '', ''])
+      const rows = await db.repeatable(
+        `select owner, id, version, updated_at, case when open_turn is null then status else 'running' end as status
+         from ${db.s}.sessions where tenant = $1 and status is not null and ($2::text is null or owner = $2)
+         and (updated_at < $3 or updated_at = $3 and (owner, id) > ($4, $5))
+         order by updated_at desc, owner, id limit $6`,
+        ...[checkName('tenant', tenant), ownerOf(owner), time, behind, id, limit + 1],
+      )
+      return pageOf(
+        rows,
+        limit,
+        (row) => [Number(row.updated_at), String(row.owner), String(row.id)],
+        (row) => summaryOf(tenant, row),
+      )
+    },
+    async waiting({ tenant, cursor, limit }) {
+      const [after] = cursorOf(cursor, [0])
+      const rows = await db.repeatable(
+        `select * from ${db.s}.waiting where tenant = $1 and since > $2 order by since limit $3`,
+        ...[checkName('tenant', tenant), after, limit + 1],
+      )
+      return pageOf(rows, limit, (row) => [Number(row.since)], callOf)
+    },
+    async findWaiting({ tenant, token }) {
+      const digests = await sealer.digests(token, checkName('tenant', tenant))
+      const sql = `select * from ${db.s}.waiting where tenant = $1 and token = any ($2::text[]) limit 1`
+      const [row] = await db.repeatable(sql, tenant, digests)
+      return row === undefined ? undefined : callOf(row)
+    },
+    async delete(key) {
+      const sql = `delete from ${db.s}.sessions where tenant = $1 and owner = $2 and id = $3`
+      await db.repeatable(sql, ...at(checkedKey(key)))
+    },
+    async erase({ tenant, owner }) {
+      const rows = await db.once(
+        `with gone as (
+           delete from ${db.s}.sessions where tenant = $1 and ($2::text is null or owner = $2) returning status
+         ) select count(status) as stored from gone`,
+        ...[checkName('tenant', tenant), ownerOf(owner)],
+      )
+      return Number(rows[0]?.stored)
+    },
+    async expire({ olderThan }) {
+      const rows = await db.once(
+        `with now as materialized (select ${db.s}.now_ms() as ms), gone as (
+           delete from ${db.s}.sessions s using now
+           where s.updated_at < now.ms - $1 and s.held_until <= now.ms and not exists (
+             select from ${db.s}.waiting w where w.tenant = s.tenant and w.owner = s.owner and w.session = s.id
+             and w.expires_at > now.ms
+           ) returning s.status
+         ) select count(status) as stored from gone`,
+        olderThan,
+      )
+      return Number(rows[0]?.stored)
+    },
+  }
+}
+
+/** All owners where none is asked for. */
+function ownerOf(owner: string | undefined): string | null {
+  return owner === undefined ? null : checkName('owner', owner)
+}

@@ -1,0 +1,48 @@
+import { functions } from './functions.ts'
+import { quoted } from './schema-name.ts'
+import { tables } from './tables.ts'
+
+/** The schema, step by step: what stands here is never changed, only added to. `{s}` stands for its quoted name. */
+const steps: readonly string[] = [`${tables}\n${functions}`]
+
+/** The version that this package works with. */
+export const newest = steps.length
+
+/** What brings a database from one version to the newest, as statements of one transaction. */
+export function migration(schema: string, from: number): string {
+  const s = quoted(schema)
+  const parts = steps.slice(from).map((step) => step.replaceAll('{s}', s).trim())
+  if (from === 0) parts.unshift(begins(schema))
+  return [...parts, `update ${s}.schema_version set version = ${newest};`].join('\n\n')
+}
+
+/** Who may not create schemas may have been given one. */
+function begins(schema: string): string {
+  const s = quoted(schema)
+  return `do $$ begin
+  if not exists (select from pg_namespace where nspname = '${schema}') then create schema ${s}; end if;
+end $$;
+create table ${s}.schema_version (version integer not null);
+insert into ${s}.schema_version values (0);`
+}
+
+/**
+ * The SQL that `postgres()` runs where it migrates, for teams whose programs have no right to create tables.
+ *
+ * @param options.schema as it is given to `postgres()` @default 'allium'
+ * @param options.from the version that the database has; 0 where it has none @default 0
+ *
+ * @example
+ * await writeFile('allium.sql', postgresSql({ schema: 'agents' }))
+ */
+export function postgresSql({
+  schema = 'allium',
+  from = 0,
+}: {
+  schema?: string | undefined
+  from?: number | undefined
+} = {}): string {
+  if (!Number.isInteger(from) || from < 0 || from > newest)
+    throw new TypeError(`There is no schema ${from} to begin from. Give a whole number from 0 to ${newest}.`)
+  return `begin;\n\n${migration(schema, from)}\n\ncommit;\n`
+}

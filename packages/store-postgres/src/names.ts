@@ -1,0 +1,24 @@
+import type { SessionKey } from '@allium/core'
+import { checkKey, checkName, checkTogether, type TurnRows } from '@allium/store-sql'
+
+/** Where a session stands, for statements. */
+export const at = ({ tenant, owner, sessionId }: SessionKey) => [tenant, owner, sessionId] as const
+
+/** @throws AlliumError `store.key` where Postgres cannot hold it, or an index has no room for it */
+export function checkedKey(key: SessionKey): SessionKey {
+  checkKey(key)
+  checkTogether('tenant, owner and session id', at(key))
+  return key
+}
+
+/** The same for the names that a run brings. */
+export function checkRows({ turn, records, waiting }: TurnRows): void {
+  checkName('id of the turn', turn.turnId)
+  checkName('idempotency key', turn.idempotencyKey ?? '')
+  for (const { id } of records) checkName('id of a record', id)
+  for (const { callId, turnId, name } of waiting) {
+    checkName('id of a call', callId)
+    checkName('id of the turn', turnId)
+    checkName('name of a tool', name)
+  }
+}

@@ -1,0 +1,69 @@
+import type { ConnectionOptions } from 'node:tls'
+import type { KeyValue, Ledger, SessionStore } from '@allium/core'
+import { type Encrypt, type OutboxOptions, Sealer } from '@allium/store-sql'
+import { Database } from './database.ts'
+import { postgresKeyValue } from './key-value.ts'
+import { postgresLedger } from './ledger.ts'
+import { ownPool, type PostgresPool } from './pool.ts'
+import { Schema } from './schema.ts'
+import { postgresSessions } from './sessions.ts'
+
+export interface PostgresOptions extends OutboxOptions {
+  /** Where the database is: `postgres://user:password@host:5432/name`. Either this or `pool`. */
+  url?: string | undefined
+  /** A pool of pg that you made, and end yourself; listen to its `error`, or a lost connection ends the process. */
+  pool?: PostgresPool | undefined
+  /** TLS for `url`, as pg takes it; what the URL says stands first. @default as the URL says */
+  ssl?: boolean | ConnectionOptions | undefined
+  /** The schema in which the tables are. @default 'allium' */
+  schema?: string | undefined
+  /**
+   * `auto` makes the tables, or brings them to this version's form, with the first operation; `check` creates nothing, and
+   * fails where they are missing or older: run what `postgresSql()` gives.
+   * @default 'auto'
+   */
+  migrate?: 'auto' | 'check' | undefined
+  /** What sessions and records are sealed with. @default none: they stand in the database as JSON */
+  encrypt?: Encrypt | undefined
+}
+
+export interface PostgresStore {
+  readonly sessions: SessionStore
+  readonly ledger: Ledger
+  readonly keyValue: KeyValue
+  /** Migrates or checks the schema now instead of with the first operation. */
+  ready(): Promise<void>
+  /** Ends its connections; a pool that was given stays. */
+  close(): Promise<void>
+}
+
+/**
+ * Keeps sessions, money and values in a schema of a Postgres database (13 or newer), for any number of processes, also
+ * through PgBouncer in transaction mode. Each operation is one statement; no connection is held while a model or tool runs.
+ *
+ * @throws TypeError where neither `url` nor `pool` is given, or both, or where the schema is no plain name
+ *
+ * @example
+ * const store = postgres({ url: process.env.DATABASE_URL })
+ * const agent = new Agent({ model }).use(memory.persist({ store: store.sessions }))
+ */
+export function postgres(options: PostgresOptions): PostgresStore {
+  const { url, pool: given, ssl, schema = 'allium', migrate = 'auto', encrypt, ...records } = options
+  if ((url === undefined) === (given === undefined))
+    throw new TypeError('postgres() takes either "url" or "pool". Give one of them.')
+  const form = new Schema(schema, migrate)
+  const own = url === undefined ? undefined : ownPool(url, ssl)
+  const db = new Database((own ?? given) as PostgresPool, form)
+  let closing: Promise<void> | undefined
+  return {
+    sessions: postgresSessions(db, new Sealer(encrypt), records),
+    ledger: postgresLedger(db),
+    keyValue: postgresKeyValue(db),
+    ready: () => db.ready(),
+    close: () => {
+      db.close()
+      closing ??= own?.end() ?? Promise.resolve()
+      return closing
+    },
+  }
+}

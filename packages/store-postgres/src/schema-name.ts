@@ -1,0 +1,7 @@
+/** A schema as it stands in SQL. @throws TypeError where it is no plain name */
+export function quoted(schema: string): string {
+  if (/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(schema) && !/^pg_/i.test(schema)) return `"${schema}"`
+  throw new TypeError(
+    `The schema ${JSON.stringify(schema)} is no name for one. Give up to 63 letters, digits and "_", not beginning with a digit or "pg_".`,
+  )
+}

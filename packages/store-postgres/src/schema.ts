@@ -1,0 +1,66 @@
+import { AlliumError } from '@allium/core'
+import { migration, newest } from './migrations.ts'
+import type { PostgresClient } from './pool.ts'
+import { quoted } from './schema-name.ts'
+
+/** The schema of a store, and how it comes to its form. */
+export class Schema {
+  readonly name: string
+  readonly quoted: string
+  readonly #migrates: boolean
+
+  constructor(name: string, migrate: 'auto' | 'check') {
+    this.name = name
+    this.quoted = quoted(name)
+    this.#migrates = migrate === 'auto'
+  }
+
+  /** @throws AlliumError `store.corrupt` where it is of a newer version, or of an older one or missing and only checked */
+  async prepare(client: PostgresClient): Promise<void> {
+    const version = await this.#version(client)
+    if (version === newest) return
+    if (!this.#migrates) throw this.#isOlder(version)
+    await this.#migrate(client)
+  }
+
+  /** Forward only, under a lock of the transaction: of two processes that start at once one does it, the other sees it done. */
+  async #migrate(client: PostgresClient): Promise<void> {
+    await client.query('begin')
+    try {
+      await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`allium ${this.name}`])
+      const version = await this.#version(client)
+      if (version < newest) await client.query(migration(this.name, version))
+      await client.query('commit')
+    } catch (error) {
+      await client.query('rollback').catch(() => {})
+      throw error
+    }
+  }
+
+  /** 0 where there is none. @throws AlliumError `store.corrupt` where it is newer */
+  async #version(client: PostgresClient): Promise<number> {
+    const table = `${this.quoted}.schema_version`
+    // Not to_regclass(): a connection that asked before does not see within a transaction what another one has made since.
+    const { rows } = await client.query(
+      'select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = $2',
+      [this.name, 'schema_version'],
+    )
+    if (rows.length === 0) return 0
+    const version = Number((await client.query(`select version from ${table}`)).rows[0]?.version)
+    if (version <= newest) return version
+    throw new AlliumError(
+      'store.corrupt',
+      `The schema "${this.name}" is of version ${version}, and this version of Allium knows ${newest}. Use the newer one.`,
+    )
+  }
+
+  #isOlder(version: number): AlliumError {
+    const found = version === 0 ? 'is not there' : `is of version ${version}, and ${newest} is needed`
+    const from = version === 0 ? '' : `, from: ${version}`
+    return new AlliumError(
+      'store.corrupt',
+      `The schema "${this.name}" ${found}, and "migrate" is 'check'. Run the SQL that postgresSql({ schema: '${this.name}'${from} }) of @allium/store-postgres gives, or let "migrate" be 'auto'.`,
+      { details: { schema: this.name, version } },
+    )
+  }
+}

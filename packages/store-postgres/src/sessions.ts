@@ -1,0 +1,53 @@
+import type { SessionKey, SessionStore, StoredSession } from '@allium/core'
+import { historyOf, type OutboxOptions, openedPart, type Sealer, turnOf, turnRow } from '@allium/store-sql'
+import type { Database } from './database.ts'
+import { postgresLeases } from './leases.ts'
+import { postgresLists } from './lists.ts'
+import { at, checkedKey } from './names.ts'
+import { postgresOutbox } from './outbox.ts'
+import { postgresTurns } from './turns.ts'
+
+/** Sessions in Postgres. */
+export function postgresSessions(db: Database, sealer: Sealer, options: OutboxOptions): SessionStore {
+  return {
+    load: (key, { version } = {}) => loaded(db, sealer, { ...key }, version),
+    ...postgresLeases(db),
+    ...postgresTurns(db, sealer),
+    ...postgresLists(db, sealer),
+    outbox: postgresOutbox(db, sealer, options),
+  }
+}
+
+/** One statement, and so one moment: the runs up to the version, the rest after the last of them, and the one that goes on. */
+async function loaded(
+  db: Database,
+  sealer: Sealer,
+  key: SessionKey,
+  wanted: number | undefined,
+): Promise<StoredSession | undefined> {
+  const rows = await db.repeatable(
+    `select s.version as last, t.seq, t.turn_id, t.start, t.messages,
+       case when t.seq = coalesce($4, s.version) - 1 or t.seq = -1 then t.rest end as rest,
+       t.idempotency_key, t.status, t.started_at, t.ended_at, t.usage, t.count, t.digest,
+       case when t.seq = -1 then t.info end as info
+     from ${db.s}.sessions s
+     left join ${db.s}.turns t on t.tenant = s.tenant and t.owner = s.owner and t.session = s.id
+       and t.seq < coalesce($4, s.version)
+     where s.tenant = $1 and s.owner = $2 and s.id = $3 order by t.seq`,
+    ...at(checkedKey(key)),
+    wanted ?? null,
+  )
+  const last = Number(rows[0]?.last ?? 0)
+  const version = wanted ?? last
+  const turns = rows.filter(({ seq }) => Number(seq ?? -1) >= 0)
+  const open = version === last ? rows.find(({ seq }) => seq === -1) : undefined
+  if ((version <= 0 && open === undefined) || version > last) return undefined
+  const rest = turns.at(-1)
+  const stored: StoredSession = {
+    version,
+    owner: key.owner,
+    history: await historyOf(key, turns, sealer),
+    rest: rest === undefined ? { state: {} } : ((await openedPart(key, rest, 'rest', sealer)) as StoredSession['rest']),
+  }
+  return open === undefined ? stored : { ...stored, open: await turnOf(key, turnRow(open), sealer) }
+}

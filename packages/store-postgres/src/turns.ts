@@ -1,0 +1,64 @@
+import type { Lease, SessionStore, StoredTurn } from '@allium/core'
+import { conflictOf, fenced, idTaken, rowsOf, type Sealer, type TurnRows, turnOf, turnRow } from '@allium/store-sql'
+import type { Database, Row } from './database.ts'
+import { at, checkedKey, checkRows } from './names.ts'
+
+/** Runs as they are written and found. */
+export function postgresTurns(db: Database, sealer: Sealer): Pick<SessionStore, 'checkpoint' | 'append' | 'find'> {
+  const keep = async (given: Kept) => {
+    const kept = { ...given, rows: await rowsOf(given.lease.key, given.turn, sealer) }
+    checkRows(kept.rows)
+    const values = valuesOf(kept)
+    const places = values.map((_, i) => `$${i + 1}`).join()
+    const [row] = await db.repeatable(`select * from ${db.s}.keep_turn(${places})`, ...values)
+    checkKept(kept, row)
+  }
+  return {
+    checkpoint: (lease, version, turn) => keep({ lease, version, turn, ended: false, release: false }),
+    append: (lease, version, turn, { release = false } = {}) => keep({ lease, version, turn, ended: true, release }),
+    async find(given, by) {
+      const key = checkedKey({ ...given })
+      const [column, value] = 'turnId' in by ? ['turn_id', by.turnId] : ['idempotency_key', by.idempotencyKey]
+      const [row] = await db.repeatable(
+        `select * from ${db.s}.turns where tenant = $1 and owner = $2 and session = $3
+         and hashtextextended(${column}, 0) = hashtextextended($4, 0) and ${column} = $4 order by seq < 0, seq limit 1`,
+        ...[...at(key), value],
+      )
+      return row === undefined ? undefined : await turnOf(key, turnRow(row), sealer)
+    },
+  }
+}
+
+interface Kept {
+  lease: Lease
+  version: number
+  turn: StoredTurn
+  /** Else it goes on. */
+  ended: boolean
+  release: boolean
+}
+
+/** In the order of `keep_turn`. */
+function valuesOf({ lease, version, ended, release, rows }: Kept & { rows: TurnRows }): unknown[] {
+  const { turn, digests, records, waiting } = rows
+  return [
+    ...[...at(lease.key), lease.token, version, ended, release],
+    ...[turn.turnId, turn.idempotencyKey, turn.status, turn.startedAt, turn.endedAt],
+    ...[turn.usage, turn.from, turn.count, digests, turn.messages, turn.rest, turn.info],
+    ...[records.map(({ id }) => id), records.map(({ body }) => body)],
+    waiting.map(({ callId }) => callId),
+    waiting.map(({ turnId }) => turnId),
+    waiting.map(({ name }) => name),
+    waiting.map(({ expiresAt }) => expiresAt),
+    waiting.map(({ token }) => token),
+  ]
+}
+
+/** @throws AlliumError `store.fenced`, `store.conflict` */
+function checkKept({ lease: { key }, version, turn: { turnId, from } }: Kept, row: Row | undefined): void {
+  const { outcome_: outcome, version_, length_ } = row ?? {}
+  if (outcome === 'stored') return
+  if (outcome === 'taken') throw idTaken(key, turnId)
+  const stands = { version: Number(version_), length: Number(length_) }
+  throw (outcome === 'conflict' && conflictOf(key, stands, { version, from, turnId })) || fenced(key)
+}

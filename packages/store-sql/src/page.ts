@@ -1,0 +1,35 @@
+import { AlliumError, type Page } from '@allium/core'
+
+/** One row more than asked for tells that there is more. */
+export function pageOf<R, T>(
+  rows: readonly R[],
+  limit: number,
+  cursorAt: (row: R) => readonly (string | number)[],
+  make: (row: R) => T,
+): Page<T> {
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  const items = page.map(make)
+  return last !== undefined && rows.length > limit ? { items, cursor: JSON.stringify(cursorAt(last)) } : { items }
+}
+
+/**
+ * Where a page begins: what the cursor of the one before holds, or this where there was none.
+ *
+ * @throws AlliumError `store.key` where the cursor is of another list
+ */
+export function cursorOf<T extends readonly (string | number)[]>(cursor: string | undefined, first: T): T {
+  if (cursor === undefined) return first
+  const place = parsed(cursor)
+  const fits = Array.isArray(place) && place.length === first.length
+  if (fits && place.every((part, i) => typeof part === typeof first[i])) return place as unknown as T
+  throw new AlliumError('store.key', 'The cursor is none of this list. Give the one that came with the last page.')
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,65 @@
+import type { Message, SessionKey, SessionSummary, StoredStatus, WaitingCall } from '@allium/core'
+import type { Sealer } from './sealer.ts'
+import { partOf, type TurnRow } from './turn-row.ts'
+
+/** A row as a driver gives it, by the names of its columns; big numbers may be texts. */
+export type SqlRow = Readonly<Record<string, unknown>>
+
+/** A run's row as it was read. */
+export function turnRow(row: SqlRow): TurnRow {
+  return {
+    turnId: String(row.turn_id),
+    idempotencyKey: row.idempotency_key as string | null,
+    status: row.status as TurnRow['status'],
+    startedAt: Number(row.started_at),
+    endedAt: row.ended_at === null ? null : Number(row.ended_at),
+    usage: String(row.usage),
+    from: Number(row.start),
+    count: Number(row.count),
+    digest: String(row.digest),
+    messages: bytesOf(row.messages),
+    rest: bytesOf(row.rest),
+    info: bytesOf(row.info),
+  }
+}
+
+/** Drivers give a Buffer, also as a view on a larger one, or an ArrayBuffer. */
+export function bytesOf(value: unknown): Uint8Array {
+  return new Uint8Array(value as ArrayBuffer)
+}
+
+/** The messages of runs, each in the place of what it replaced. */
+export async function historyOf(key: SessionKey, rows: readonly SqlRow[], sealer: Sealer): Promise<Message[]> {
+  const history: Message[] = []
+  for (const row of rows) {
+    history.length = Number(row.start)
+    history.push(...((await openedPart(key, row, 'messages', sealer)) as Message[]))
+  }
+  return history
+}
+
+/** The messages of a row, or the rest of the session after it. */
+export function openedPart(key: SessionKey, row: SqlRow, name: 'messages' | 'rest', sealer: Sealer): Promise<unknown> {
+  return partOf(key, { turnId: String(row.turn_id), part: name, bytes: bytesOf(row[name]) }, sealer)
+}
+
+/** A row of a list of sessions. */
+export function summaryOf(tenant: string, row: SqlRow): SessionSummary {
+  return {
+    key: { tenant, owner: String(row.owner), sessionId: String(row.id) },
+    version: Number(row.version),
+    status: row.status as StoredStatus,
+    updatedAt: Math.floor(Number(row.updated_at)),
+  }
+}
+
+/** A row of a list of waiting calls. */
+export function callOf(row: SqlRow): WaitingCall {
+  const call: WaitingCall = {
+    key: { tenant: String(row.tenant), owner: String(row.owner), sessionId: String(row.session) },
+    turnId: String(row.turn_id),
+    callId: String(row.call_id),
+    name: String(row.name),
+  }
+  return row.expires_at === null ? call : { ...call, expiresAt: Number(row.expires_at) }
+}
