@@ -14,7 +14,7 @@ const packs = {
   'store-postgres': 9,
   'store-sql': 3,
   'store-sqlite': 6,
-  testing: 29,
+  testing: 38,
   tools: 13,
 }
 
