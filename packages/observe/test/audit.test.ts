@@ -98,14 +98,14 @@ describe('observe.audit', () => {
 
     const lines: string[] = []
     const breaks = tool('breaks', () => {
-      throw new TypeError('card 4111 refused')
+      throw new TypeError('card of Grünau refused')
     })
     const { agent } = scene([calling(['breaks']), 'ok'], [audit({ sink: (line) => lines.push(line) })], {
       tools: [breaks],
     })
     await agent.run('go')
     expect(JSON.parse(lines[4] as string)).toMatchObject({ status: 'error', error: 'TypeError' })
-    expect(leaks(lines, '4111')).toEqual([])
+    expect(leaks(lines, 'Grünau')).toEqual([])
   })
 
   it('writes down the arguments that ran, where a layer inside changed them', async () => {
@@ -132,7 +132,7 @@ describe('observe.audit', () => {
       {
         name: 'x',
         model() {
-          throw new RangeError('with 4111')
+          throw new RangeError('with Grünau')
         },
       },
       { status: 'failed', error: 'RangeError' },
@@ -144,7 +144,7 @@ describe('observe.audit', () => {
       { type: 'model:end', ...expected },
       { type: 'turn:end', ...expected },
     ])
-    expect(leaks(lines, '4111')).toEqual([])
+    expect(leaks(lines, 'Grünau')).toEqual([])
   })
 
   it('writes each thing once over a suspension, with what the human decided, in another process too', async () => {
