@@ -204,6 +204,17 @@ describe('approvals with a secret', () => {
     expect([code, ran]).toEqual([undefined, [{ cents: 5 }]])
   })
 
+  it('hold where another secret signs by now, as long as the old one is among them', async () => {
+    const { snapshot, token } = await waiting({ approvals })
+    const rotated = { secret: ['a new one', approvals.secret] }
+    expect((await elsewhere(snapshot, { approve: true, token }, { approvals: rotated })).code).toBeUndefined()
+    const gone = await elsewhere(snapshot, { approve: true, token }, { approvals: { secret: ['a new one'] } })
+    expect(gone.code).toBe('approval.forged')
+    const fresh = await waiting({ approvals: rotated })
+    const old = await elsewhere(fresh.snapshot, { approve: true, token: fresh.token }, { approvals })
+    expect(old.code).toBe('approval.forged')
+  })
+
   it('are not for the same call of another run', async () => {
     const first = await waiting({ approvals })
     const { code } = await elsewhere(

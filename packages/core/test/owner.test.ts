@@ -113,10 +113,13 @@ describe('sessionKeyOf', () => {
 })
 
 describe('approvals.secret', () => {
-  it.each([[undefined], [''], [null], [7]])('is refused where it is %j: nothing would be signed', async (secret) => {
-    const error = await failure(() => build([], [], { approvals: { secret: secret as string } }))
-    expect(error).toMatchObject({ code: 'agent.options', message: expect.stringContaining('is its variable set?') })
-  })
+  it.each([[undefined], [''], [null], [7], [[]], [['new', '']]])(
+    'is refused where it is %j: nothing would be signed',
+    async (secret) => {
+      const error = await failure(() => build([], [], { approvals: { secret: secret as string } }))
+      expect(error).toMatchObject({ code: 'agent.options', message: expect.stringContaining('is its variable set?') })
+    },
+  )
 
   it('may be left out', () => {
     build([], [], { approvals: { expiresIn: 1 } })

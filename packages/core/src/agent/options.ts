@@ -188,7 +188,8 @@ export function toSetup({
 function checkSecret(approvals: ApprovalOptions): void {
   if (!('secret' in approvals)) return
   const { secret } = approvals as { secret?: unknown }
-  if (typeof secret === 'string' && secret !== '') return
+  const isSecret = (one: unknown) => typeof one === 'string' && one !== ''
+  if (Array.isArray(secret) ? secret.length > 0 && secret.every(isSecret) : isSecret(secret)) return
   throw new AlliumError(
     'agent.options',
     `approvals.secret is ${describe(secret)}, so that no approval could be signed. Give a text of some length (is its variable set?), or leave \`secret\` out to go without tokens.`,

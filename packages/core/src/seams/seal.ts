@@ -14,11 +14,22 @@ export async function digestOf(value: unknown): Promise<string> {
 }
 
 /** The HMAC-SHA-256 of a JSON-like value under a secret; without one its digest, which shows a change but no forgery. */
-export async function sealOf(value: unknown, secret: string | undefined): Promise<string> {
+export async function sealOf(value: unknown, secrets: Secrets): Promise<string> {
+  const secret = typeof secrets === 'string' ? secrets : secrets?.[0]
   if (secret === undefined) return digestOf(value)
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   const key = await crypto.subtle.importKey('raw', new TextEncoder().encode(secret), algorithm, false, ['sign'])
   return base64url(await crypto.subtle.sign('HMAC', key, bytesOf(value)))
+}
+
+/** What seals: of several the first. */
+type Secrets = string | readonly string[] | undefined
+
+/** Whether a seal is that of a value under any of the secrets. */
+export async function isSealOf(seal: string, value: unknown, secrets: Secrets): Promise<boolean> {
+  for (const secret of Array.isArray(secrets) ? secrets : [secrets])
+    if (sameSeal(seal, await sealOf(value, secret))) return true
+  return false
 }
 
 /** Whether two seals are equal, in a time that does not tell where they differ. */

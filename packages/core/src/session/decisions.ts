@@ -5,7 +5,7 @@ import { cloneJson } from '../messages/json.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import { bindingOf, pendingCalls } from '../rings/session/suspension.ts'
 import type { Resume } from '../rings/turn/turn-options.ts'
-import { digestOf, sameSeal, sealOf } from '../seams/seal.ts'
+import { digestOf, isSealOf, sameSeal } from '../seams/seal.ts'
 import { tenantOf } from '../seams/tenant.ts'
 import type { SuspendedCall } from '../state/snapshot.ts'
 import type { Decision } from '../tool/approval.ts'
@@ -131,7 +131,7 @@ async function checkRecord(
 ): Promise<void> {
   const { clock, version, approvals } = session.agent.setup
   const part = session.history.pending().find((part) => part.callId === callId)
-  const sealed = sameSeal(record.token, await sealOf(bindingOf(callId, record), approvals.secret))
+  const sealed = await isSealOf(record.token, bindingOf(callId, record), approvals.secret)
   const inside = record.inner === undefined || record.inside === (await digestOf(record.inner))
   const ran = record.ran === undefined || record.args === (await digestOf(record.ran))
   const same = inside && ran && part?.name === record.name && record.sent === (await digestOf(part?.args))

@@ -17,8 +17,11 @@ export type Instructions = string | ((ctx: TurnContext) => string)
 
 /** How calls wait for a human. */
 export interface ApprovalOptions {
-  /** Signs what waits, so that nothing in a store can be forged; then an approval must carry the token of its call. */
-  secret?: string
+  /**
+   * Signs what waits, so that nothing in a store can be forged; then an approval must carry the token of its call. Of several
+   * the first signs, and what any of them has signed holds: to change it, put the new one in front.
+   */
+  secret?: string | readonly string[]
   /** Milliseconds after which a call that waits can only be refused. @default never */
   expiresIn?: number | undefined
 }
