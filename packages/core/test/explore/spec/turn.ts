@@ -129,11 +129,16 @@ export function closeHistory(run: Run): void {
   for (const layer of [...run.holders]) dropHeld(run, layer)
   if (ended.kind === 'blocked') retract(run)
   // Layers of the turn that had not returned yet would have changed it: the history has what was seen.
-  else if (run.answer !== undefined && (run.answer.asks === undefined || run.complete)) answers(run, shownText(run))
-  else if (run.answer === undefined && shownText(run) !== '') {
+  else if (isThere(run.answer) && (run.answer.asks === undefined || run.complete)) answers(run, shownText(run))
+  else if (!isThere(run.answer) && shownText(run) !== '') {
     run.output = shownText(run)
     history.push({ role: 'assistant', text: run.output, interrupted: true })
   }
+}
+
+/** An answer of which layers left nothing has no message. */
+function isThere(answer: Run['answer']): answer is NonNullable<Run['answer']> {
+  return answer !== undefined && (answer.text !== '' || answer.asks !== undefined)
 }
 
 function retract(run: Run): void {
