@@ -66,7 +66,7 @@ describe('the shell samples', () => {
   })
 
   test.each([
-    [99_990, 'completed', undefined],
+    [99_000, 'completed', undefined],
     [100_001, 'stopped', 'token budget exceeded'],
   ])('the token budget in Python, after %d tokens', async (inputTokens, status, reason) => {
     const steps: ScriptedStep[] = [

@@ -27,10 +27,13 @@ export function end(run: Run, kind: 'aborted' | 'blocked' | 'failed', error: Fau
   const before = run.ended
   if (run.decided || (before !== undefined && (before.kind !== 'failed' || kind === 'failed'))) return
   run.decides()
+  // Who waited outside goes on at the very instant of a failure: it may be out before an inner layer blocks or aborts.
+  if (before !== undefined && run.wokeAt === run.time.now) run.openAll()
   run.ended = { kind, error, at: before?.at ?? run.time.now }
   if (run.flowedAt === run.time.now) for (const aspect of ['text', 'shown', 'history'] as const) run.open.add(aspect)
   if (before !== undefined) return
   for (const { core, call } of run.attempts) if (call.scope !== 'turn') core?.reject(error)
+  if ([...run.root.waiting].some(({ outcome }) => outcome === undefined)) run.wokeAt = run.time.now
   fire(run.root, error)
   run.time.at(run.time.now + grace, () => giveUp(run, error, outlives))
   run.time.at(run.time.now + 2 * grace, () => giveUp(run, error, () => false))

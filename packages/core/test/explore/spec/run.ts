@@ -149,6 +149,8 @@ export class Run {
   /** When a piece last came out of a layer, and when the first one of the present answer was shown. */
   flowedAt = -1
   shownAt = -1
+  /** When a failure of the run last woke a layer that waited. */
+  wokeAt = -1
   readonly late = new Set<string>()
   physical = 0
   readonly calls: Moment[] = []
