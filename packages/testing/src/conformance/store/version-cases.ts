@@ -13,7 +13,7 @@ export const versionCases: StoreCases = {
   },
 
   async 'refuses a turn for another version, older or newer, and stores nothing of it'({ store, other, lease: ms }) {
-    const lease = await take(store, chat, ms)
+    const lease = await take(store, chat, ms * 100)
     await store.append(lease, 0, turnOf('one'))
     await checkRejects(store.append(lease, 0, turnOf('again', 2)), 'store.conflict', 'append() for an older version')
     await checkRejects(store.append(lease, 2, turnOf('ahead', 2)), 'store.conflict', 'append() for a version to come')
@@ -23,7 +23,7 @@ export const versionCases: StoreCases = {
   },
 
   async 'lets exactly one of two turns for one version win, however they race'({ store, other, lease: ms }) {
-    const lease = await take(store, chat, ms)
+    const lease = await take(store, chat, ms * 100)
     for (let version = 0; version < 10; version++) {
       const names = ['left', 'right'].map((side) => `${side}-${version}`)
       const ends = await Promise.allSettled(
@@ -43,7 +43,7 @@ export const versionCases: StoreCases = {
   },
 
   async 'does not bring a session back that was deleted under a run'({ store, other, lease: ms }) {
-    const lease = await take(store, chat, ms)
+    const lease = await take(store, chat, ms * 100)
     await store.append(lease, 0, turnOf('one'))
     await other.delete(chat)
     const late = await store.append(lease, 1, turnOf('two', 2)).then(
