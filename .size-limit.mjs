@@ -1,11 +1,11 @@
 // What `npm run check` holds sizes to, gzipped. The packs without their dependencies: their own code.
 const packs = {
-  combinators: 6,
+  combinators: 7,
   config: 16,
   detect: 8,
-  guard: 29,
-  hooks: 6,
-  memory: 7,
+  guard: 31,
+  hooks: 7,
+  memory: 8,
   model: 8,
   observe: 14,
   prices: 2,
@@ -15,7 +15,7 @@ const packs = {
   'store-sql': 3,
   'store-sqlite': 6,
   testing: 38,
-  tools: 13,
+  tools: 15,
 }
 
 export default [
@@ -23,7 +23,7 @@ export default [
     name: "import { Agent } from '@allium/core'",
     path: 'packages/core/dist/index.js',
     import: '{ Agent }',
-    limit: '55 KB',
+    limit: '56 KB',
     gzip: true,
   },
   ...Object.entries(packs).map(([name, limit]) => ({
