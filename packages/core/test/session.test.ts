@@ -278,4 +278,12 @@ describe('a session', () => {
     await Promise.all([first, closing])
     expect(log).toEqual(['deferred', 'closed'])
   })
+
+  it('takes its id by the name that events have beside `id`, and refuses that name alone', async () => {
+    const { agent } = build(['hi'])
+    const both = { id: 's', sessionId: 's' }
+    expect(agent.session(both).id).toBe('s')
+    const { code } = await failure(() => agent.session({ sessionId: 's' } as object))
+    expect(code).toBe('run.options')
+  })
 })

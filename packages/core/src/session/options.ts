@@ -78,7 +78,10 @@ const ofSessionAlone = Object.fromEntries(
 
 /** @throws AlliumError `run.options` */
 export function checkSessionOptions(options: object): void {
-  checkOptions(options, ofSession, 'A session', 'run.options')
+  const { id, sessionId } = options as { id?: unknown; sessionId?: unknown }
+  // Its name in events and contexts: with another `id`, or none, it would be lost.
+  const known = sessionId !== undefined && sessionId === id ? new Set([...ofSession, 'sessionId']) : ofSession
+  checkOptions(options, known, 'A session', 'run.options')
 }
 /** @throws AlliumError `run.options` */
 export function checkRunOptions(options: object): void {
