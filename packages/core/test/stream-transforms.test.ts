@@ -558,6 +558,25 @@ describe('stream verbs in a turn layer', () => {
     }
     agree(await turn([{ chunks: ['so'] }], [outer, inner]), 'SO MORE')
   })
+
+  it('what is added where a layer took the tool calls out passes the pipes outside', async () => {
+    const outer: Middleware = {
+      name: 'outer',
+      turn(ctx, next) {
+        ctx.pipe((chunks) => chunks)
+        return next()
+      },
+    }
+    const toolless: Middleware = {
+      name: 'toolless',
+      async turn(ctx, next) {
+        ctx.onChunk(({ type }) => (type.startsWith('tool-') ? null : undefined))
+        await next()
+        ctx.output += ', alone'
+      },
+    }
+    agree(await turn([{ ...(oneCall[0] as object), text: 'so' }], [outer, toolless]), 'so, alone')
+  })
 })
 
 describe('tool input chunks', () => {

@@ -74,7 +74,7 @@ function commit(turn: Turn, response: ModelResponse): void {
     }
   const empty = message.content.length === 0
   if (!empty) turn.view.commit(message)
-  turn.answer.committed(response, empty ? undefined : history.items.length - 1, goesOn(response))
+  turn.answer.committed(response, empty ? undefined : history.items.length - 1)
 }
 
 /** The message with one result for each call that waits for one, in it or before it: the last. Others belong to no call. */

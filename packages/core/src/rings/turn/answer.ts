@@ -26,6 +26,8 @@ export class Answer {
   #flushed = ''
   readonly #message: AnswerMessage
   #wait: Promise<void> | undefined
+  /** It has left all layers of the turn: their pipes have ended, and what they still say begins in fresh ones. */
+  #hasLeft = false
   /** The answer asked for tools: it stands in the history, and what follows is another one. */
   #askedForTools = false
   #response: ModelResponse | undefined
@@ -78,7 +80,7 @@ export class Answer {
     this.#message.begin()
     this.#said = ''
     this.#flushed = ''
-    this.#askedForTools = false
+    this.#askedForTools = this.#hasLeft = false
   }
 
   /** Whether the layers of the turn must let go of an answer before its tools run. The last answer they end as they return. */
@@ -93,6 +95,7 @@ export class Answer {
       await stage.end({ response })
       if (stage.out === this.outlet) break
     }
+    this.#hasLeft = true
     const { assembly } = stage
     const toolCalls = assembly.toolCalls()
     const { reasoning: _, ...rest } = response
@@ -127,21 +130,20 @@ export class Answer {
   }
 
   /** The message of a step is in the history. */
-  committed(response: ModelResponse, at: number | undefined, flushed: boolean): void {
+  committed(response: ModelResponse, at: number | undefined): void {
     this.#response = response
     this.#said = response.text
-    this.#flushed = flushed ? response.text : ''
-    this.#askedForTools = flushed
+    this.#askedForTools = goesOn(response)
+    this.#flushed = this.#askedForTools || this.#hasLeft ? response.text : ''
     this.#message.isAt(at, this.outlet.open)
   }
 
-  /** The loop has ended. After tools, what a layer still says begins in fresh pipes, and behind the results. */
+  /** The loop has ended. What a layer still says of an answer that left begins in fresh pipes; after tools, behind the results. */
   complete(): void {
     this.#complete = true
     this.#output = this.#said
-    if (!this.#askedForTools) return
-    if (this.#said === '') this.#message.leave()
-    this.#beginStages()
+    if (this.#askedForTools && this.#said === '') this.#message.leave()
+    if (this.#hasLeft) this.#beginStages()
   }
 
   /** ctx.output = text, by a layer. */
@@ -182,7 +184,7 @@ export class Answer {
         this.#said = this.#output = text
         this.#replace(text)
       }
-      if (this.#flushed === '') this.#message.replaceThoughts(assembly)
+      if (!this.#hasLeft) this.#message.replaceThoughts(assembly)
     })
   }
 
@@ -248,7 +250,7 @@ export class Answer {
     this.#said = this.#flushed = ''
     // What pipes outside still make of the end is an answer of its own, behind the results of its tools.
     this.#message.leave()
-    this.#askedForTools = false
+    this.#askedForTools = this.#hasLeft = false
   }
 
   /** The run was cut while the answer was on its way through the turn's layers: the history has what left them. */

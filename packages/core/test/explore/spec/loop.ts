@@ -11,6 +11,7 @@ export function* loop(run: Run, around: Attempt): Steps<Answer> {
   takeInput(run)
   run.output = undefined
   let text = ''
+  let left = false
   for (let step = 0; run.stopped === undefined; step++) {
     if (step === 25) {
       run.stopped = 'max_steps'
@@ -20,7 +21,8 @@ export function* loop(run: Run, around: Attempt): Steps<Answer> {
     begin(run, around)
     const call = callOf(run, 'model', `m${step}`, around, (attempt) => model(run, attempt))
     let answer = yield* on(through(run, call))
-    if (answer.asks.length > 0) answer = flushed(run, around, answer)
+    left = answer.asks.length > 0
+    if (left) answer = flushed(run, around, answer)
     goesOn(run, around)
     text = answer.text
     commit(run, answer)
@@ -28,7 +30,7 @@ export function* loop(run: Run, around: Attempt): Steps<Answer> {
     yield* tools(run, around, answer.asks)
     goesOn(run, around)
   }
-  if (run.answer?.asks !== undefined) {
+  if (left) {
     run.flushed = text
     for (let at: Attempt | undefined = around; at !== undefined; at = outerOf(at)) restart(at)
   }
