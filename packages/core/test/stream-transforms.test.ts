@@ -577,6 +577,32 @@ describe('stream verbs in a turn layer', () => {
     }
     agree(await turn([{ ...(oneCall[0] as object), text: 'so' }], [outer, toolless]), 'so, alone')
   })
+
+  it('an own answer takes back the answer whose tool calls a layer took out before it failed', async () => {
+    const outer: Middleware = {
+      name: 'outer',
+      turn(ctx, next) {
+        ctx.onChunk(mapText((text) => text.toUpperCase()))
+        return next()
+      },
+    }
+    const giver: Middleware = {
+      name: 'giver',
+      async turn(ctx, next) {
+        await next().catch(() => {})
+        ctx.output = 'sorry'
+      },
+    }
+    const fails: Middleware = {
+      name: 'fails',
+      async turn(ctx, next) {
+        ctx.onChunk(({ type }) => (type.startsWith('tool-') ? null : undefined))
+        await next()
+        throw new Error('late')
+      },
+    }
+    agree(await turn([{ ...(oneCall[0] as object), text: 'so' }], [outer, giver, fails]), 'SORRY')
+  })
 })
 
 describe('tool input chunks', () => {

@@ -85,6 +85,13 @@ export class Stage implements Sink {
     this.#pipes = pipes
   }
 
+  /** Fresh pipes for what is still said of the answer that has passed: what takes the answer back takes back all of it. */
+  refresh(): void {
+    const { used } = this
+    this.begin()
+    this.used = used
+  }
+
   /** What feeds it has come to its end: what the pipes hold back flows on. */
   end(end: StreamEnd): void | Promise<void> {
     if (this.#pipes.length === 0) return this.#passed.close()

@@ -143,7 +143,9 @@ export class Answer {
     this.#complete = true
     this.#output = this.#said
     if (this.#askedForTools && this.#said === '') this.#message.leave()
-    if (this.#hasLeft) this.#beginStages()
+    if (!this.#hasLeft) return
+    if (this.#askedForTools) this.#beginStages()
+    else this.#eachStage((stage) => stage.refresh())
   }
 
   /** ctx.output = text, by a layer. */
@@ -223,6 +225,7 @@ export class Answer {
     const sink = attempt.$sink as Sink
     if (this.#askedForTools) this.#beginAnswer()
     else if (attempt.$inner !== undefined && sink.used) sink.reset()
+    this.#flushed = ''
     this.#complete = true
     this.#said = text
     this.#replace(text)
@@ -299,7 +302,11 @@ export class Answer {
   }
 
   #beginStages(): void {
-    for (let sink = this.sink; sink !== this.outlet; sink = (sink as Stage).out) (sink as Stage).begin()
+    this.#eachStage((stage) => stage.begin())
+  }
+
+  #eachStage(act: (stage: Stage) => void): void {
+    for (let sink = this.sink; sink !== this.outlet; sink = (sink as Stage).out) act(sink as Stage)
   }
 
   #replace(text: string): void {

@@ -32,7 +32,12 @@ export function* loop(run: Run, around: Attempt): Steps<Answer> {
   }
   if (left) {
     run.flushed = text
-    for (let at: Attempt | undefined = around; at !== undefined; at = outerOf(at)) restart(at)
+    for (let at: Attempt | undefined = around; at !== undefined; at = outerOf(at)) {
+      const { used } = at
+      restart(at)
+      // Behind the results of tools it is another answer.
+      at.used = used && run.answer?.asks === undefined
+    }
   }
   run.output = text
   run.complete = true

@@ -74,6 +74,7 @@ function give(run: Run, me: Layer, text: string): void {
   if (run.answer?.asks !== undefined) begin(run, me.attempt)
   else if (me.attempt.used) reset(run, me.attempt)
   run.complete = true
+  run.flushed = ''
   answers(run, text)
   if (text !== '') flow(run, me.attempt, text)
 }
