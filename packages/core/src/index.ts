@@ -106,6 +106,7 @@ export type { PendingCall, Snapshot, SuspendedCall, SuspendRequest, Suspension }
 export type { OnChunk, Pipe } from './stream/transforms.ts'
 // Tools
 export type { Approval, Decision } from './tool/approval.ts'
+export type { FlowLabels, ToolFlow } from './tool/flow.ts'
 export { type AnyTool, defineTool, type Tool, type ToolArgs, type ToolExecution } from './tool/tool.ts'
 export {
   resultOf,

@@ -78,6 +78,7 @@ export function plan<Name extends string = 'memory:plan'>(
   const writes: AnyTool = {
     name: tool,
     description,
+    flow: {},
     jsonSchema: schemaOf(maxItems, maxLength),
     execute({ items: given }: { items?: unknown }, ctx) {
       const items = itemsOf(given, maxItems, maxLength)

@@ -81,6 +81,8 @@ export function agentTool<S extends Schema = undefined, State = {}>(
     name,
     description,
     timeout,
+    flow: {},
+    agent,
     ...(schema === undefined ? { jsonSchema: taskSchema } : { schema }),
     ...(requireApproval !== undefined && { requireApproval }),
     async execute(args: ToolArgs<S>, ctx) {

@@ -1,6 +1,7 @@
 import {
   defineMiddleware,
   digestOf,
+  type FlowLabels,
   type KeyValue,
   layerOptions,
   option,
@@ -38,6 +39,7 @@ export interface ToolsCacheHit {
 interface Kept {
   readonly content: string | Part[]
   readonly value?: unknown
+  readonly flow?: FlowLabels
 }
 
 const readOptions = layerOptions<CacheOptions>('tools:cache', {
@@ -119,9 +121,9 @@ export function cache(given: CacheOptions): TypedMiddleware<{}> {
   }
 
   /** Undefined for what cannot be copied, such as a function: its caller alone gets it. */
-  function copyOf(ctx: ToolContext, { content, value }: Kept): Kept | undefined {
+  function copyOf(ctx: ToolContext, { content, value, flow }: Kept): Kept | undefined {
     try {
-      return structuredClone({ content, value })
+      return structuredClone({ content, value, ...(flow !== undefined && { flow }) })
     } catch (error) {
       ctx.logger.warn(`"${as}" cannot keep what "${ctx.tool.name}" returned.`, { error })
       return undefined

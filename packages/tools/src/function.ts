@@ -18,6 +18,8 @@ const readOptions = layerOptions<FunctionOptions<Schema>>('tools:function', {
   providerExecuted: option.object,
   providerOptions: option.object,
   strict: option.flag,
+  flow: option.object,
+  agent: option.object,
 })
 
 /**

@@ -95,6 +95,7 @@ export function http(given: HttpOptions): TypedMiddleware<{}> {
 
   const tool: AnyTool = {
     name,
+    flow: { untrusted: true, sends: true },
     description: options.description ?? `Makes an HTTP request and gives the answer. Hosts: ${hosts.names.join(', ')}.`,
     jsonSchema: schemaFor(methods, requestHeaders),
     ...(timeout !== undefined && { timeout }),

@@ -30,6 +30,13 @@ export interface McpLayerOptions {
   exclude?: readonly string[] | undefined
   /** Whether a human must approve calls: all, those of some tools by the server's names, or as a function says. @default false */
   requireApproval?: boolean | readonly string[] | ((call: McpCall, ctx: ToolExecution) => boolean | Promise<boolean>)
+  /**
+   * The fingerprint of its tools as you have looked at them: names, descriptions and schemas. Where they are others,
+   * `guard.flow` takes what the model reads of them for untrusted. The log tells the one that it should be. @default that of init()
+   */
+  pin?: string | undefined
+  /** What its tools do besides bringing in what may be anybody's, and sending their arguments to the server, for `guard.flow`. @default nothing */
+  flow?: { private?: boolean; writes?: boolean } | undefined
   /** Milliseconds for one call. @default the agent's toolTimeout */
   timeout?: number | undefined
   /** Milliseconds for the handshake, and for each page of the list of tools. @default 30_000 */
@@ -54,6 +61,8 @@ const readOptions = layerOptions<EveryOption>('tools:mcp', {
   include: option.list(option.text),
   exclude: option.list(option.text),
   requireApproval: option.either(option.flag, option.list(option.text), option.fn),
+  pin: option.text,
+  flow: option.shape<{ private?: boolean; writes?: boolean }>({ private: option.flag, writes: option.flag }),
   timeout: option.number({ above: 0 }),
   connectTimeout: option.number({ above: 0 }),
   reconnect: option.shape<McpReconnectOptions>({
@@ -77,7 +86,7 @@ const readOptions = layerOptions<EveryOption>('tools:mcp', {
 export function mcp(given: McpOptions): TypedMiddleware<{}> {
   const options = readOptions(given)
   const { name, as = `tools:mcp:${name}`, connectTimeout = 30_000, reconnect } = options
-  const { prefix = `${name}__`, include, exclude = [], requireApproval = false, timeout } = options
+  const { prefix = `${name}__`, include, exclude = [], requireApproval = false, timeout, pin, flow } = options
   checkOptions(options, as)
   /** The names of its tools, for the tool hook; of all agents that have this layer. */
   const own = new Set<string>()
@@ -88,7 +97,7 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
     innermost: true,
     async agent(ctx, next) {
       const { logger, clock } = ctx
-      const toolbox = new Toolbox({ name, prefix, include, exclude, requireApproval, timeout }, logger)
+      const toolbox = new Toolbox({ name, prefix, include, exclude, requireApproval, timeout, pin, flow }, logger)
       const onTools = toolbox.update.bind(toolbox)
       const secrets = new Secrets(options)
       const connection = new Connection(
@@ -97,6 +106,7 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
       )
       try {
         await connection.open()
+        await toolbox.checkPin()
         for (const tool of toolbox.tools(connection)) {
           try {
             ctx.registerTool(tool)

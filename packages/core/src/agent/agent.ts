@@ -27,6 +27,7 @@ import { type Inspection, inspectLayers } from './inspect.ts'
 import { LayerStack } from './layer-stack.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { type AgentOptions, checkAgentOptions, toSetup } from './options.ts'
+import { introduce } from './sub-agents.ts'
 
 declare global {
   /** As in `esnext.disposable`, for those who compile without it. */
@@ -66,6 +67,7 @@ export class Agent<
     this.#stack = new LayerStack(this.#scope)
     this.#life = new Lifecycle(this.#scope, this.#stack, options.orderCheck ?? 'error')
     for (const tool of options.tools ?? []) this.#scope.tools.add(tool)
+    introduce(this, { scope: this.#scope, begun: () => this.#life.begun, init: () => this.init() })
   }
 
   get name(): string {

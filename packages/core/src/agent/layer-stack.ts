@@ -7,7 +7,7 @@ import { checkOrder, type Finding } from '../middleware/order.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { AgentScope } from '../rings/agent/agent-scope.ts'
 import { declareFields, type StateField } from '../state/field.ts'
-import { isRunByProvider, unseenCalls } from '../tool/tool-guard.ts'
+import { isRunByProvider, notAdmitted, unseenCalls } from '../tool/tool-guard.ts'
 
 const none: readonly Usable[] = []
 
@@ -71,7 +71,15 @@ export class LayerStack {
           .filter(({ spec }) => spec.guards?.(tool))
           .map(({ name }): Finding => ({ severity: 'error', layers: [name], message: unseenCalls({ name }, tool) })),
       )
-    return [...checkOrder(this.layers), ...unseen]
+    const refused = [...this.#scope.tools.all()].flatMap((tool) =>
+      this.layers.flatMap(({ name, spec }): Finding[] => {
+        const why = spec.tool === undefined ? undefined : spec.admits?.(tool)
+        return why === undefined
+          ? []
+          : [{ severity: 'error', layers: [name], message: notAdmitted({ name }, tool.name, why) }]
+      }),
+    )
+    return [...checkOrder(this.layers), ...unseen, ...refused]
   }
 
   #declare(added: readonly Layer[]): void {

@@ -11,6 +11,7 @@ import { RunKeys } from '../session/run-keys.ts'
 import type { Abortable, SessionHost } from '../session/session-host.ts'
 import { checkSessionId, checkValue } from './check-value.ts'
 import type { LayerStack, OrderCheck } from './layer-stack.ts'
+import { checkSubAgents } from './sub-agents.ts'
 
 type Closable = { close(): Promise<void> }
 
@@ -112,6 +113,13 @@ export class Lifecycle implements SessionHost {
     try {
       scope.tools.guardedBy(scope.onion.tool)
       await gate.open()
+      await checkSubAgents(
+        scope,
+        scope.onion.tool.filter(({ inherit }) => inherit === true),
+      ).catch(async (error) => {
+        await gate.shut().catch(() => {})
+        throw error
+      })
     } catch (error) {
       scope.tools.rewind(mark)
       throw error

@@ -190,6 +190,7 @@ function cancelled(callId: string): ToolResult {
 function resultPart({ name, result }: ToolCallRecord): ToolResultPart {
   const { callId, content, isError } = result
   const part: ToolResultPart = { type: 'tool-result', callId, name, content: cloneJson(content) }
+  if (result.flow !== undefined) part.flow = { ...result.flow }
   if (isError === true) part.isError = true
   else if (typeof content === 'string' && isJson(result)) part.json = true
   return part

@@ -49,6 +49,8 @@ export interface ToolResultPart extends PartBase {
   isError?: boolean
   /** The content is JSON: what the tool gave was no text. Providers that take values get the value. */
   json?: boolean
+  /** What the tool, or a layer, said of this result, for `guard.flow`. Models are not sent it. */
+  flow?: { untrusted?: boolean; private?: boolean }
   /** The provider ran the call, and its result never came: this one stands in its place, and is not sent on. */
   missing?: boolean
 }

@@ -59,6 +59,11 @@ interface LayerFields {
    * no layer sees those calls. @default none
    */
   guards?(tool: string): boolean
+  /**
+   * Says why an agent may not have a tool, if it may not: `init()` refuses it then, in the agent and, where the layer is
+   * inherited, in its sub-agents. For layers with a tool hook. @default all may be had
+   */
+  admits?(tool: AnyTool): string | undefined
   /** Only for the type: a function, which has a name too, is no layer. A factory is called: `.use(budget({ … }))`. */
   readonly apply?: never
   /** Wraps the turn, model and tool hooks of all other layers, and the core's place, when the onion is compiled: for traces and timings. */

@@ -81,6 +81,7 @@ function hooksOf(scope: ScopeName, layers: readonly Layer[]): Hook[] {
             innermost: spec.innermost === true,
             place,
             ...(spec.guards !== undefined && { guards: spec.guards.bind(spec) }),
+            ...(spec.admits !== undefined && { admits: spec.admits.bind(spec) }),
           },
         ]
   })

@@ -19,6 +19,8 @@ export interface Hook {
   readonly place?: Place | undefined
   /** Of which tools it must see every call. */
   readonly guards?: ((tool: string) => boolean) | undefined
+  /** Why an agent may not have a tool, if it may not; of a tool, which this folder knows nothing of. */
+  admits?(tool: object): string | undefined
   /** How many agents up the one is whose layer this is, where a sub-agent inherited it. */
   readonly up?: number
 }

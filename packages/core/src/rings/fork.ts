@@ -162,7 +162,9 @@ const owned: Partial<Record<string, ReadonlySet<PropertyKey>>> = {
       .split(' ')
       .concat(streamVerbs),
   ),
-  tool: new Set('args invalid approval modifyArgs suspend deny skipCall seal'.split(' ').concat(streamVerbs)),
+  tool: new Set(
+    'args invalid approval asked modifyArgs suspend deny skipCall seal recipients'.split(' ').concat(streamVerbs),
+  ),
 }
 const nowhere: Sink = { push() {}, reset() {}, used: false, open: true }
 const deaf = { settled() {}, left() {}, returned() {}, late() {} }

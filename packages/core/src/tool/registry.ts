@@ -2,6 +2,7 @@ import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import { freezeJson } from '../messages/json.ts'
 import type { ToolDef } from '../model/model.ts'
+import { type FlowLabels, flowFault, type ToolFlow } from './flow.ts'
 import { jsonSchemaOf } from './json-schema.ts'
 import { schemaFault } from './schema-fault.ts'
 import type { AnyTool } from './tool.ts'
@@ -16,6 +17,8 @@ export interface RegisteredTool {
 /** The tools of an agent by name. */
 export class ToolRegistry {
   readonly #tools = new Map<string, RegisteredTool>()
+  /** What may come in through the agents that tools hand work to, by the tool's name. */
+  readonly brings = new Map<string, FlowLabels>()
   #defs: readonly ToolDef[] | undefined
   #guards: readonly ToolGuard[] = []
 
@@ -43,6 +46,17 @@ export class ToolRegistry {
   }
   *all(): Iterable<AnyTool> {
     for (const { tool } of this.#tools.values()) yield tool
+  }
+
+  /**
+   * What a tool says that it brings in and lets out; undefined where it says nothing. One that hands work on brings what the
+   * other agent's tools may, or anything, where nobody has asked about these.
+   */
+  flowOf(name: string): ToolFlow<never> | undefined {
+    const tool = this.#tools.get(name)?.tool
+    if (tool?.flow === undefined || tool.agent === undefined) return tool?.flow
+    const { untrusted = true, private: secret = true } = this.brings.get(name) ?? {}
+    return { ...tool.flow, untrusted, private: secret }
   }
 
   get(name: string): RegisteredTool | undefined {
@@ -91,6 +105,8 @@ function toolDef(tool: AnyTool): ToolDef {
       'tool.invalid',
       `${what} has neither schema nor jsonSchema. For no arguments give jsonSchema: { type: 'object', properties: {} }.`,
     )
+  const wrongFlow = tool.flow === undefined ? undefined : flowFault(tool.flow)
+  if (wrongFlow !== undefined) throw new AlliumError('tool.invalid', `${what} ${wrongFlow}`)
   const fault = schema === undefined ? undefined : schemaFault(schema)
   if (fault !== undefined) throw new AlliumError('tool.invalid', `${what} has as its schema ${fault}.`)
   const jsonSchema = tool.jsonSchema ?? (schema === undefined ? { type: 'object' } : jsonSchemaOf(schema, what))

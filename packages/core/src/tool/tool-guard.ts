@@ -1,4 +1,5 @@
 import { AlliumError } from '../errors/allium-error.ts'
+import { describe } from '../errors/describe.ts'
 import type { AnyTool } from './tool.ts'
 
 /** A layer, or its hook, that may have to see every call of some tools. */
@@ -6,11 +7,13 @@ export interface ToolGuard {
   readonly name: string
   /** Tells of which. */
   readonly guards?: ((tool: string) => boolean) | undefined
+  /** Why an agent may not have a tool, if it may not. */
+  admits?(tool: AnyTool): string | undefined
 }
 
 /** Whether the provider runs the tool itself: its calls pass no layer. */
-export function isRunByProvider({ execute, providerExecuted }: AnyTool): boolean {
-  return execute === undefined && providerExecuted !== undefined
+export function isRunByProvider(tool: AnyTool | undefined): boolean {
+  return tool?.providerExecuted !== undefined && tool.execute === undefined
 }
 
 /** What is wrong about a guard of a tool that the provider runs. */
@@ -18,11 +21,23 @@ export function unseenCalls({ name }: ToolGuard, tool: string): string {
   return `"${name}" is to see each call of "${tool}", which the provider runs itself: no layer sees those calls. Leave the tool out, give it an execute that runs it here, or name other tools in the options of "${name}".`
 }
 
-/** @throws AlliumError `tool.invalid` where a guard would never see the calls of a tool that it is to see */
+/** Why a guard lets an agent not have a tool. */
+export function notAdmitted({ name }: ToolGuard, tool: string, why: string): string {
+  return `"${name}" does not admit the tool ${describe(tool)}: ${why}`
+}
+
+/** @throws AlliumError `tool.invalid` where a guard would never see the calls of a tool that it is to see, or does not admit it */
 export function checkSeen(guards: readonly ToolGuard[], tools: Iterable<AnyTool>): void {
-  const guarding = guards.filter((guard) => guard.guards !== undefined)
+  const guarding = guards.filter((guard) => guard.guards !== undefined || guard.admits !== undefined)
   if (guarding.length === 0) return
   for (const tool of tools) {
+    for (const guard of guarding) {
+      const why = guard.admits?.(tool)
+      if (why !== undefined)
+        throw new AlliumError('tool.invalid', notAdmitted(guard, tool.name, why), {
+          details: { layer: guard.name, tool: tool.name },
+        })
+    }
     if (!isRunByProvider(tool)) continue
     const blind = guarding.find((guard) => guard.guards?.(tool.name))
     if (blind !== undefined)

@@ -1,6 +1,7 @@
 import { reasonText } from '../errors/describe.ts'
 import type { Part } from '../messages/message.ts'
 import type { ToolStatus } from '../messages/tool-status.ts'
+import type { FlowLabels } from './flow.ts'
 import { serialize } from './serialize.ts'
 
 /** What one tool call came to. */
@@ -14,10 +15,14 @@ export interface ToolResult {
   status: ToolStatus
   /** What was thrown, for logs and retries; never sent. */
   error?: unknown
+  /** What is known of this result, where it is more than the tool says of itself. */
+  flow?: FlowLabels
 }
 
 /** What a layer may give as a result: a text, or content with its flag. */
-export type ToolResultInput = string | { content: string | Part[]; isError?: boolean; value?: unknown }
+export type ToolResultInput =
+  | string
+  | { content: string | Part[]; isError?: boolean; value?: unknown; flow?: FlowLabels }
 
 const shaped = Symbol('allium.toolResult')
 
@@ -26,17 +31,21 @@ export interface ShapedToolResult {
   readonly [shaped]: true
   content: string | Part[]
   isError: boolean
+  flow?: FlowLabels
 }
 
-/** Shapes what the model gets from a tool: parts such as images, or an error that is told as it is. */
+/** Shapes what the model gets from a tool: parts such as images, an error that is told as it is, what is known of its text. */
 export function toolResult({
   content,
   isError = false,
+  flow,
 }: {
   content: string | Part[]
   isError?: boolean
+  /** Beside what the tool says of itself: `{ private: true }` for this result. */
+  flow?: FlowLabels
 }): ShapedToolResult {
-  return { [shaped]: true, content, isError }
+  return { [shaped]: true, content, isError, ...(flow !== undefined && { flow }) }
 }
 
 /** The result for what `execute` returned. A look-alike object is data: only `toolResult()` can set the flag. */
@@ -49,6 +58,7 @@ export function resultOf(callId: string, value: unknown): ToolResult {
       value,
       status: value.isError ? 'error' : 'ok',
       ...(value.isError && { isError: true }),
+      ...(value.flow !== undefined && { flow: value.flow }),
     }
   return { callId, content: serialize(value), value, status: 'ok' }
 }

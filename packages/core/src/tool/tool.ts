@@ -5,6 +5,7 @@ import type { Capability } from '../seams/capability.ts'
 import type { JsonSchema } from '../seams/validate.ts'
 import type { SuspendRequest } from '../state/snapshot.ts'
 import type { Approval } from './approval.ts'
+import type { ToolFlow } from './flow.ts'
 import type { ToolResult } from './tool-result.ts'
 
 /** What a tool's `execute` gets besides its arguments: its place in the run, and the ways out. */
@@ -54,14 +55,19 @@ export interface Tool<S extends StandardSchemaV1 | undefined = StandardSchemaV1 
   providerOptions?: ProviderOptions
   /** Whether the provider holds the model to the schema, where it can. @default the provider's */
   strict?: boolean
+  /** What it brings in and lets out, for `guard.flow`; `{}` where it does neither. @default not known */
+  flow?: ToolFlow<ToolArgs<S>>
+  /** The agent that it hands work to: layers that ask about tools ask about that one's too. */
+  agent?: object
 }
 
 export type ToolArgs<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : Record<string, unknown>
 
 /** A tool whose argument type does not matter any more. */
-export type AnyTool = Omit<Tool<undefined>, 'schema' | 'execute' | 'requireApproval'> & {
+export type AnyTool = Omit<Tool<undefined>, 'schema' | 'execute' | 'requireApproval' | 'flow'> & {
   schema?: StandardSchemaV1 | undefined
   execute?(args: never, ctx: ToolExecution): unknown
+  flow?: ToolFlow<never>
   requireApproval?: boolean | ((args: never, ctx: ToolExecution) => boolean | Promise<boolean>)
 }
 

@@ -1,4 +1,4 @@
-import { type AnyTool, type Logger, messageOf, type ToolExecution, toolResult } from '@allium/core'
+import { type AnyTool, digestOf, type Logger, messageOf, type ToolExecution, toolResult } from '@allium/core'
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
 import type { Connection } from './connection.ts'
 import { contentOf } from './result.ts'
@@ -21,6 +21,9 @@ export interface ToolboxOptions {
     | readonly string[]
     | ((call: McpCall, ctx: ToolExecution) => boolean | Promise<boolean>)
   readonly timeout: number | undefined
+  /** The digest that the first listing should have. */
+  readonly pin?: string | undefined
+  readonly flow?: { private?: boolean; writes?: boolean } | undefined
 }
 
 /**
@@ -34,6 +37,8 @@ export class Toolbox {
   #first: Map<string, Tool> | undefined
   #now = new Set<string>()
   #warned = new Set<string>()
+  /** What the server says of its tools is not what the app has chosen. */
+  #isOther = false
 
   constructor(options: ToolboxOptions, logger: Logger) {
     this.#options = options
@@ -53,6 +58,18 @@ export class Toolbox {
       this.#logger.warn(
         `The MCP server "${name}" has no tool ${list(missing)}, which include or exclude names. It has ${list([...known])}.`,
       )
+  }
+
+  /** Compares the first listing with the one that was pinned. */
+  async checkPin(): Promise<void> {
+    const { pin, name } = this.#options
+    if (pin === undefined) return
+    const own = (await digestOf([...(this.#first?.values() ?? [])].map(definition).sort())).slice(0, 32)
+    if (own === pin) return
+    this.#isOther = true
+    this.#logger.warn(
+      `The tools of the MCP server "${name}" are not those that were pinned. Look at them; if they are as they should be, pin: '${own}'.`,
+    )
   }
 
   /** Those that an agent can have: what it cannot take is left out, and told. */
@@ -87,6 +104,7 @@ export class Toolbox {
       name: this.#nameOf(tool),
       description: tool.description ?? tool.title ?? '',
       jsonSchema: withoutPatterns(tool.inputSchema),
+      flow: { ...this.#options.flow, untrusted: true, sends: true, changed: () => this.#isOther },
       ...(timeout !== undefined && { timeout }),
       ...(requireApproval !== undefined && { requireApproval }),
       execute: async (args: Record<string, unknown>, { signal, principal }) => {
@@ -121,6 +139,8 @@ export class Toolbox {
       const before = first.get(tool.name)
       return before !== undefined && definition(before) !== definition(tool)
     })
+    const isNew = tools.some(({ name }) => !first.has(name))
+    if (changed.length > 0 || isNew) this.#isOther = true
     this.#warn('new tools, which an agent takes at init only', names(tools.filter(({ name }) => !first.has(name))))
     this.#warn('changed tools; the model still has the first definition', names(changed))
     this.#warn(
@@ -160,8 +180,8 @@ async function mismatch({ outputSchema }: Tool, result: CallToolResult): Promise
   }
 }
 
-function definition({ description, inputSchema }: Tool): string {
-  return JSON.stringify([description, inputSchema])
+function definition({ name, title, description, inputSchema }: Tool): string {
+  return JSON.stringify([name, description ?? title ?? '', inputSchema])
 }
 
 function names(tools: readonly Tool[]): string[] {

@@ -10,7 +10,8 @@ import type { JsonSchema } from '../../seams/validate.ts'
 import type { SuspendRequest } from '../../state/snapshot.ts'
 import type { State } from '../../state/state-store.ts'
 import type { Approval } from '../../tool/approval.ts'
-import { refusedKey } from '../../tool/check-args.ts'
+import { checkArgs, refusedKey, tellIssues } from '../../tool/check-args.ts'
+import type { ToolFlow } from '../../tool/flow.ts'
 import { deniedResult, type ToolResult, type ToolResultInput } from '../../tool/tool-result.ts'
 import { TurnAttempt, type TurnContext } from '../turn/context.ts'
 import type { Turn } from '../turn/turn.ts'
@@ -39,6 +40,8 @@ export interface ToolContext<S = State, Config = unknown, C = unknown, P = unkno
     readonly description: string
     readonly jsonSchema: JsonSchema
     readonly requireApproval: boolean
+    /** What it says that it brings in and lets out, if it does. */
+    readonly flow: ToolFlow<never> | undefined
   }
   /** The arguments in the form that the model sent; `{}` where they were no JSON object. */
   readonly args: Args
@@ -55,6 +58,8 @@ export interface ToolContext<S = State, Config = unknown, C = unknown, P = unkno
   approve(): void
   /** What a human has decided of this call, where the run resumes with it. */
   readonly approval: Approval | undefined
+  /** What was asked of a human, where the run resumes with the answer: by which layer (undefined: the tool itself), and its request. */
+  readonly asked: { readonly by: string | undefined; readonly request: Readonly<SuspendRequest> } | undefined
   /** Ends the run with this call waiting for a human: its siblings finish, `session.resume()` goes on. Gives the result. */
   suspend(request?: SuspendRequest): ToolResult
   /** Refuses the call: the model gets the reason, the tool does not run, nothing undoes it. Gives the result. */
@@ -66,6 +71,8 @@ export interface ToolContext<S = State, Config = unknown, C = unknown, P = unkno
    * this tenant and owner, and is signed with the agent's `approvals.secret`; without one it is a digest, which shows a change but no forgery.
    */
   seal(value: unknown): Promise<string>
+  /** Whom a call with these arguments would reach, as `flow.to` of the tool says of what `execute` gets; undefined where it says nothing. What it throws, and arguments that do not fit, reject. */
+  recipients(): Promise<unknown>
 }
 
 /** The call that a tool runs in. @throws AlliumError `layer.invalid` unless it is the context of one */
@@ -100,6 +107,7 @@ export class ToolAttempt extends TurnAttempt implements ToolContext {
       description,
       jsonSchema,
       requireApproval: registered?.tool.requireApproval !== undefined && registered.tool.requireApproval !== false,
+      flow: registered?.tool.flow,
     }
   }
   get args(): Args {
@@ -140,6 +148,17 @@ export class ToolAttempt extends TurnAttempt implements ToolContext {
     const asks = this.$hook !== undefined && waited?.layer === this.$hook.name && this.$fields.consulted === undefined
     if (asks && !this.$isMute('approval')) this.$change({ consulted: cloneJson(this.$fields.args) })
     return approval
+  }
+  get asked(): ToolContext['asked'] {
+    const { waited } = this.$call.asked
+    return waited === undefined ? undefined : { by: waited.layer, request: cloneJson(waited.request ?? {}) }
+  }
+  async recipients(): Promise<unknown> {
+    const tool = this.$call.registered?.tool
+    if (tool?.flow?.to === undefined) return undefined
+    const checked = await checkArgs(tool, cloneJson(this.$fields.args), this.$agent.setup.validate)
+    if (checked.issues !== undefined) throw new AlliumError('tool.invalid', tellIssues(checked.issues))
+    return tool.flow.to(checked.value as never)
   }
   seal(value: unknown): Promise<string> {
     const { agent, owner, principal } = this.$owner

@@ -12,6 +12,8 @@ import { layerError, leftBehind, nameOf } from '../../onion/misuse.ts'
 import type { Capabilities } from '../../seams/capability.ts'
 import type { State as StateOf, StateWrite } from '../../state/state-store.ts'
 import type { OnChunk, Pipe } from '../../stream/transforms.ts'
+import type { ToolFlow } from '../../tool/flow.ts'
+import { isRunByProvider } from '../../tool/tool-guard.ts'
 import { checkEvent, SessionAttempt, type SessionContext } from '../session/context.ts'
 import type { SessionScope } from '../session/session-scope.ts'
 import type { RunEnd } from './afterwards.ts'
@@ -95,6 +97,10 @@ export interface TurnPlan {
   readonly tools: readonly ToolDef[]
   /** The tool that the model answers with, where the run's `output` is got that way. */
   readonly answerTool: string | undefined
+  /** What a tool of the agent says that it brings in and lets out; undefined where it says nothing, and for one that there is not. */
+  flowOf(tool: string): ToolFlow<never> | undefined
+  /** Whether the provider runs it itself: no layer sees its calls. */
+  runsAtProvider(tool: string): boolean
 }
 
 /** @throws AlliumError `layer.result` unless a layer put messages in the place of the input */
@@ -182,7 +188,11 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   }
   get plan(): TurnPlan {
     const { model, settings, format } = this.$turn.options
-    return { model: modelId(model), settings, tools: this.$agent.tools.defs, answerTool: format?.tool?.name }
+    const { tools } = this.$agent
+    const flowOf = (tool: string) => tools.flowOf(tool)
+    const runsAtProvider = (tool: string) => isRunByProvider(tools.get(tool)?.tool)
+    const answerTool = format?.tool?.name
+    return { model: modelId(model), settings, tools: tools.defs, answerTool, flowOf, runsAtProvider }
   }
   get maxSteps(): number {
     return this.$turn.maxSteps
