@@ -1,0 +1,57 @@
+import type { FlowLabels } from '@allium/core'
+
+/** Where a label came from first. */
+export interface FlowSource {
+  /** A tool's result, what a server says of its tools, an attachment, messages that were given or stored without labels. */
+  kind: 'tool' | 'listing' | 'attachment' | 'input' | 'history'
+  tool?: string
+  callId?: string
+}
+
+/** What the text that a model sees is, and through what it came to be so. */
+export interface Labels {
+  untrusted?: FlowSource
+  private?: FlowSource
+}
+
+/** Labels of both; where both have one, its first source stays. */
+export function union(first: Labels, more: Labels): Labels {
+  return { ...more, ...first }
+}
+
+/** Whether the second has a label that the first has not. */
+export function adds(first: Labels, more: Labels): boolean {
+  return (more.untrusted !== undefined && first.untrusted === undefined) || addsPrivate(first, more)
+}
+function addsPrivate(first: Labels, more: Labels): boolean {
+  return more.private !== undefined && first.private === undefined
+}
+
+/** What was declared, as labels with their source. */
+export function labelled(flow: FlowLabels, source: FlowSource): Labels {
+  return { ...(flow.untrusted === true && { untrusted: source }), ...(flow.private === true && { private: source }) }
+}
+
+/** The sources in words, for who decides. */
+export function tell({ untrusted, private: secret }: Labels): string {
+  const parts = [
+    ...(untrusted === undefined ? [] : [`untrusted text from ${tellSource(untrusted)}`]),
+    ...(secret === undefined ? [] : [`private text from ${tellSource(secret)}`]),
+  ]
+  return parts.join(', and ')
+}
+
+function tellSource({ kind, tool }: FlowSource): string {
+  switch (kind) {
+    case 'tool':
+      return `the tool "${tool}"`
+    case 'listing':
+      return `what the server of "${tool}" says of its tools now`
+    case 'attachment':
+      return 'an attached file'
+    case 'input':
+      return 'messages that were given with the input'
+    case 'history':
+      return 'messages that were stored without labels'
+  }
+}
