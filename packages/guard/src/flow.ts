@@ -21,7 +21,7 @@ import { hostsOf } from './flow/links.ts'
 import { checkQuarantine, type Quarantine, readerOf } from './flow/quarantine.ts'
 import { inMessage, isAttachment, Scanner } from './flow/scan.ts'
 import { isOwn, type Own, type Sink, sinkOf, unknown } from './flow/sinks.ts'
-import { unlinked } from './flow/unlinked.ts'
+import { type Form, unlinked } from './flow/unlinked.ts'
 import { dropMetadata } from './stream-filter.ts'
 
 export type { FlowSource, Labels as FlowState } from './flow/labels.ts'
@@ -97,6 +97,7 @@ export function flow<Name extends string = 'guard:flow'>(given: FlowOptions<Name
   const key = `${as}:labels`
   const may = hostsOf(links)
   const scanner = new Scanner()
+  const specials = new WeakMap<TurnPlan['tools'], Special>()
   /** The labels of the model call that made a tool call, by the record of its turn. */
   const calls = new WeakMap<object, Map<string, Labels>>()
   /** Histories by their first message, and how long they were when their labels were last written. */
@@ -119,11 +120,13 @@ export function flow<Name extends string = 'guard:flow'>(given: FlowOptions<Name
     },
     async model(ctx, next) {
       const { plan } = ctx
-      const before = note(ctx, union(scanner.labelsOf(ctx.request.messages, plan), listings(plan)))
-      const inside = withProvider(ctx, plan, before)
+      const special = specialIn(plan)
+      const found = scanner.labelsOf(ctx.request.messages, plan)
+      const before = note(ctx, special.listed.length === 0 ? found : union(found, listings(special, plan)))
+      const inside = special.theirs.length === 0 ? before : withProvider(ctx, plan, before)
       const changed = new Set<string>()
       if (inside.untrusted !== undefined && inside.private !== undefined)
-        ctx.pipe(unlinked(may, plan.answerTool, (kind) => changed.add(kind)))
+        ctx.pipe(unlinked(may, formOf(ctx, plan), (kind) => changed.add(kind)))
       const response = await next()
       remember(ctx, response, note(ctx, inMessage(response.message, plan), before))
       if (changed.size === 0) return response
@@ -184,10 +187,21 @@ export function flow<Name extends string = 'guard:flow'>(given: FlowOptions<Name
     return note(ctx, scanner.labelsOf(ctx.messages, ctx.plan))
   }
 
+  function specialIn({ tools, flowOf, runsAtProvider }: TurnPlan): Special {
+    const known = specials.get(tools)
+    if (known !== undefined) return known
+    const names = tools.map(({ name }) => name)
+    const made = {
+      listed: names.filter((name) => flowOf(name)?.changed !== undefined),
+      theirs: names.filter(runsAtProvider),
+    }
+    specials.set(tools, made)
+    return made
+  }
+
   /** A call of a model that the provider runs tools for may bring in what these do, and lets out what was there before. */
   function withProvider(ctx: ModelContext<Record<string, Labels | null>>, plan: TurnPlan, before: Labels): Labels {
     const theirs = ctx.request.tools.filter(({ name }) => plan.runsAtProvider(name))
-    if (theirs.length === 0) return before
     const inside = theirs.reduce(
       (labels, { name }) => union(labels, labelled(plan.flowOf(name) ?? unknown, { kind: 'tool', tool: name })),
       before,
@@ -273,6 +287,16 @@ export function flow<Name extends string = 'guard:flow'>(given: FlowOptions<Name
   }
 }
 
+function formOf({ request }: ModelContext, { answerTool }: TurnPlan): Form {
+  return { answerTool, isJson: request.responseFormat.type === 'json' }
+}
+
+/** The tools of an agent that are more than a function: whose listing may change, that the provider runs. */
+interface Special {
+  readonly listed: readonly string[]
+  readonly theirs: readonly string[]
+}
+
 type WithState = { state: Record<string, Labels | null> }
 
 function both(first: FlowLabels, more: FlowLabels = {}): FlowLabels {
@@ -284,8 +308,8 @@ function both(first: FlowLabels, more: FlowLabels = {}): FlowLabels {
 }
 
 /** Tools of servers that say something else of them than what the app has chosen. */
-function listings({ tools, flowOf }: TurnPlan): Labels {
-  for (const { name } of tools)
+function listings({ listed }: Special, { flowOf }: TurnPlan): Labels {
+  for (const name of listed)
     if (flowOf(name)?.changed?.() === true) return { untrusted: { kind: 'listing', tool: name } }
   return {}
 }

@@ -10,9 +10,9 @@ type Input = Extract<ContentChunk, { type: `tool-input-${string}` }>
  *
  * @param changed told of each kind of text in which something was taken out
  */
-export function unlinked(may: MayLink, answerTool: string | undefined, changed: (kind: string) => void): Pipe {
+export function unlinked(may: MayLink, { answerTool, isJson }: Form, changed: (kind: string) => void): Pipe {
   return async function* (chunks) {
-    const text = new Paragraphs(may, changed)
+    const text = new Paragraphs(may, isJson, changed)
     const answers = new Answers(may, answerTool)
     for await (const chunk of chunks) {
       if (isDelta(chunk)) {
@@ -28,17 +28,26 @@ export function unlinked(may: MayLink, answerTool: string | undefined, changed: 
   }
 }
 
+/** How the answer is given: in the arguments of a tool, as JSON. */
+export interface Form {
+  readonly answerTool: string | undefined
+  readonly isJson: boolean
+}
+
 /** Deltas of one kind until their paragraph is whole. */
 class Paragraphs {
   readonly #may: MayLink
+  /** The text is whole, or no JSON. */
+  readonly #isJson: boolean
   readonly #changed: (kind: string) => void
   #held: Delta[] = []
   #text = ''
   /** Kinds whose text has left in the middle of a line. */
   readonly #open = new Set<Delta['type']>()
 
-  constructor(may: MayLink, changed: (kind: string) => void) {
+  constructor(may: MayLink, isJson: boolean, changed: (kind: string) => void) {
     this.#may = may
+    this.#isJson = isJson
     this.#changed = changed
   }
 
@@ -48,7 +57,7 @@ class Paragraphs {
     if (this.#held.length === 0 && this.#open.delete(chunk.type)) yield { type: chunk.type, delta: '\n\n' }
     this.#held.push(chunk)
     this.#text += chunk.delta
-    const at = chunk.delta.includes('\n') ? lastBreak(this.#text) : 0
+    const at = !this.#isJson && chunk.delta.includes('\n') ? lastBreak(this.#text) : 0
     if (at > 0) yield* this.#leave(at)
   }
 
@@ -62,7 +71,7 @@ class Paragraphs {
   /** Lets go of so much of the text. */
   *#leave(length: number): Generator<ContentChunk> {
     const whole = this.#text.slice(0, length)
-    const clean = withoutLinks(whole, this.#may)
+    const clean = (this.#isJson ? withoutLinksInJson : withoutLinks)(whole, this.#may)
     const [first] = this.#held as [Delta]
     if (clean !== whole) {
       this.#changed(first.type === 'text-delta' ? 'text' : 'reasoning')
@@ -128,7 +137,7 @@ class Answers {
 
   *#clean(chunks: readonly Input[]): Generator<ContentChunk> {
     const whole = chunks.map((chunk) => (chunk.type === 'tool-input-delta' ? chunk.delta : '')).join('')
-    const clean = this.#cleanJson(whole)
+    const clean = withoutLinksInJson(whole, this.#may)
     let isFirst = true
     for (const chunk of chunks) {
       if (chunk.type !== 'tool-input-delta' || clean === whole) yield chunk
@@ -138,15 +147,16 @@ class Answers {
       }
     }
   }
+}
 
-  #cleanJson(whole: string): string {
-    try {
-      const args: unknown = JSON.parse(whole)
-      const clean = inTexts(args, (text) => withoutLinks(text, this.#may))
-      return JSON.stringify(clean) === JSON.stringify(args) ? whole : JSON.stringify(clean)
-    } catch {
-      return withoutLinks(whole, this.#may)
-    }
+/** JSON is read: what is written as an escape there is none any more to who reads the values. */
+function withoutLinksInJson(whole: string, may: MayLink): string {
+  try {
+    const value: unknown = JSON.parse(whole)
+    const clean = JSON.stringify(inTexts(value, (text) => withoutLinks(text, may)))
+    return clean === JSON.stringify(value) ? whole : clean
+  } catch {
+    return withoutLinks(whole, may)
   }
 }
 

@@ -1,0 +1,143 @@
+/** A bug to plant: texts of a file, each with what stands in its place. */
+export interface Plant {
+  readonly breaks: string
+  readonly edits: readonly (readonly [file: string, from: string, to: string])[]
+}
+
+const flow = 'guard/src/flow.ts'
+const scan = 'guard/src/flow/scan.ts'
+const links = 'guard/src/flow/links.ts'
+const unlinked = 'guard/src/flow/unlinked.ts'
+
+export const plants: readonly Plant[] = [
+  {
+    breaks: 'labels are not persisted',
+    edits: [
+      [flow, 'default: null, reducer', 'default: null, persist: false, reducer'],
+      [flow, "isNew && unlabelled === 'untrusted'", 'isNew && false'],
+    ],
+  },
+  {
+    breaks: 'labels last for a turn',
+    edits: [
+      [flow, 'default: null, reducer', "default: null, scope: 'turn', reducer"],
+      [flow, "isNew && unlabelled === 'untrusted'", 'isNew && false'],
+    ],
+  },
+  { breaks: 'sub-agents do not inherit it', edits: [[flow, 'inherit: true', 'inherit: false']] },
+  {
+    breaks: 'a call counts with what its siblings have brought',
+    edits: [[flow, 'calls.get(ctx.metadata)?.get(ctx.callId) ?? current(ctx)', 'current(ctx)']],
+  },
+  {
+    breaks: 'a call that no model call of this turn made counts with nothing',
+    edits: [
+      [
+        flow,
+        'calls.get(ctx.metadata)?.get(ctx.callId) ?? current(ctx)',
+        'calls.get(ctx.metadata)?.get(ctx.callId) ?? {}',
+      ],
+    ],
+  },
+  {
+    breaks: 'errors of tools are not labelled',
+    edits: [
+      [
+        flow,
+        'const { name } = ctx.tool\n    const whole',
+        "if (result.status === 'error') return result\n    const { name } = ctx.tool\n    const whole",
+      ],
+      [scan, 'if (missing === true', 'if (isError === true || missing === true'],
+      [scan, '{ name, callId, flow, missing }', '{ name, callId, flow, missing, isError }'],
+    ],
+  },
+  {
+    breaks: 'what the provider brings into an answer does not count for its calls',
+    edits: [[flow, 'note(ctx, inMessage(response.message, plan), before)', 'before']],
+  },
+  {
+    breaks: 'results that a layer gave are not labelled',
+    edits: [[flow, 'const found = scanner.labelsOf(ctx.request.messages, plan)', 'const found = {}']],
+  },
+  {
+    breaks: 'files are the principal’s',
+    edits: [[scan, "return type === 'file' || type === 'image'", 'return false && type']],
+  },
+  {
+    breaks: 'given answers are the principal’s',
+    edits: [
+      [
+        flow,
+        "if (role === 'assistant' || role === 'tool') note(ctx, { untrusted: { kind: 'input' } })",
+        "if (role === 'tool') note(ctx, { untrusted: { kind: 'input' } })",
+      ],
+    ],
+  },
+  {
+    breaks: 'a history without labels is trusted',
+    edits: [[flow, "isNew && unlabelled === 'untrusted'", 'isNew && false']],
+  },
+  {
+    breaks: 'a history that was put in the place of another is not seen',
+    edits: [[flow, 'seen.has(labels) && isOther(history)', 'false && seen.has(labels) && isOther(history)']],
+  },
+  {
+    breaks: 'what a result says of itself is not heard',
+    edits: [
+      [flow, ': declared, result.flow)', ': declared, {})'],
+      [scan, 'flow ?? plan.flowOf(name)', 'plan.flowOf(name)'],
+    ],
+  },
+  {
+    breaks: 'a cached result of a sub-agent counts as one that ran',
+    edits: [[flow, "handsOn && result.status === 'skipped' ? whole : declared", 'declared']],
+  },
+  {
+    breaks: 'a changed listing is not heard of',
+    edits: [[flow, "return { untrusted: { kind: 'listing', tool: name } }", 'return {}']],
+  },
+  {
+    breaks: 'an approval that another layer asked for counts',
+    edits: [[flow, 'ctx.asked?.by === as ? ctx.approval : undefined', 'ctx.approval']],
+  },
+  {
+    breaks: 'the first source is lost to the last',
+    edits: [
+      [
+        'guard/src/flow/labels.ts',
+        'return { ...more, ...first }',
+        'return { ...(more.untrusted && { untrusted: more.untrusted }), ...(first.private && { private: first.private }) }',
+      ],
+    ],
+  },
+  {
+    breaks: 'MCP tools do not send',
+    edits: [['tools/src/mcp/toolbox.ts', 'untrusted: true, sends: true', 'untrusted: true, sends: false']],
+  },
+  {
+    breaks: 'tools.http does not send',
+    edits: [['tools/src/http.ts', '{ untrusted: true, sends: true }', '{ untrusted: true }']],
+  },
+  { breaks: 'writes pass', edits: [['guard/src/flow/sinks.ts', 'writes: writes === true', 'writes: false && writes']] },
+  {
+    breaks: 'thoughts keep their links',
+    edits: [
+      [unlinked, "chunk.type === 'text-delta' || chunk.type === 'reasoning-delta'", "chunk.type === 'text-delta'"],
+    ],
+  },
+  {
+    breaks: 'what the answer’s tool gets keeps its links',
+    edits: [[unlinked, "chunk.type === 'tool-input-start' && chunk.name === this.#tool", 'false && this.#tool']],
+  },
+  {
+    breaks: 'text leaves before its paragraph is whole',
+    edits: [
+      [unlinked, "!this.#isJson && chunk.delta.includes('\\n') ? lastBreak(this.#text) : 0", 'this.#text.length'],
+    ],
+  },
+  { breaks: 'addresses written with entities pass', edits: [[links, '/&[#\\w]+;/.test(head) || ', '']] },
+  {
+    breaks: 'tags keep what they carry',
+    edits: [[links, 'out += `${text.slice(from, at)}&lt;`', 'out += `${text.slice(from, at)}<`']],
+  },
+]

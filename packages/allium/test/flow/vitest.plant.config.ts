@@ -1,0 +1,20 @@
+import { defineConfig } from 'vitest/config'
+import { config } from '../../../../vitest.config.ts'
+import { plants } from './plants.ts'
+
+const plant = plants[Number(process.env.FLOW_PLANT)]
+
+/** The proof of `guard.flow` with one bug planted in what it runs; no file is changed. */
+export default defineConfig({
+  ...config('plant', ['packages/allium/test/flow/*.test.ts']),
+  plugins: [
+    {
+      name: 'plant',
+      enforce: 'pre',
+      transform(code, id) {
+        const edits = plant?.edits.filter(([file]) => id.endsWith(`packages/${file}`)) ?? []
+        return edits.reduce((text, [, from, to]) => text.replace(from, () => to), code)
+      },
+    },
+  ],
+})
