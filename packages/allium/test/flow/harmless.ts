@@ -49,7 +49,9 @@ async function doTask(task: string, layer: Middleware | undefined): Promise<Done
   const model = obedient('m')
   model.wishes.push(...wishes, answer)
   const ran: string[] = []
-  const agent = new Agent({ model, tools: made(ran), logger: { warn() {}, error() {} } }).use(memory.plan())
+  // One after the other, so that what a call brings is there before the next of its step begins.
+  const setup = { toolConcurrency: 1, logger: { warn() {}, error() {} } }
+  const agent = new Agent({ model, tools: made(ran), ...setup }).use(memory.plan())
   agent.use(researcher())
   if (layer !== undefined) agent.use(layer)
   const session = agent.session({ principal: { userId: 'ann', email: 'ann@example.org' } })

@@ -19,12 +19,12 @@ for (const { breaks, edits } of plants)
 let missed = 0
 for (const [i, { breaks }] of plants.entries()) {
   if (words.length > 0 && !words.some((word) => breaks.includes(word))) continue
-  const { stdout } = spawnSync('npx', ['-y', 'pnpm@10.34.8', 'exec', 'vitest', 'run', '--config', config], {
+  const { stdout, stderr } = spawnSync('npx', ['-y', 'pnpm@10.34.8', 'exec', 'vitest', 'run', '--config', config], {
     cwd: root,
     encoding: 'utf8',
     env: { ...process.env, FLOW_PLANT: String(i) },
   })
-  const isFound = stdout.includes('AssertionError')
+  const isFound = `${stdout}${stderr}`.includes('AssertionError')
   if (!isFound) missed++
   console.log(`${isFound ? 'found ' : 'MISSED'}  ${breaks}`)
 }
