@@ -6,6 +6,7 @@ import {
   concurrency,
   content,
   files,
+  flow,
   injection,
   input,
   judge,
@@ -52,6 +53,7 @@ layerConformance({
 })
 layerConformance({ layer: () => input({ check: () => true, toolResults: true }), ...suite })
 layerConformance({ layer: () => output(() => true), ...suite })
+layerConformance({ layer: () => ({ ...flow(), admits: () => undefined }), ...suite })
 layerConformance({ layer: () => injection({ secret: 'k' }), ...suite })
 layerConformance({ layer: () => pii()[0], ...suite })
 // The second layer writes the state of the first: here it stands alone, with its name.

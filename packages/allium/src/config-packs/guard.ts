@@ -75,6 +75,16 @@ export const guardPacks: Packs = {
       as,
     }),
   },
+  'guard.flow': {
+    create: guard.flow,
+    options: z.strictObject({
+      onSink: z.enum(['ask', 'deny']).optional(),
+      links: names.optional(),
+      unlabelled: z.enum(['untrusted', 'trusted']).optional(),
+      expiresIn: ms.optional(),
+      as,
+    }),
+  },
   'guard.injection': {
     create: guard.injection,
     options: z.strictObject({
