@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -14,6 +15,10 @@ if (positionals.includes('guards')) {
   const { guards } = await import('./guards/run.mjs')
   await guards()
   process.exit()
+}
+if (positionals.includes('flow')) {
+  const cli = ['--conditions=@allium/source', '--import=tsx', 'packages/allium/test/flow/cli.ts']
+  execFileSync(process.execPath, cli, { stdio: 'inherit' })
 }
 const unknown = positionals.filter((id) => !rows.some((row) => row.id === id))
 if (unknown.length > 0)

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { bytes } from './bytes.mjs'
 import { maps, pipes } from './chunks.mjs'
 import { crowd } from './crowd.mjs'
+import { flow } from './flow.mjs'
 import { hooks } from './hooks.mjs'
 import { idle } from './idle.mjs'
 import { layers } from './layers.mjs'
@@ -169,6 +170,15 @@ export const rows = [
     most: 12,
     // 4,800 turns on either side: the sixteen layers take so long to get warm.
     warmups: 80,
+  },
+  {
+    id: 'flow',
+    title: 'guard.flow with ten labelled tools, in that stack, over a turn with a tool call',
+    unit: 'µs',
+    sides: flow,
+    kind: 'times',
+    most: 1.1,
+    warmups: 40,
   },
   {
     id: 'start',

@@ -115,6 +115,7 @@ export function everyLayer({ url, folder, ledger, store, audit, tracer, meter, l
     .use(guard.maxToolCalls({ limit: 9 }))
     .use(guard.files({ root: folder, args: { read: ['path'] } }))
     .use(guard.injection())
+    .use(guard.flow())
     .use(guard.policy({ deny: ['drop_table'] }))
     .use(
       guard.approve({ tools: ['refund'], handler: ({ args }) => Number(args.amount) <= 100 || { deny: 'Too much.' } }),
@@ -131,6 +132,7 @@ export function everyLayer({ url, folder, ledger, store, audit, tracer, meter, l
         name: 'double',
         description: 'Doubles',
         schema: z.object({ a: z.number() }),
+        flow: {},
         execute: ({ a }) => 2 * a,
       }),
     )
@@ -147,6 +149,7 @@ function toolsThat(did: Parts['did']) {
     name,
     description: name,
     schema,
+    flow: {},
     execute(args: unknown, { sessionId }: { sessionId: string }) {
       did(sessionId, name)
       return execute(args as never)

@@ -30,5 +30,7 @@ export const linkForms: readonly ((secret: string) => string)[] = [
   (s) => `${'A long way. '.repeat(100)}![a](https://${host}/?q=${s})`,
   (s) => `<a href="ht\ttps://${host}/${s}">here</a>`,
   (s) => `[a](HTTPS:${host}/${s})`,
+  (s) => `<img src="http:${host}/${s}">`,
+  (s) => `[a](&#104;&#116;tp:${host}/${s})`,
   (s) => `<video poster=//${host}/${s} controls></video>`,
 ]

@@ -135,8 +135,14 @@ export const plants: readonly Plant[] = [
       [unlinked, "!this.#isJson && chunk.delta.includes('\\n') ? lastBreak(this.#text) : 0", 'this.#text.length'],
     ],
   },
-  { breaks: 'where a Markdown link leads to is not looked at',
-    edits: [[links, 'leadsElsewhere(written, may) ?', 'leadsElsewhere(written, may) && false ?']] },
+  {
+    breaks: 'where a Markdown link leads to is not looked at',
+    edits: [[links, 'leadsElsewhere(written, may) ?', 'leadsElsewhere(written, may) && false ?']],
+  },
+  {
+    breaks: 'addresses written with entities pass',
+    edits: [[links, '/&[#\\w]+;/.test(head) || ', '']],
+  },
   {
     breaks: 'tags keep what they carry',
     edits: [[links, '&lt;`', '<`']],

@@ -49,6 +49,7 @@ export const layers: Record<string, SoakedLayer> = {
   },
   'observe.usage': { make: () => observe.usage(), bound: nothing },
   'guard.injection': { make: () => guard.injection(), bound: nothing },
+  'guard.flow': { make: () => guard.flow(), bound: nothing },
   'guard.policy': { make: () => guard.policy({ deny: ['drop_table'] }), bound: nothing },
   'tools.cache': {
     make: () => tools.cache({ tools: ['look'], store: model.memoryKeyValue({ max: few }) }),

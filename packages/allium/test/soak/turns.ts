@@ -21,7 +21,7 @@ export const answering: Model = {
   },
 }
 
-export const look = { name: 'look', description: 'Looks', jsonSchema: {}, execute: () => 'all well' }
+export const look = { name: 'look', description: 'Looks', jsonSchema: {}, flow: {}, execute: () => 'all well' }
 
 /** One turn of the soak, by its number. Nobody closes a session, and some readers stop without a word. */
 export async function soakTurn(agent: Agent, n: number, seen: (session: object) => void): Promise<void> {

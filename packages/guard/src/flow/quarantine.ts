@@ -42,7 +42,7 @@ function jsonSchemaOf(as: string, tool: string, schema: Schema): JsonSchema {
 }
 
 export function readerOf(as: string, model: ModelRef): Reader {
-  const agent = new Agent({ name: `${as}:reader`, model, instructions: role, maxSteps: 1 })
+  const agent = new Agent({ name: `${as}:reader`, model: as, instructions: role, maxSteps: 1 })
   return async (ctx, { callId, content, flow }, schema) => {
     const failed = (error: unknown): ToolResult => {
       ctx.logger.warn(`"${as}" could not read what "${ctx.tool.name}" brought: it is withheld.`, { error })
@@ -50,7 +50,9 @@ export function readerOf(as: string, model: ModelRef): Reader {
       return { callId, content: told, isError: true, status: 'error', flow: kept(flow) }
     }
     try {
-      const read = await delegate(ctx, agent, textOf(content), { output: schema } as RunOptions)
+      // The types of delegate() know no output; its runs do.
+      const options: object = { output: schema, model: await ctx.resolveModel(model) }
+      const read = await delegate(ctx, agent, textOf(content), options as RunOptions)
       if (read?.status !== 'completed') return failed(read?.reason)
       const value: unknown = read.output
       return { callId, content: JSON.stringify(value), value, status: 'ok', flow: kept(flow) }

@@ -52,6 +52,7 @@ export function makeBench(options: LayerConformanceOptions, scene: Scene = {}): 
     name: 'work',
     description: 'Works',
     jsonSchema: { type: 'object' },
+    flow: {},
     execute(args: Record<string, unknown>, ctx) {
       executed.push(args)
       return work(args, ctx)
