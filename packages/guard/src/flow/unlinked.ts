@@ -64,7 +64,7 @@ class Paragraphs {
   *end(): Generator<ContentChunk> {
     const [first] = this.#held
     if (first === undefined) return
-    if (!/\n\s*$/.test(this.#text)) this.#open.add(first.type)
+    if (!this.#text.slice(this.#text.trimEnd().length).includes('\n')) this.#open.add(first.type)
     yield* this.#leave(this.#text.length)
   }
 
