@@ -8,6 +8,7 @@ import {
   option,
   type PhysicalCall,
   type ResponseInput,
+  sharedStore,
   sum,
   type TurnContext,
   type TypedMiddleware,
@@ -31,7 +32,7 @@ export interface BudgetOptions<Name extends string = string> {
   onLimit?: 'block' | 'stop' | 'abort' | OnLimit | undefined
   /** The part of the limit, 0 to 1, from which on `guard:budget` tells that it comes near. @default never */
   warnAt?: number | undefined
-  /** Where the money is counted; several processes share one of their own. @default memoryLedger() */
+  /** Where the money is counted; several processes share one of their own. @default that of the agent's store, else memoryLedger() */
   ledger?: Ledger | undefined
   /** Prices of one's own before those of the public list. Models of Ollama are free, unless they are named here. */
   prices?: Prices | undefined
@@ -119,7 +120,7 @@ export function budget<Name extends string = 'guard:budget'>(
     window,
     onLimit = 'block',
     warnAt,
-    ledger = memoryLedger(),
+    ledger: ownLedger,
     prices,
     fallbackPrice = { input: 3, output: 15 },
     estimate = expected,
@@ -127,6 +128,7 @@ export function budget<Name extends string = 'guard:budget'>(
     as = 'guard:budget' as Name,
   } = readOptions(given)
   const spentKey = `${as}:spent`
+  const inProcess = ownLedger === undefined ? memoryLedger() : undefined
   const costOf = unit === 'usd' ? createPricing(prices) : undefined
   const { input, output } = fallbackPrice
   const unpriced = tellUnpriced(
@@ -140,8 +142,9 @@ export function budget<Name extends string = 'guard:budget'>(
     innermost: true,
     inherit: true,
     state: { [spentKey]: sum({ scope: per === 'turn' ? 'turn' : 'session' }) },
-    ...(per === 'turn' && account === undefined && ledger.close !== undefined && { turn: closing }),
+    ...(per === 'turn' && account === undefined && { turn: closing }),
     async model(ctx, next) {
+      const ledger = ledgerOf(ctx)
       const request = {
         id: `${ctx.turnId}:${ctx.callIndex}:${ctx.attempt}`,
         account: account?.(ctx) ?? accountOf(as, per, ctx, window, ctx.clock.now()),
@@ -163,8 +166,14 @@ export function budget<Name extends string = 'guard:budget'>(
   })
   return withState<BudgetState<Name>>(layer)
 
+  function ledgerOf(ctx: TurnContext): Ledger {
+    return ownLedger ?? ctx.find(sharedStore)?.ledger ?? (inProcess as Ledger)
+  }
+
   /** A turn that is over has no account any more; one that waits goes on with its own. */
   function closing(ctx: TurnContext<Record<string, number>>, next: () => Promise<void>): Promise<void> {
+    const ledger = ledgerOf(ctx)
+    if (ledger.close === undefined) return next()
     const name = accountOf(as, per, ctx, window, ctx.clock.now())
     ctx.onEnd(({ status }) => (status === 'suspended' ? undefined : ledger.close?.(name)))
     return next()
@@ -191,7 +200,7 @@ export function budget<Name extends string = 'guard:budget'>(
   /** Told by the call that reaches it; by each one, where several reach it at once. It is no reason to fail. */
   async function warn(ctx: ModelContext, { account, limit }: Place, part: number, more: number): Promise<void> {
     try {
-      const { spent } = await ledger.balance(account)
+      const { spent } = await ledgerOf(ctx).balance(account)
       if (spent >= part * limit && spent - more < part * limit) tell(ctx, { account, limit, spent, refused: false })
     } catch (error) {
       ctx.logger.warn(`"${as}" could not tell how near its limit is.`, { error })
@@ -203,7 +212,7 @@ export function budget<Name extends string = 'guard:budget'>(
   }
 
   async function refuse(ctx: ModelContext, { account, amount, limit }: Place & { amount: number }) {
-    const { spent, reserved } = await ledger.balance(account)
+    const { spent, reserved } = await ledgerOf(ctx).balance(account)
     tell(ctx, { account, limit, spent, refused: true })
     const exceeded: BudgetExceeded = { account, unit, limit, spent, reserved, needed: amount }
     const answer = typeof onLimit === 'function' ? await onLimit(ctx, exceeded) : undefined

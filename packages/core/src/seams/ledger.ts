@@ -25,6 +25,11 @@ export interface Ledger {
     limit: number
     /** Milliseconds from now after which nobody asks for the account any more: it may be forgotten then. @default it never ends */
     endsIn?: number
+    /**
+     * Milliseconds from now after which its room is free, where nobody has settled it; who settles it later posts all the same.
+     * The same reservation again holds it so long from then on. @default never
+     */
+    ttl?: number
   }): Reservation | undefined | Promise<Reservation | undefined>
   /** Turns a reservation into what was really spent, which may be more, less or 0. */
   settle(reservation: Reservation, spent: number): void | Promise<void>
