@@ -16,8 +16,10 @@ import {
 } from '@allium/core'
 import { costAt, createPricing, type Price, type Prices, tellUnpriced } from '@allium/prices'
 import { accountOf, endOf, type Per, type Window } from './account.ts'
+import { runOf, settleCut, tellCut, turnOf } from './cut-calls.ts'
 import { ending } from './ending.ts'
 import { type Amounts, expected } from './estimate.ts'
+import { renewing } from './renewing.ts'
 
 export interface BudgetOptions<Name extends string = string> {
   /** The room of an account, in USD or tokens; a function is asked at each call, for tenants with plans of their own. */
@@ -42,6 +44,11 @@ export interface BudgetOptions<Name extends string = string> {
   estimate?(ctx: ModelContext): Amounts
   /** The name of the account, in place of `per` and `window`. It must keep tenants apart. */
   account?(ctx: ModelContext): string
+  /**
+   * Milliseconds that a call may hold its room where its process is lost and nobody opens its session again; while a call runs,
+   * its hold is renewed. @default 600_000
+   */
+  holdFor?: number | undefined
   /** The layer's name, and how its state key begins. @default 'guard:budget' */
   as?: Name | undefined
 }
@@ -94,6 +101,7 @@ const readOptions = layerOptions<BudgetOptions>('guard:budget', {
   ledger: option.object,
   prices: option.either(option.object, option.fn),
   fallbackPrice: option.object,
+  holdFor: option.number({ above: 0 }),
   estimate: option.fn,
   account: option.fn,
 })
@@ -124,10 +132,12 @@ export function budget<Name extends string = 'guard:budget'>(
     prices,
     fallbackPrice = { input: 3, output: 15 },
     estimate = expected,
+    holdFor = 600_000,
     account,
     as = 'guard:budget' as Name,
   } = readOptions(given)
   const spentKey = `${as}:spent`
+  const runKey = `${as}:run`
   const inProcess = ownLedger === undefined ? memoryLedger() : undefined
   const costOf = unit === 'usd' ? createPricing(prices) : undefined
   const { input, output } = fallbackPrice
@@ -136,13 +146,23 @@ export function budget<Name extends string = 'guard:budget'>(
     `its calls are charged $${input} and $${output} for a million tokens (fallbackPrice)`,
   )
 
-  const layer = defineMiddleware<Record<string, number>>({
+  const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
     order: { is: ['meters'] },
     innermost: true,
     inherit: true,
-    state: { [spentKey]: sum({ scope: per === 'turn' ? 'turn' : 'session' }) },
-    ...(per === 'turn' && account === undefined && { turn: closing }),
+    state: { [spentKey]: sum({ scope: per === 'turn' ? 'turn' : 'session' }), [runKey]: { default: '' } },
+    async turn(ctx, next) {
+      if (per === 'turn' && account === undefined) closeAtEnd(ctx)
+      const ledger = ledgerOf(ctx)
+      if (ledger === inProcess || ledger.holds === undefined) return next()
+      await noteRun(ctx, ledger)
+      try {
+        return await next()
+      } finally {
+        ctx.state[runKey] = ''
+      }
+    },
     async model(ctx, next) {
       const ledger = ledgerOf(ctx)
       const request = {
@@ -151,12 +171,15 @@ export function budget<Name extends string = 'guard:budget'>(
         amount: await amountOf(ctx, { model: ctx.model, usage: { ...estimate(ctx), calls: 1 } }),
         limit: roomOf(typeof limit === 'function' ? await limit(ctx) : limit),
         ...(window !== undefined && account === undefined && { endsIn: endOf(window, ctx.clock.now()) }),
+        ...(ledger !== inProcess && { ttl: holdFor, run: ctx.state[runKey] as string }),
       }
       const reservation = await ledger.reserve(request)
       if (reservation === undefined) return refuse(ctx, request)
+      const release = ledger === inProcess ? undefined : renewing(as, ctx, holdFor, () => ledger.reserve(request))
       try {
         return await next()
       } finally {
+        release?.()
         const spent = await amountOfAll(ctx)
         await ledger.settle(reservation, spent)
         ctx.state[spentKey] = spent
@@ -171,12 +194,22 @@ export function budget<Name extends string = 'guard:budget'>(
   }
 
   /** A turn that is over has no account any more; one that waits goes on with its own. */
-  function closing(ctx: TurnContext<Record<string, number>>, next: () => Promise<void>): Promise<void> {
+  function closeAtEnd(ctx: TurnContext<Record<string, unknown>>): void {
     const ledger = ledgerOf(ctx)
-    if (ledger.close === undefined) return next()
+    if (ledger.close === undefined) return
     const name = accountOf(as, per, ctx, window, ctx.clock.now())
     ctx.onEnd(({ status }) => (status === 'suspended' ? undefined : ledger.close?.(name)))
-    return next()
+  }
+
+  /** The run stands in the state while it lasts; one that stands there already was cut. */
+  async function noteRun(ctx: TurnContext<Record<string, unknown>>, ledger: Ledger): Promise<void> {
+    const before = ctx.state[runKey] as string
+    if (before !== '') {
+      const calls = await settleCut(ledger, before)
+      if (per !== 'turn') ctx.state[spentKey] = calls.reduce((sum, { amount }) => sum + amount, 0)
+      tellCut(ctx, { layer: as, unit, cut: turnOf(before), calls })
+    }
+    ctx.state[runKey] = runOf(as, ctx)
   }
 
   function roomOf(room: number): number {

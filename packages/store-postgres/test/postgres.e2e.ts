@@ -8,6 +8,7 @@ import { scriptedModel } from '@allium/testing'
 import pg from 'pg'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { postgres, postgresSql } from '../src/index.ts'
+import { newest } from '../src/migrations.ts'
 import { aes } from './aes.ts'
 import { add, codeOf, failure, key, turn, watched } from './samples.ts'
 import { newSchema, sql, storesAt } from './schemas.ts'
@@ -257,7 +258,9 @@ describe.skipIf(server === undefined)('postgres()', () => {
     const store = stores.fresh()
     const all = Array.from({ length: 8 }, () => stores.again(store))
     await Promise.all(all.map((one) => one.ready()))
-    expect(await sql(url, `select version from "${stores.schemaOf(store)}".schema_version`)).toEqual([{ version: 1 }])
+    expect(await sql(url, `select version from "${stores.schemaOf(store)}".schema_version`)).toEqual([
+      { version: newest },
+    ])
   })
 
   it('tells a disk that is full, and a database that may not be written; what was stored stays', async () => {
