@@ -76,7 +76,10 @@ export function modelId(ref: ModelRef): string {
 
 /** What was given in the place of a model, and how to make one of it where that is known. */
 export function describeModel(value: unknown): string {
-  const { doStream, modelId } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>
+  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
+  const { doStream, modelId, languageModel } = (isObject ? value : {}) as Record<string, unknown>
+  if (typeof languageModel === 'function')
+    return 'a provider of the AI SDK was given: name a model of it, fromAiSdk(provider("…")) of @allium/providers'
   if (typeof doStream !== 'function') return `${describe(value)} was given`
   return `the AI SDK model ${describe(modelId)} was given: make it one with fromAiSdk(model) of @allium/providers`
 }
