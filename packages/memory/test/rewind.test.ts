@@ -1,18 +1,18 @@
-import { Agent, type Middleware, memoryStore } from '@allium/core'
+import { Agent, defineMiddleware, memoryStore } from '@allium/core'
 import { scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { persist } from '../src/index.ts'
 
 const who = { id: 'chat', principal: { tenantId: 'acme', userId: 'ann' } }
 const key = { tenant: 'acme', owner: 'ann', sessionId: 'chat' }
-const counting: Middleware = {
+const counting = defineMiddleware({
   name: 'counting',
   state: { n: { default: 0, reducer: (a: number, b: number) => a + b } },
   turn(ctx, next) {
     ctx.state.n = 1
     return next()
   },
-}
+})
 const pay = { name: 'pay', description: 'Pays', jsonSchema: {}, requireApproval: true, execute: () => 'paid' }
 const textsOf = (messages: readonly { content: unknown }[]) => messages.map(({ content }) => content)
 

@@ -11,6 +11,8 @@ create index holds_by_run on {s}.holds (hashtextextended(run, 0)) where run is n
 create index holds_by_expiry on {s}.holds (account, expires_at)
   where not settled and not freed and expires_at is not null;
 
+create index turns_by_time on {s}.turns (tenant, ended_at);
+
 create function {s}.reserve(
   _id text, _account text, _amount numeric, _limit double precision, _ends_in double precision, _closed text[],
   _ttl double precision, _run text, out amount_ numeric

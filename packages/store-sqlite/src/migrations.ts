@@ -99,5 +99,7 @@ alter table holds add column freed integer not null default 0;
 create index holds_by_run on holds (run) where run is not null and settled = 0;
 create index holds_by_expiry on holds (account, expires_at) where settled = 0 and freed = 0 and expires_at is not null;
 create index holds_by_time on holds (at) where settled = 1;
+
+create index turns_by_time on turns (tenant, ended_at);
 `,
 ]
