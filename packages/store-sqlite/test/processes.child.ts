@@ -1,5 +1,5 @@
 // A process of its own on a file: `node processes.child.ts file mode name`. It tells on its output what happens.
-import { Agent, type Model, sharedStore } from '@allium/core'
+import { Agent, type Model, messageOf, sharedStore } from '@allium/core'
 import { budget, rateLimit } from '@allium/guard'
 import { persist } from '@allium/memory'
 import { type ScriptedStep, scriptedModel } from '@allium/testing'
@@ -41,7 +41,7 @@ async function one(): Promise<void> {
   tell(
     await run.then(
       ({ status }) => `ended ${status}`,
-      (error) => `failed ${error.message}`,
+      (error) => `failed ${messageOf(error)}`,
     ),
   )
 }
