@@ -1,5 +1,5 @@
 import { type AgentStore, Agent as CoreAgent, type AgentOptions as CoreOptions, type Tool } from '@allium/core'
-import { createResolver } from '@allium/providers'
+import { adaptAiSdk, createResolver } from '@allium/providers'
 import { storeLayers } from './store-layers.ts'
 import { ajvValidate } from './validate.ts'
 
@@ -18,8 +18,8 @@ export interface AgentOptions<C extends Schema = undefined, P extends Schema = u
 
 /**
  * The agent of `@allium/core`, with what an application wants built in: models by their name, such as
- * `anthropic/claude-sonnet-4-6`, tools with raw JSON Schemas checked, and one store for all layers that keep something.
- * `resolveModel` and `validate` replace the first two.
+ * `anthropic/claude-sonnet-4-6`, models of the AI SDK as they are, tools with raw JSON Schemas checked, and one store for
+ * all layers that keep something. `resolveModel`, `adaptModel` and `validate` replace the first three.
  *
  * @throws AlliumError `agent.options` for what is no option, or no value of one
  * @example
@@ -33,6 +33,7 @@ export class Agent<S = {}, C extends Schema = undefined, P extends Schema = unde
     super({
       ...options,
       resolveModel: options.resolveModel ?? createResolver(),
+      adaptModel: options.adaptModel ?? adaptAiSdk,
       validate: options.validate ?? ajvValidate(),
     })
     if (store !== undefined) this.use(storeLayers(store))
