@@ -1,27 +1,41 @@
-import { type AgentOptions, Agent as CoreAgent, type Tool } from '@allium/core'
+import { type AgentStore, Agent as CoreAgent, type AgentOptions as CoreOptions, type Tool } from '@allium/core'
 import { adaptAiSdk, createResolver } from '@allium/providers'
+import { storeLayers } from './store-layers.ts'
 import { ajvValidate } from './validate.ts'
 
 type Schema = Tool['schema']
 
+/** The options of core's agent, and a store. */
+export interface AgentOptions<C extends Schema = undefined, P extends Schema = undefined> extends CoreOptions<C, P> {
+  /**
+   * Keeps sessions, as `memory.persist({ store: store.sessions })` does; and budgets, rates, caches and `guard.pii` keep theirs
+   * there, where they are given no place of their own. Who made it closes it, after `dispose()`.
+   *
+   * @default none: all is kept in this process
+   */
+  store?: AgentStore | undefined
+}
+
 /**
  * The agent of `@allium/core`, with what an application wants built in: models by their name, such as
- * `anthropic/claude-sonnet-4-6`, models of the AI SDK as they are, and tools with raw JSON Schemas checked. `resolveModel`,
- * `adaptModel` and `validate` replace them.
+ * `anthropic/claude-sonnet-4-6`, models of the AI SDK as they are, tools with raw JSON Schemas checked, and one store for
+ * all layers that keep something. `resolveModel`, `adaptModel` and `validate` replace the first three.
  *
+ * @throws AlliumError `agent.options` for what is no option, or no value of one
  * @example
- * const agent = new Agent({ model: 'anthropic/claude-sonnet-4-6', instructions: 'Be brief.' })
+ * const agent = new Agent({ model: 'anthropic/claude-sonnet-4-6', instructions: 'Be brief.', store: sqlite('allium.db') })
  *   .use(model.retry())
  *   .use(guard.budget({ limit: 1.0 }))
  * const { text } = await agent.run('Hello')
  */
 export class Agent<S = {}, C extends Schema = undefined, P extends Schema = undefined> extends CoreAgent<S, C, P> {
-  constructor(options: AgentOptions<C, P>) {
+  constructor({ store, ...options }: AgentOptions<C, P>) {
     super({
       ...options,
       resolveModel: options.resolveModel ?? createResolver(),
       adaptModel: options.adaptModel ?? adaptAiSdk,
       validate: options.validate ?? ajvValidate(),
     })
+    if (store !== undefined) this.use(storeLayers(store))
   }
 }

@@ -23,5 +23,5 @@ export {
 export * as tools from '@allium/tools'
 // By its name: tsup writes no right types for a namespace of its own files.
 export * as hooks from 'allium/hooks'
-export { Agent } from './agent.ts'
+export { Agent, type AgentOptions } from './agent.ts'
 export { ajvValidate } from './validate.ts'

@@ -95,11 +95,15 @@ export class ShadowContext {
         session.provided.set(name, value)
         this.#note(`capability ${name}`)
       },
-      inject: (capability: { name: string }) => {
-        const own = [session, sessions.agent].find(({ provided }) => provided.has(capability.name))
-        return own === undefined ? real.inject(capability) : own.provided.get(capability.name)
-      },
+      inject: (capability: { name: string }) => this.#provided(sessions, capability, real.inject.bind(real)),
+      find: (capability: { name: string }) => this.#provided(sessions, capability, real.find.bind(real)),
     }
+  }
+
+  /** What the shadow has provided itself, else what the run has. */
+  #provided(sessions: ShadowSessions, capability: { name: string }, real: (capability: { name: string }) => unknown) {
+    const own = [this.session, sessions.agent].find(({ provided }) => provided.has(capability.name))
+    return own === undefined ? real(capability) : own.provided.get(capability.name)
   }
 
   #end(decision: 'abort' | 'block', error: Error, reason: unknown): never {

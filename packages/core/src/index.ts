@@ -81,6 +81,14 @@ export type { ShownText } from './rings/turn/screen.ts'
 export type { StreamVerbs } from './rings/turn/stream-verbs.ts'
 export type { ToolCallRecord } from './rings/turn/turn-options.ts'
 // Seams
+export {
+  type AgentStore,
+  type MakeRateCounter,
+  type RateCounter,
+  sharedStore,
+  type Vault,
+  type VaultValues,
+} from './seams/agent-store.ts'
 export { type Capability, capability } from './seams/capability.ts'
 export { type Clock, systemClock } from './seams/clock.ts'
 export type * from './seams/event-log.ts'

@@ -56,6 +56,20 @@ describe('capabilities', () => {
     expect(error).toMatchObject({ code: 'capability.missing', message: expect.stringContaining('"db"') })
   })
 
+  it('are found where they are there, for who can do without', async () => {
+    const seen: unknown[] = []
+    const asks: Middleware = {
+      name: 'asks',
+      turn(ctx, next) {
+        seen.push(ctx.find(Db)?.find())
+        return next()
+      },
+    }
+    await turn(['Hi'], [provider, asks])
+    await turn(['Hi'], [asks])
+    expect(seen).toEqual(['row', undefined])
+  })
+
   it('may hold undefined', async () => {
     const Maybe = capability<undefined>('maybe')
     const { result } = await turn(

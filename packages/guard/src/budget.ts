@@ -8,6 +8,7 @@ import {
   option,
   type PhysicalCall,
   type ResponseInput,
+  sharedStore,
   sum,
   type TurnContext,
   type TypedMiddleware,
@@ -15,8 +16,10 @@ import {
 } from '@allium/core'
 import { costAt, createPricing, type Price, type Prices, tellUnpriced } from '@allium/prices'
 import { accountOf, endOf, type Per, type Window } from './account.ts'
+import { runOf, settleCut, tellCut, turnOf } from './cut-calls.ts'
 import { ending } from './ending.ts'
 import { type Amounts, expected } from './estimate.ts'
+import { renewing } from './renewing.ts'
 
 export interface BudgetOptions<Name extends string = string> {
   /** The room of an account, in USD or tokens; a function is asked at each call, for tenants with plans of their own. */
@@ -31,7 +34,7 @@ export interface BudgetOptions<Name extends string = string> {
   onLimit?: 'block' | 'stop' | 'abort' | OnLimit | undefined
   /** The part of the limit, 0 to 1, from which on `guard:budget` tells that it comes near. @default never */
   warnAt?: number | undefined
-  /** Where the money is counted; several processes share one of their own. @default memoryLedger() */
+  /** Where the money is counted; several processes share one of their own. @default that of the agent's store, else memoryLedger() */
   ledger?: Ledger | undefined
   /** Prices of one's own before those of the public list. Models of Ollama are free, unless they are named here. */
   prices?: Prices | undefined
@@ -41,6 +44,11 @@ export interface BudgetOptions<Name extends string = string> {
   estimate?(ctx: ModelContext): Amounts
   /** The name of the account, in place of `per` and `window`. It must keep tenants apart. */
   account?(ctx: ModelContext): string
+  /**
+   * Milliseconds that a call may hold its room where its process is lost and nobody opens its session again; while a call runs,
+   * its hold is renewed. @default 600_000
+   */
+  holdFor?: number | undefined
   /** The layer's name, and how its state key begins. @default 'guard:budget' */
   as?: Name | undefined
 }
@@ -93,6 +101,7 @@ const readOptions = layerOptions<BudgetOptions>('guard:budget', {
   ledger: option.object,
   prices: option.either(option.object, option.fn),
   fallbackPrice: option.object,
+  holdFor: option.number({ above: 0 }),
   estimate: option.fn,
   account: option.fn,
 })
@@ -119,14 +128,17 @@ export function budget<Name extends string = 'guard:budget'>(
     window,
     onLimit = 'block',
     warnAt,
-    ledger = memoryLedger(),
+    ledger: ownLedger,
     prices,
     fallbackPrice = { input: 3, output: 15 },
     estimate = expected,
+    holdFor = 600_000,
     account,
     as = 'guard:budget' as Name,
   } = readOptions(given)
   const spentKey = `${as}:spent`
+  const runKey = `${as}:run`
+  const inProcess = ownLedger === undefined ? memoryLedger() : undefined
   const costOf = unit === 'usd' ? createPricing(prices) : undefined
   const { input, output } = fallbackPrice
   const unpriced = tellUnpriced(
@@ -134,26 +146,40 @@ export function budget<Name extends string = 'guard:budget'>(
     `its calls are charged $${input} and $${output} for a million tokens (fallbackPrice)`,
   )
 
-  const layer = defineMiddleware<Record<string, number>>({
+  const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
     order: { is: ['meters'] },
     innermost: true,
     inherit: true,
-    state: { [spentKey]: sum({ scope: per === 'turn' ? 'turn' : 'session' }) },
-    ...(per === 'turn' && account === undefined && ledger.close !== undefined && { turn: closing }),
+    state: { [spentKey]: sum({ scope: per === 'turn' ? 'turn' : 'session' }), [runKey]: { default: '' } },
+    async turn(ctx, next) {
+      if (per === 'turn' && account === undefined) closeAtEnd(ctx)
+      const ledger = ledgerOf(ctx)
+      if (ledger === inProcess || ledger.holds === undefined) return next()
+      await noteRun(ctx, ledger)
+      try {
+        return await next()
+      } finally {
+        ctx.state[runKey] = ''
+      }
+    },
     async model(ctx, next) {
+      const ledger = ledgerOf(ctx)
       const request = {
         id: `${ctx.turnId}:${ctx.callIndex}:${ctx.attempt}`,
         account: account?.(ctx) ?? accountOf(as, per, ctx, window, ctx.clock.now()),
         amount: await amountOf(ctx, { model: ctx.model, usage: { ...estimate(ctx), calls: 1 } }),
         limit: roomOf(typeof limit === 'function' ? await limit(ctx) : limit),
         ...(window !== undefined && account === undefined && { endsIn: endOf(window, ctx.clock.now()) }),
+        ...(ledger !== inProcess && { ttl: holdFor, run: ctx.state[runKey] as string }),
       }
       const reservation = await ledger.reserve(request)
       if (reservation === undefined) return refuse(ctx, request)
+      const release = ledger === inProcess ? undefined : renewing(as, ctx, holdFor, () => ledger.reserve(request))
       try {
         return await next()
       } finally {
+        release?.()
         const spent = await amountOfAll(ctx)
         await ledger.settle(reservation, spent)
         ctx.state[spentKey] = spent
@@ -163,11 +189,27 @@ export function budget<Name extends string = 'guard:budget'>(
   })
   return withState<BudgetState<Name>>(layer)
 
+  function ledgerOf(ctx: TurnContext): Ledger {
+    return ownLedger ?? ctx.find(sharedStore)?.ledger ?? (inProcess as Ledger)
+  }
+
   /** A turn that is over has no account any more; one that waits goes on with its own. */
-  function closing(ctx: TurnContext<Record<string, number>>, next: () => Promise<void>): Promise<void> {
+  function closeAtEnd(ctx: TurnContext<Record<string, unknown>>): void {
+    const ledger = ledgerOf(ctx)
+    if (ledger.close === undefined) return
     const name = accountOf(as, per, ctx, window, ctx.clock.now())
     ctx.onEnd(({ status }) => (status === 'suspended' ? undefined : ledger.close?.(name)))
-    return next()
+  }
+
+  /** The run stands in the state while it lasts; one that stands there already was cut. */
+  async function noteRun(ctx: TurnContext<Record<string, unknown>>, ledger: Ledger): Promise<void> {
+    const before = ctx.state[runKey] as string
+    if (before !== '') {
+      const calls = await settleCut(ledger, before)
+      if (per !== 'turn') ctx.state[spentKey] = calls.reduce((sum, { amount }) => sum + amount, 0)
+      tellCut(ctx, { layer: as, unit, cut: turnOf(before), calls })
+    }
+    ctx.state[runKey] = runOf(as, ctx)
   }
 
   function roomOf(room: number): number {
@@ -191,7 +233,7 @@ export function budget<Name extends string = 'guard:budget'>(
   /** Told by the call that reaches it; by each one, where several reach it at once. It is no reason to fail. */
   async function warn(ctx: ModelContext, { account, limit }: Place, part: number, more: number): Promise<void> {
     try {
-      const { spent } = await ledger.balance(account)
+      const { spent } = await ledgerOf(ctx).balance(account)
       if (spent >= part * limit && spent - more < part * limit) tell(ctx, { account, limit, spent, refused: false })
     } catch (error) {
       ctx.logger.warn(`"${as}" could not tell how near its limit is.`, { error })
@@ -203,7 +245,7 @@ export function budget<Name extends string = 'guard:budget'>(
   }
 
   async function refuse(ctx: ModelContext, { account, amount, limit }: Place & { amount: number }) {
-    const { spent, reserved } = await ledger.balance(account)
+    const { spent, reserved } = await ledgerOf(ctx).balance(account)
     tell(ctx, { account, limit, spent, refused: true })
     const exceeded: BudgetExceeded = { account, unit, limit, spent, reserved, needed: amount }
     const answer = typeof onLimit === 'function' ? await onLimit(ctx, exceeded) : undefined

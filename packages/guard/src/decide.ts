@@ -58,6 +58,12 @@ export async function work<T>(ctx: Place, guard: Failing, check: () => T | Promi
   }
 }
 
+/** The one or the other: what is elsewhere is waited for. */
+export function waitingWhere<C>(isElsewhere: (ctx: C) => boolean) {
+  return <T>(ctx: C & Place, guard: Failing, check: () => T | PromiseLike<T>): Promise<T | undefined> =>
+    (isElsewhere(ctx) ? decide : work)(ctx, guard, check)
+}
+
 /** Blocks, or gives nothing where the guard allows that. What ends the run is thrown as it is. */
 export function failed(ctx: Place, { name, onError, reply }: Failing, error: unknown): undefined {
   if (ctx.signal.aborted || isBlockError(error)) throw error

@@ -12,6 +12,7 @@ export {
 } from './budget.ts'
 export { type ConcurrencyOptions, type ConcurrencyRefused, type ConcurrencyState, concurrency } from './concurrency.ts'
 export { type ContentOptions, content, type FoundState } from './content.ts'
+export type { BudgetCut } from './cut-calls.ts'
 export type { FailureOptions } from './decide.ts'
 export type { DetectorOptions } from './detector.ts'
 export { type GuardCode, guardCodes } from './ending.ts'

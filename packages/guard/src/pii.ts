@@ -14,7 +14,7 @@ import {
 } from '@allium/core'
 import type { Detector, Finding } from '@allium/detect'
 import type { FoundState } from './content.ts'
-import { decide, type FailureOptions, failed, failing, failureOptions, work } from './decide.ts'
+import { type FailureOptions, failed, failing, failureOptions, waitingWhere } from './decide.ts'
 import { type DetectorOptions, detectorOf } from './detector.ts'
 import { ending } from './ending.ts'
 import { tellFound, type Where, wordFor } from './found.ts'
@@ -52,7 +52,7 @@ export interface PiiOptions<Name extends string = string> extends FailureOptions
   phones?: { find: FindPhones; countries?: readonly string[] }
   /** Values that anybody may see. Those in the agent's instructions are such, where these are a text. */
   allow?: readonly (string | RegExp)[] | undefined
-  /** Keeps what placeholders stand for beyond this process. @default in memory, for the last 10,000 sessions and a day */
+  /** Keeps what placeholders stand for beyond this process. @default that of the agent's store, else in memory, for the last 10,000 sessions and a day */
   vault?: PiiVault | undefined
   /** The secret of `'hash'`. Give one to get the same hashes in another process. @default a random one */
   hashKey?: string | undefined
@@ -115,7 +115,7 @@ export function pii<Name extends string = 'guard:pii'>(
   const vaults = new OpenVaults(as, vault)
   const known: Known = { clean: new WeakSet(), unchanged: new WeakMap(), recent: new WeakMap() }
   /** A vault of one's own is waited for. */
-  const ask = vault === undefined ? work : decide
+  const ask = waitingWhere((ctx: Pick<TurnContext, 'find'>) => vaults.vaultOf(ctx) !== undefined)
   const stateKey = `${as}:found`
   type Ctx = TurnContext<Record<string, number>>
 

@@ -1,6 +1,7 @@
 /// <reference path="./rate-limiter-memory.d.ts" />
-import { misconfigured, type TurnContext, tenantOf } from '@allium/core'
+import { misconfigured, type RateCounter, sharedStore, type TurnContext, tenantOf } from '@allium/core'
 import { holderOf, idOf, missing } from './account.ts'
+import { ledgerRates } from './ledger-rates.ts'
 
 /** So many turns, or model calls, in each window of somebody. */
 export interface Rate {
@@ -13,11 +14,9 @@ export interface Rate {
 }
 
 /** The part of a limiter of rate-limiter-flexible that is used. */
-export interface RateStore {
-  /** Rejects with `{ msBeforeNext }` where there is no room. */
-  consume(key: string, points?: number): Promise<unknown>
-  /** Gives points back. */
-  reward(key: string, points?: number): Promise<unknown>
+export interface RateStore extends RateCounter {
+  /** Gives back what `consume` gave, where that is known better than by its key. */
+  undo?(taken: unknown): Promise<unknown>
 }
 
 /** Makes what counts a rate. */
@@ -35,28 +34,39 @@ export interface Place {
   readonly rate: Counted
   readonly key: string
   readonly limit: number
+  readonly open: () => Promise<RateStore>
+  /** What its store gave for it. */
+  taken?: unknown
 }
 
 /** Takes each place, or none and tells which rate is full. */
 export async function take(places: readonly Place[]): Promise<Full | undefined> {
-  for (const [i, { rate, key, limit }] of places.entries()) {
-    const retryAfter = await rate.take(key, limit)
+  for (const [i, place] of places.entries()) {
+    const retryAfter = await place.rate.take(place)
     if (retryAfter === undefined) continue
     await giveBack(places.slice(0, i))
-    return { rate, limit, retryAfter }
+    return { rate: place.rate, limit: place.limit, retryAfter }
   }
   return undefined
 }
 
 export async function giveBack(places: readonly Place[]): Promise<void> {
-  await Promise.all(places.map(({ rate, key, limit }) => rate.giveBack(key, limit)))
+  await Promise.all(
+    places.map(async ({ open, key, taken }) => {
+      const store = await open()
+      await (store.undo === undefined ? store.reward(key, 1) : store.undo(taken))
+    }),
+  )
 }
 
 const milliseconds = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 }
 /** What a timer of the runtime can wait, which clears the windows of the store in memory. */
 const longest = 2 ** 31 - 1
 
-/** A rate with its stores, one for each limit. */
+/** For who is counted in this process. */
+const here = {}
+
+/** A rate with its stores, one for each limit and each agent's store. */
 export class Counted {
   readonly window: number
   readonly per: NonNullable<Rate['per']>
@@ -64,7 +74,7 @@ export class Counted {
   readonly #key: ((ctx: TurnContext) => string) | undefined
   readonly #makeStore: MakeStore | undefined
   readonly #limit: Rate['limit']
-  readonly #stores = new Map<number, Promise<RateStore>>()
+  readonly #stores = new WeakMap<object, Map<number, Promise<RateStore>>>()
 
   constructor(
     name: string,
@@ -95,11 +105,20 @@ export class Counted {
     return typeof this.#limit === 'function' ? this.#limit(ctx) : this.#limit
   }
 
+  /** Whether what counts it is elsewhere, and is to be waited for. */
+  isElsewhere(ctx: Pick<TurnContext, 'find' | 'clock'>): boolean {
+    return this.#makeStore !== undefined || this.#sharedBy(ctx) !== undefined
+  }
+
+  placeOf(ctx: TurnContext, limit: number): Place {
+    return { rate: this, key: this.keyOf(ctx), limit, open: () => this.#opened(ctx, limit) }
+  }
+
   /** Takes a place; gives the milliseconds until there may be one where there is none. */
-  async take(key: string, limit: number): Promise<number | undefined> {
-    const store = await this.#opened(limit)
+  async take(place: Place): Promise<number | undefined> {
+    const store = await place.open()
     try {
-      await store.consume(key, 1)
+      place.taken = await store.consume(place.key, 1)
       return undefined
     } catch (refused) {
       const ms = (refused as { msBeforeNext?: unknown } | undefined)?.msBeforeNext
@@ -108,27 +127,32 @@ export class Counted {
     }
   }
 
-  async giveBack(key: string, limit: number): Promise<void> {
-    await (await this.#opened(limit)).reward(key, 1)
-  }
-
   #owner(ctx: TurnContext): string[] {
     if (this.per !== 'ip') return holderOf(this.#name, this.per, ctx, 'a key')
     const ip = idOf(ctx.principal, 'ip') ?? idOf(ctx.context, 'ip')
     return ip === undefined ? missing(this.#name, 'ip', 'a key') : [tenantOf(ctx.principal) ?? '', ip]
   }
 
-  #opened(limit: number): Promise<RateStore> {
-    const known = this.#stores.get(limit)
-    if (known !== undefined) return known
-    const opening = this.#open(limit)
-    this.#stores.set(limit, opening)
+  /** What makes stores, where the agent's store can count. */
+  #sharedBy(ctx: Pick<TurnContext, 'find' | 'clock'>): { by: object; make: MakeStore } | undefined {
+    const { limits, ledger } = ctx.find(sharedStore) ?? {}
+    if (limits !== undefined) return { by: limits, make: limits }
+    return ledger === undefined ? undefined : { by: ledger, make: ledgerRates(ledger, ctx.clock) }
+  }
+
+  #opened(ctx: TurnContext, limit: number): Promise<RateStore> {
+    const shared = this.#makeStore === undefined ? this.#sharedBy(ctx) : undefined
+    const by = shared?.by ?? here
+    const stores = this.#stores.get(by) ?? new Map<number, Promise<RateStore>>()
+    this.#stores.set(by, stores)
+    const opening = stores.get(limit) ?? this.#open(limit, this.#makeStore ?? shared?.make)
+    stores.set(limit, opening)
     return opening
   }
 
-  async #open(points: number): Promise<RateStore> {
+  async #open(points: number, make: MakeStore | undefined): Promise<RateStore> {
     const options = { keyPrefix: this.#name, points, duration: this.window / 1000 }
-    if (this.#makeStore !== undefined) return this.#makeStore(options)
+    if (make !== undefined) return make(options)
     // Not the package's index, which loads a driver for each database.
     const { default: RateLimiterMemory } = await import('rate-limiter-flexible/lib/RateLimiterMemory.js')
     return new RateLimiterMemory(options)

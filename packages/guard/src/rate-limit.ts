@@ -10,7 +10,7 @@ import {
   wait,
   withState,
 } from '@allium/core'
-import { decide, type FailureOptions, failing, failureOptions, work } from './decide.ts'
+import { decide, type FailureOptions, failing, failureOptions, waitingWhere } from './decide.ts'
 import { ending } from './ending.ts'
 import { Counted, giveBack, type MakeStore, type Place, type Rate, take, timeOf } from './rate-counter.ts'
 
@@ -25,7 +25,7 @@ export interface RateLimitOptions<Name extends string = string> extends Partial<
   maxWait?: number | undefined
   /** The name of the count, in place of `per`. It must keep tenants apart. */
   key?(ctx: TurnContext): string
-  /** Makes what counts: a limiter of rate-limiter-flexible, for one rate. Several processes share one in Redis. @default its RateLimiterMemory */
+  /** Makes what counts: a limiter of rate-limiter-flexible, for one rate. Several processes share one in Redis. @default the limits of the agent's store, or its ledger; else RateLimiterMemory */
   store?: MakeStore | undefined
   /** The layer's name, and how its state key begins. @default 'guard:rateLimit' */
   as?: Name | undefined
@@ -107,7 +107,7 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
   if (all.length === 0) throw misconfigured(as, 'needs a limit, or rates.')
   const guard = failing(as, failure)
   /** A store of one's own is waited for. */
-  const ask = store === undefined ? work : decide
+  const ask = waitingWhere((ctx: Pick<TurnContext, 'find' | 'clock'>) => all.some((rate) => rate.isElsewhere(ctx)))
   const asksLimits = [limit, ...rates.map((rate) => rate.limit)].some((limit) => typeof limit === 'function')
   const stateKey = `${as}:retryAfter`
 
@@ -163,7 +163,7 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
     const limits = asksLimits
       ? await decide(ctx, guard, () => Promise.all(all.map((rate) => rate.limitOf(ctx))))
       : all.map((rate) => rate.limitOf(ctx) as number)
-    return limits === undefined ? [] : all.map((rate, i) => ({ rate, key: rate.keyOf(ctx), limit: roomOf(limits[i]) }))
+    return limits === undefined ? [] : all.map((rate, i) => rate.placeOf(ctx, roomOf(limits[i])))
   }
 
   function roomOf(room: unknown): number {

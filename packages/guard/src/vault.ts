@@ -1,26 +1,25 @@
-import { type ShownText, sessionKeyOf, type TurnContext } from '@allium/core'
+import { type ShownText, sessionKeyOf, sharedStore, type TurnContext, type Vault } from '@allium/core'
 import { LRUCache } from 'lru-cache'
 
 /** Keeps what placeholders stand for, by session: in a store of your own, encrypted as its content deserves. */
-export interface PiiVault {
-  /** The values by placeholder, and under `numbers` which of these were numbers. The key carries layer, tenant, owner and session. */
-  load(key: string): Values | undefined | Promise<Values | undefined>
-  /** All values of the session. */
-  save(key: string, values: Values): void | Promise<void>
-}
+export interface PiiVault extends Vault {}
 
-type Values = Readonly<Record<string, string>>
-type Place = Pick<TurnContext, 'history' | 'owner' | 'principal' | 'sessionId'>
+type Place = Pick<TurnContext, 'find' | 'history' | 'owner' | 'principal' | 'sessionId'>
 
 /** The placeholders of the last sessions. */
 export class OpenVaults {
   readonly #layer: string
-  readonly #vault: PiiVault | undefined
+  readonly #vault: Vault | undefined
   #open: LRUCache<string, Promise<Placeholders>> | undefined
 
-  constructor(layer: string, vault: PiiVault | undefined) {
+  constructor(layer: string, vault: Vault | undefined) {
     this.#layer = layer
     this.#vault = vault
+  }
+
+  /** Where they are kept beyond this process, if they are. */
+  vaultOf(ctx: Pick<Place, 'find'>): Vault | undefined {
+    return this.#vault ?? ctx.find(sharedStore)?.vault
   }
 
   /** Those of a session, the same for all who ask. A new turn looks into the vault again: another process may have run the last one. */
@@ -28,9 +27,10 @@ export class OpenVaults {
     const key = `${this.#layer}:${sessionKeyOf(ctx)}`
     // Made by the first session: it takes its room at once.
     this.#open ??= new LRUCache({ max: 10_000, ttl: 24 * 3_600_000, updateAgeOnGet: true })
-    const known = isNewTurn && this.#vault !== undefined ? undefined : this.#open.get(key)
+    const vault = this.vaultOf(ctx)
+    const known = isNewTurn && vault !== undefined ? undefined : this.#open.get(key)
     if (known !== undefined) return isNewTurn ? known.then((names) => names.after(ctx.history)) : known
-    const opened = Placeholders.open(key, this.#vault, ctx)
+    const opened = Placeholders.open(key, vault, ctx)
     this.#open.set(key, opened)
     opened.catch(() => this.#open?.delete(key))
     return opened
@@ -40,7 +40,7 @@ export class OpenVaults {
 /** The placeholders of a session, with what they stand for. */
 export class Placeholders {
   readonly #key: string
-  readonly #vault: PiiVault | undefined
+  readonly #vault: Vault | undefined
   readonly #values = new Map<string, string>()
   readonly #names = new Map<string, string>()
   readonly #last = new Map<string, number>()
@@ -52,7 +52,7 @@ export class Placeholders {
   /** Messages of the history whose placeholders are known. */
   #read = 0
 
-  static async open(key: string, vault: PiiVault | undefined, { history }: Place): Promise<Placeholders> {
+  static async open(key: string, vault: Vault | undefined, { history }: Pick<Place, 'history'>): Promise<Placeholders> {
     const placeholders = new Placeholders(key, vault)
     const { numbers = '', ...values } = (await vault?.load(key)) ?? {}
     for (const [name, value] of Object.entries(values)) placeholders.#keep(name, value)
@@ -61,7 +61,7 @@ export class Placeholders {
     return placeholders.after(history)
   }
 
-  private constructor(key: string, vault: PiiVault | undefined) {
+  private constructor(key: string, vault: Vault | undefined) {
     this.#key = key
     this.#vault = vault
   }

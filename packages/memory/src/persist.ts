@@ -6,6 +6,8 @@ export interface PersistOptions {
   store?: SessionStore | undefined
   /** Milliseconds for which a run takes its session, renewed while it lasts; after a crash others wait that long. @default 10_000 */
   lease?: number | undefined
+  /** Whether sessions are stored that were given no id, too: a run that nobody means to go on with leaves nothing else. @default false */
+  anonymous?: boolean | undefined
   /** The layer's name. @default 'memory:persist' */
   as?: string | undefined
 }
@@ -13,13 +15,15 @@ export interface PersistOptions {
 const readOptions = layerOptions<PersistOptions>('memory:persist', {
   store: option.object,
   lease: option.number({ above: 0 }),
+  anonymous: option.flag,
 })
 
 /**
  * Keeps each session in a store: it is loaded when it opens, and every run is appended when it has ended, whichever way.
  * While a run lasts no other process can run the session.
  *
- * Use it where a conversation outlives a process, or where several serve it. State with `persist: false` is left out.
+ * Use it where a conversation outlives a process, or where several serve it. A session that was given no id leaves nothing in the
+ * store, unless `anonymous` says so. State with `persist: false` is left out.
  * A run that cannot be stored fails with the store's error; one whose session runs elsewhere with `session.busy`.
  *
  * @example
@@ -27,7 +31,7 @@ const readOptions = layerOptions<PersistOptions>('memory:persist', {
  * await agent.session({ id: 'chat-1', principal: { tenantId: 'acme' } }).run('Hello again')
  */
 export function persist(given: PersistOptions = {}) {
-  const { store = memoryStore(), lease = 10_000, as = 'memory:persist' } = readOptions(given)
+  const { store = memoryStore(), lease = 10_000, anonymous = false, as = 'memory:persist' } = readOptions(given)
   /** By the history that only one session has: one that was idle goes on where it was, if nobody else has gone on. */
   const conversations = new WeakMap<object, StoredConversation>()
   return defineMiddleware({
@@ -35,6 +39,7 @@ export function persist(given: PersistOptions = {}) {
     // Not `persists`: it stores the history as it is once every layer has returned, wherever it stands.
     order: { is: ['keepers'] },
     async session(ctx, next) {
+      if (ctx.anonymous && !anonymous) return next()
       const key = { tenant: tenantOf(ctx.principal) ?? '', owner: ctx.owner ?? '', sessionId: ctx.sessionId }
       const conversation = conversations.get(ctx.history) ?? new StoredConversation(store, key, lease, ctx)
       conversations.set(ctx.history, conversation)

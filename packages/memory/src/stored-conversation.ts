@@ -85,6 +85,10 @@ export class StoredConversation implements SessionKeeper {
     }
   }
 
+  find(turnId: string): Promise<StoredTurn | undefined> {
+    return this.#store.find(this.#key, { turnId })
+  }
+
   /** A run whose process was lost has ended. */
   async #takeOver(lease: Lease): Promise<void> {
     const stored = await this.#store.load(this.#key)

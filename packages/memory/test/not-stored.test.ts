@@ -176,9 +176,8 @@ describe('a turn that could not be stored', () => {
     const { session } = failing(['a', 'b'], { at: 2 })
     const { turnId } = await session.run('1')
     const error = await failure(session.run('2'))
-    expect(() => session.fork({ at: error.partial.turnId })).toThrow(
-      expect.objectContaining({ code: 'session.unknown_turn' }),
-    )
+    const fork = session.fork({ at: error.partial.turnId as string })
+    await expect(fork.open()).rejects.toMatchObject({ code: 'session.unknown_turn' })
     expect(session.fork({ at: turnId }).history).toHaveLength(2)
   })
 })

@@ -40,6 +40,23 @@ function waits() {
 }
 
 describe('memory.persist', () => {
+  it('leaves nothing of a session that was given no id, unless it is asked to', async () => {
+    for (const [anonymous, rows] of [
+      [undefined, 0],
+      [false, 0],
+      [true, 2],
+    ] as const) {
+      const store = memoryStore()
+      const agent = new Agent({ model: scriptedModel(['a', 'b', 'c']) }).use(persist({ store, anonymous }))
+      await agent.run('hi', { session: { principal: who.principal } })
+      const session = agent.session({ principal: who.principal })
+      await session.run('hi')
+      await session.run('again')
+      expect(session.history).toHaveLength(4)
+      expect((await store.list({ tenant: 'acme', limit: 9 })).items).toHaveLength(rows)
+    }
+  })
+
   it('brings a conversation and its state back in another process', async () => {
     const store = memoryStore()
     await processOf(store, ['Hello Ada.'], [counting]).agent.session(who).run('I am Ada')

@@ -7,13 +7,14 @@ import {
   type ModelContext,
   type ModelResponse,
   option,
+  sharedStore,
   sharersOf,
   type TypedMiddleware,
 } from '@allium/core'
 import { Flights, memoryKeyValue } from '@allium/resilience'
 
 export interface CacheOptions {
-  /** Where answers are kept; a Keyv is one. @default in this process, the 1,000 used last */
+  /** Where answers are kept; a Keyv is one. @default the values of the agent's store, else in this process, the 1,000 used last */
   store?: KeyValue | undefined
   /** Milliseconds. @default 3_600_000 */
   ttl?: number | undefined
@@ -50,13 +51,8 @@ const readOptions = layerOptions<CacheOptions>('model:cache', {
  * agent.use(model.cache({ ttl: 600_000 }))
  */
 export function cache(given: CacheOptions = {}): TypedMiddleware<{}> {
-  const {
-    store = memoryKeyValue(),
-    ttl = 3_600_000,
-    per = 'tenant',
-    when = () => true,
-    as = 'model:cache',
-  } = readOptions(given)
+  const { store, ttl = 3_600_000, per = 'tenant', when = () => true, as = 'model:cache' } = readOptions(given)
+  const own = memoryKeyValue()
   const flights = new Flights<ModelResponse>()
 
   return defineMiddleware({
@@ -84,9 +80,13 @@ export function cache(given: CacheOptions = {}): TypedMiddleware<{}> {
     },
   })
 
+  function storeOf(ctx: ModelContext): KeyValue {
+    return store ?? ctx.find(sharedStore)?.keyValue ?? own
+  }
+
   async function kept(ctx: ModelContext, key: string): Promise<ModelResponse | undefined> {
     try {
-      return (await store.get(key)) as ModelResponse | undefined
+      return (await storeOf(ctx).get(key)) as ModelResponse | undefined
     } catch (error) {
       ctx.logger.warn(`"${as}" could not read its store: the model is asked.`, { error })
       return undefined
@@ -99,7 +99,7 @@ export function cache(given: CacheOptions = {}): TypedMiddleware<{}> {
     { text, reasoning, toolCalls, finishReason, model, message }: ModelResponse,
   ) {
     try {
-      await store.set(key, structuredClone({ text, reasoning, toolCalls, finishReason, model, message }), ttl)
+      await storeOf(ctx).set(key, structuredClone({ text, reasoning, toolCalls, finishReason, model, message }), ttl)
     } catch (error) {
       ctx.logger.warn(`"${as}" could not write its store.`, { error })
     }

@@ -7,6 +7,7 @@ import {
   option,
   type PhysicalCall,
   sum,
+  type TurnContext,
   type TypedMiddleware,
   type Usage,
   withState,
@@ -16,6 +17,8 @@ import { createPricing, type Prices, tellUnpriced } from '@allium/prices'
 export interface UsageOptions<Name extends string = string> {
   /** Prices of one's own before those of the public list. Models of Ollama are free, unless they are named here. */
   prices?: Prices | undefined
+  /** Whether each physical call is recorded too, with the topic `usage`: what invoices read from the store's outbox. @default false */
+  record?: boolean | undefined
   /** The layer's name, and how its state keys begin. @default 'observe:usage' */
   as?: Name | undefined
 }
@@ -25,6 +28,15 @@ export interface ModelUsage extends Usage {
   cost: number | undefined
 }
 
+/** What `record` keeps of a physical call. Tenant and run stand beside it in the outbox. */
+export interface UsageRecord {
+  agent: string
+  model: string
+  usage: Usage
+  /** In USD; absent where nobody knows the price. */
+  cost?: number
+}
+
 /** The session's sums. `unpriced` counts the calls whose price nobody knows, which `cost` leaves out. */
 export type UsageState<Name extends string> = Record<`${Name}:tokens`, Usage> &
   Record<`${Name}:cost` | `${Name}:unpriced`, number> &
@@ -32,6 +44,7 @@ export type UsageState<Name extends string> = Record<`${Name}:tokens`, Usage> &
 
 const readOptions = layerOptions<UsageOptions>('observe:usage', {
   prices: option.either(option.object, option.fn),
+  record: option.flag,
 })
 
 /**
@@ -48,10 +61,13 @@ const readOptions = layerOptions<UsageOptions>('observe:usage', {
 export function usage<Name extends string = 'observe:usage'>(
   given: UsageOptions<Name> = {},
 ): TypedMiddleware<UsageState<Name>> {
-  const { prices, as = 'observe:usage' as Name } = readOptions(given)
+  const { prices, record = false, as = 'observe:usage' as Name } = readOptions(given)
   const costOf = createPricing(prices)
   const unpriced = tellUnpriced(as, 'its cost is left out')
   const keys = { tokens: `${as}:tokens`, cost: `${as}:cost`, unpriced: `${as}:unpriced`, models: `${as}:models` }
+
+  /** By its metadata: what a call has used that was left by a timeout is the turn's to record. */
+  const turns = new WeakMap<object, Recorder>()
 
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
@@ -64,6 +80,12 @@ export function usage<Name extends string = 'observe:usage'>(
       [keys.unpriced]: sum(),
       [keys.models]: { default: {}, reducer: plusModel },
     },
+    ...(record && {
+      turn(ctx: TurnContext<Record<string, unknown>>, next: () => Promise<void>) {
+        turns.set(ctx.metadata, ctx)
+        return next()
+      },
+    }),
     async model(ctx, next) {
       try {
         return await next()
@@ -74,7 +96,8 @@ export function usage<Name extends string = 'observe:usage'>(
   })
   return withState<UsageState<Name>>(layer)
 
-  async function count({ state, logger }: ModelContext<Record<string, unknown>>, call: PhysicalCall): Promise<void> {
+  async function count(ctx: ModelContext<Record<string, unknown>>, call: PhysicalCall): Promise<void> {
+    const { state, logger } = ctx
     const { model, usage } = call
     const cost = await costOf(model, usage).catch(() => undefined)
     state[keys.tokens] = usage
@@ -83,8 +106,14 @@ export function usage<Name extends string = 'observe:usage'>(
       unpriced(logger, model)
     } else state[keys.cost] = cost
     state[keys.models] = [model, { ...usage, cost }]
+    if (!record) return
+    const kept: UsageRecord = { agent: ctx.agent.name, model, usage: { ...usage }, ...(cost !== undefined && { cost }) }
+    const of: Recorder = turns.get(ctx.metadata) ?? ctx
+    of.record('usage', kept)
   }
 }
+
+type Recorder = Pick<TurnContext, 'record'>
 
 function plus(total: Usage, more: Usage): Usage {
   const sum = { ...total }

@@ -1,9 +1,10 @@
 import { functions } from './functions.ts'
+import { holdsThatEnd } from './holds-that-end.ts'
 import { quoted } from './schema-name.ts'
 import { tables } from './tables.ts'
 
 /** The schema, step by step: what stands here is never changed, only added to. `{s}` stands for its quoted name. */
-const steps: readonly string[] = [`${tables}\n${functions}`]
+export const steps: readonly string[] = [`${tables}\n${functions}`, holdsThatEnd]
 
 /** The version that this package works with. */
 export const newest = steps.length

@@ -1,12 +1,13 @@
 import type { ConnectionOptions } from 'node:tls'
 import type { KeyValue, Ledger, SessionStore } from '@allium/core'
-import { type Encrypt, type OutboxOptions, Sealer } from '@allium/store-sql'
+import { type Encrypt, type OutboxOptions, Sealer, type UsageAsked, type UsageDay } from '@allium/store-sql'
 import { Database } from './database.ts'
 import { postgresKeyValue } from './key-value.ts'
 import { postgresLedger } from './ledger.ts'
 import { ownPool, type PostgresPool } from './pool.ts'
 import { Schema } from './schema.ts'
 import { postgresSessions } from './sessions.ts'
+import { postgresUsage } from './usage.ts'
 
 export interface PostgresOptions extends OutboxOptions {
   /** Where the database is: `postgres://user:password@host:5432/name`. Either this or `pool`. */
@@ -31,6 +32,12 @@ export interface PostgresStore {
   readonly sessions: SessionStore
   readonly ledger: Ledger
   readonly keyValue: KeyValue
+  /**
+   * What a tenant's runs have used, by day of UTC: of sessions that are still stored.
+   *
+   * @throws AlliumError `store.key` for what is no time
+   */
+  usage(of: UsageAsked): Promise<UsageDay[]>
   /** Migrates or checks the schema now instead of with the first operation. */
   ready(): Promise<void>
   /** Ends its connections; a pool that was given stays. */
@@ -59,6 +66,7 @@ export function postgres(options: PostgresOptions): PostgresStore {
     sessions: postgresSessions(db, new Sealer(encrypt), records),
     ledger: postgresLedger(db),
     keyValue: postgresKeyValue(db),
+    usage: (of) => postgresUsage(db, of),
     ready: () => db.ready(),
     close: () => {
       db.close()

@@ -37,6 +37,8 @@ describe.skipIf(server === undefined)('postgres()', () => {
     makeLedger: () => stores.fresh().ledger,
     reopen: (ledger) => stores.again(ledger).ledger,
     close: stores.close,
+    ttl: lease,
+    wait: (ms) => sleep(ms),
     describe: describe.concurrent,
     it: patiently,
   })

@@ -8,6 +8,7 @@ import { scriptedModel } from '@allium/testing'
 import pg from 'pg'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { postgres, postgresSql } from '../src/index.ts'
+import { newest, steps } from '../src/migrations.ts'
 import { aes } from './aes.ts'
 import { add, codeOf, failure, key, turn, watched } from './samples.ts'
 import { newSchema, sql, storesAt } from './schemas.ts'
@@ -49,6 +50,52 @@ describe.skipIf(server === undefined)('postgres()', () => {
       'keep_turn',
     ])
     expect(heldWhileItRan).toEqual([0])
+  })
+
+  it('asks six times for a turn of one model call with a budget', async () => {
+    const { pool, asked } = watched(newPool())
+    const store = stores.fresh({ pool })
+    await store.ready()
+    const before = asked.length
+    const agent = new Agent({ model: scriptedModel(['Hello.']) })
+      .use(persist({ store: store.sessions }))
+      .use(budget({ limit: 1, per: 'tenant', ledger: store.ledger }))
+    await agent.session({ id: 'chat', principal: { tenantId: 'acme' } }).run('Hi')
+    expect(asked.slice(before)).toHaveLength(6)
+  })
+
+  it('reports what a tenant has used by day, and nothing of others', async () => {
+    const store = stores.fresh()
+    const agent = new Agent({ model: scriptedModel(['a', 'b', 'c']) }).use(persist({ store: store.sessions }))
+    for (const [tenantId, id] of [
+      ['acme', 'one'],
+      ['acme', 'two'],
+      ['globex', 'one'],
+    ] as const)
+      await agent.session({ id, principal: { tenantId } }).run('hi')
+    const [today, ...others] = await store.usage({ tenant: 'acme' })
+    expect([today?.day, today?.runs, today?.usage.inputTokens, today?.estimated, others]).toEqual([
+      new Date().toISOString().slice(0, 10),
+      2,
+      20,
+      false,
+      [],
+    ])
+    expect(await store.usage({ tenant: 'acme', to: Date.now() - 3_600_000 })).toEqual([])
+  })
+
+  it('brings a schema of version 1 to that of today, with the money that it holds', async () => {
+    const store = stores.fresh()
+    const schema = stores.schemaOf(store)
+    await sql(url, firstSchema(schema))
+    await sql(url, `insert into "${schema}".accounts (name, spent, reserved) values ('acme', 2, 3)`)
+    await sql(url, `insert into "${schema}".holds (account, id, amount, at) values ('acme', 'a', 3, 1)`)
+    await store.ledger.settle({ id: 'a', account: 'acme', amount: 3 }, 1)
+    await store.ledger.reserve({ id: 'b', account: 'acme', amount: 1, limit: 4, ttl: 60_000, run: 'r' })
+    expect([await store.ledger.balance('acme'), await store.ledger.holds?.('r')]).toEqual([
+      { spent: 3, reserved: 1 },
+      [{ id: 'b', account: 'acme', amount: 1 }],
+    ])
   })
 
   it('gives back values until they expire or are deleted, NUL and bytes and -0 among them', async () => {
@@ -257,7 +304,9 @@ describe.skipIf(server === undefined)('postgres()', () => {
     const store = stores.fresh()
     const all = Array.from({ length: 8 }, () => stores.again(store))
     await Promise.all(all.map((one) => one.ready()))
-    expect(await sql(url, `select version from "${stores.schemaOf(store)}".schema_version`)).toEqual([{ version: 1 }])
+    expect(await sql(url, `select version from "${stores.schemaOf(store)}".schema_version`)).toEqual([
+      { version: newest },
+    ])
   })
 
   it('tells a disk that is full, and a database that may not be written; what was stored stays', async () => {
@@ -304,4 +353,10 @@ function random(length: number): string {
     .join('')
     .replaceAll('allium_', '')
     .slice(0, length)
+}
+
+/** What the first version of the package has made. */
+function firstSchema(schema: string): string {
+  return `create schema "${schema}"; create table "${schema}".schema_version (version integer not null);
+    insert into "${schema}".schema_version values (1); ${steps[0]?.replaceAll('{s}', `"${schema}"`)}`
 }

@@ -89,4 +89,17 @@ create table key_values (
 ) strict, without rowid;
 create index key_values_by_expiry on key_values (expires_at) where expires_at is not null;
 `,
+  `
+alter table accounts add column ends_at integer;
+create index accounts_by_end on accounts (ends_at) where ends_at is not null;
+
+alter table holds add column run text;
+alter table holds add column expires_at integer;
+alter table holds add column freed integer not null default 0;
+create index holds_by_run on holds (run) where run is not null and settled = 0;
+create index holds_by_expiry on holds (account, expires_at) where settled = 0 and freed = 0 and expires_at is not null;
+create index holds_by_time on holds (at) where settled = 1;
+
+create index turns_by_time on turns (tenant, ended_at);
+`,
 ]

@@ -1,10 +1,11 @@
 import type { Clock, KeyValue, Ledger, SessionStore } from '@allium/core'
-import { type Encrypt, type OutboxOptions, Sealer } from '@allium/store-sql'
+import { type Encrypt, type OutboxOptions, Sealer, type UsageAsked, type UsageDay } from '@allium/store-sql'
 import { Database } from './database.ts'
 import { sqliteKeyValue } from './key-value.ts'
 import { sqliteLedger } from './ledger.ts'
 import { sqliteSessions } from './sessions.ts'
 import { givenClock, machineClock } from './sqlite-clock.ts'
+import { sqliteUsage } from './usage.ts'
 
 export interface SqliteOptions extends OutboxOptions {
   /** What sessions and records are sealed with. @default none: they stand in the file as JSON */
@@ -24,6 +25,12 @@ export interface SqliteStore {
   readonly sessions: SessionStore
   readonly ledger: Ledger
   readonly keyValue: KeyValue
+  /**
+   * What a tenant's runs have used, by day of UTC: of sessions that are still stored.
+   *
+   * @throws AlliumError `store.key` for what is no time
+   */
+  usage(of: UsageAsked): Promise<UsageDay[]>
   close(): void
 }
 
@@ -46,6 +53,7 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
     sessions: sqliteSessions(db, clock, new Sealer(encrypt), records),
     ledger: sqliteLedger(db, clock),
     keyValue: sqliteKeyValue(db, clock),
+    usage: async (of) => sqliteUsage(db, of),
     close: () => db.close(),
   }
 }

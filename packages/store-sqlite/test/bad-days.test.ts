@@ -159,6 +159,20 @@ describe('sqlite()', () => {
     expect((await failure(() => store.sessions.load(key))).code).toBe('store.unavailable')
   })
 
+  it.each([-3_600_000, 3_600_000])('keeps to its leases where somebody sets the clock by %i ms', async (jump) => {
+    let now = 1_000_000_000_000
+    const steady = manualClock()
+    const clock = { now: () => now, monotonic: () => steady.monotonic(), after: steady.after }
+    const { sessions, close } = sqlite(':memory:', { clock })
+    expect((await sessions.acquire(key, 10_000)).lease).toBeDefined()
+    now += jump
+    const { lease, heldUntil } = await sessions.acquire(key, 10_000)
+    expect([lease, Math.abs((heldUntil ?? 0) - now) <= 10_000]).toEqual([undefined, true])
+    await steady.advance(10_001)
+    expect((await sessions.acquire(key, 10_000)).lease).toBeDefined()
+    close()
+  })
+
   it('lets leases of another start of the machine lapse', async () => {
     const path = newPath()
     const clock = manualClock()

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ledgerConformance, type ManualClock, manualClock, storeConformance } from '@allium/testing'
+import { ledgerConformance, type ManualClock, storeConformance } from '@allium/testing'
 import { afterAll, describe, it } from 'vitest'
 import { type SqliteStore, sqlite } from '../src/index.ts'
 
@@ -35,7 +35,7 @@ storeConformance({
 
 ledgerConformance({
   name: 'sqlite().ledger',
-  makeLedger: () => fresh(manualClock()).ledger,
+  makeLedger: ({ clock }) => fresh(clock).ledger,
   reopen: (ledger) => again(ledger).ledger,
   close,
   describe,

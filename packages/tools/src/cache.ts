@@ -6,6 +6,7 @@ import {
   layerOptions,
   option,
   type Part,
+  sharedStore,
   sharersOf,
   type ToolContext,
   type TypedMiddleware,
@@ -15,7 +16,7 @@ import { Flights, memoryKeyValue } from '@allium/resilience'
 export interface CacheOptions {
   /** The tools whose results are kept, by name: those that read, and change nothing. */
   tools: readonly string[]
-  /** Where results are kept; a Keyv is one. @default in this process, the 1,000 used last */
+  /** Where results are kept; a Keyv is one. @default the values of the agent's store, else in this process, the 1,000 used last */
   store?: KeyValue | undefined
   /** Milliseconds. @default 300_000 */
   ttl?: number | undefined
@@ -65,13 +66,14 @@ const readOptions = layerOptions<CacheOptions>('tools:cache', {
 export function cache(given: CacheOptions): TypedMiddleware<{}> {
   const {
     tools,
-    store = memoryKeyValue(),
+    store,
     ttl = 300_000,
     per = 'user',
     when = () => true,
     key: more = () => null,
     as = 'tools:cache',
   } = readOptions(given)
+  const own = memoryKeyValue()
   const flights = new Flights<Kept>()
 
   return defineMiddleware({
@@ -103,9 +105,13 @@ export function cache(given: CacheOptions): TypedMiddleware<{}> {
     },
   })
 
+  function storeOf(ctx: ToolContext): KeyValue {
+    return store ?? ctx.find(sharedStore)?.keyValue ?? own
+  }
+
   async function kept(ctx: ToolContext, key: string): Promise<Kept | undefined> {
     try {
-      return (await store.get(key)) as Kept | undefined
+      return (await storeOf(ctx).get(key)) as Kept | undefined
     } catch (error) {
       ctx.logger.warn(`"${as}" could not read its store: the tool runs.`, { error })
       return undefined
@@ -114,7 +120,7 @@ export function cache(given: CacheOptions): TypedMiddleware<{}> {
 
   async function keep(ctx: ToolContext, key: string, copy: Kept) {
     try {
-      await store.set(key, copy, ttl)
+      await storeOf(ctx).set(key, copy, ttl)
     } catch (error) {
       ctx.logger.warn(`"${as}" could not write its store.`, { error })
     }

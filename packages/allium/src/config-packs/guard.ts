@@ -35,6 +35,7 @@ export const guardPacks: Packs = {
       warnAt: z.number().min(0).max(1).optional(),
       prices: prices.optional(),
       fallbackPrice: price.optional(),
+      holdFor: ms.optional(),
       as,
     }),
   },

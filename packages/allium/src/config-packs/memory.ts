@@ -32,7 +32,10 @@ export const memoryPacks: Packs = {
       as,
     }),
   },
-  'memory.persist': { create: memory.persist, options: z.strictObject({ lease: ms.optional(), as }) },
+  'memory.persist': {
+    create: memory.persist,
+    options: z.strictObject({ lease: ms.optional(), anonymous: z.boolean().optional(), as }),
+  },
   'memory.plan': {
     create: memory.plan,
     options: z.strictObject({

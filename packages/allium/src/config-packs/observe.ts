@@ -34,7 +34,10 @@ export const observePacks: Packs = {
     create: async (options: TraceOptions) => (await openTelemetry()).trace(options),
     options: z.strictObject({ content: z.boolean().optional(), as }),
   },
-  'observe.usage': { create: observe.usage, options: z.strictObject({ prices: prices.optional(), as }) },
+  'observe.usage': {
+    create: observe.usage,
+    options: z.strictObject({ prices: prices.optional(), record: z.boolean().optional(), as }),
+  },
 }
 
 /** It writes a file wherever a config says. */

@@ -62,7 +62,7 @@ export function everyLayer({ url, folder, ledger, store, audit, tracer, meter, l
     .use(guard.content({ keywords: ['gunpowder'] }))
     .use(guard.input({ check: (text) => !text.includes('forbidden input') || { block: 'The input is forbidden.' } }))
     .use(guard.judge({ model: named('judge'), rubric: 'Speaks of numbers.', use: [budget()] }))
-    .use(memory.persist({ store }))
+    .use(memory.persist({ store, anonymous: true }))
     .use(audit)
     .use(observe.log({ logger: { debug: log, info: log, warn: log, error: log } }))
     .use(observe.console({ write }))

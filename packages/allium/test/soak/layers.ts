@@ -19,7 +19,10 @@ export const layers: Record<string, SoakedLayer> = {
   'guard.pii': { make: () => guard.pii({ types: ['email'] }), bound: 'the placeholders of 10,000 sessions' },
   'guard.content': { make: () => guard.content({ keywords: ['gunpowder'] }), bound: nothing },
   'guard.input': { make: () => guard.input({ check: (text) => !text.includes('forbidden') }), bound: nothing },
-  'memory.persist': { make: () => memory.persist({ store: forgetful() }), bound: 'what its store keeps' },
+  'memory.persist': {
+    make: () => memory.persist({ store: forgetful(), anonymous: true }),
+    bound: 'what its store keeps',
+  },
   'observe.audit': { make: () => observe.audit({ sink: () => {} }), bound: '10,000 records that wait for the sink' },
   'observe.log': { make: () => observe.log({ logger: silent }), bound: nothing },
   'guard.rateLimit': {

@@ -26,13 +26,23 @@ export class Capabilities {
     this.#values.set(capability.name, value)
   }
 
+  /** Undefined where nothing was provided. */
+  find<T>(capability: Capability<T>): T | undefined {
+    return this.#valuesWith(capability.name)?.get(capability.name) as T | undefined
+  }
+
   inject<T>(capability: Capability<T>): T {
-    if (this.#values?.has(capability.name) === true) return this.#values.get(capability.name) as T
-    if (this.#outer !== undefined) return this.#outer.inject(capability)
+    const values = this.#valuesWith(capability.name)
+    if (values !== undefined) return values.get(capability.name) as T
     throw new AlliumError(
       'capability.missing',
       `Nothing provides the capability "${capability.name}" here. Register the layer that provides it before this one.`,
       { details: { capability: capability.name } },
     )
+  }
+
+  #valuesWith(name: string): ReadonlyMap<string, unknown> | undefined {
+    if (this.#values?.has(name) === true) return this.#values
+    return this.#outer === undefined ? undefined : this.#outer.#valuesWith(name)
   }
 }

@@ -8,7 +8,7 @@ export interface Reservation {
 export interface LedgerBalance {
   /** Settled for good. */
   spent: number
-  /** Held by reservations that are not settled yet. */
+  /** Held by reservations that are neither settled nor over. */
   reserved: number
 }
 
@@ -25,10 +25,19 @@ export interface Ledger {
     limit: number
     /** Milliseconds from now after which nobody asks for the account any more: it may be forgotten then. @default it never ends */
     endsIn?: number
+    /**
+     * Milliseconds from now after which its room is free, where nobody has settled it; who settles it later posts all the same.
+     * The same reservation again holds it so long from then on, whatever room there is. @default never
+     */
+    ttl?: number
+    /** For whom it is: `holds()` finds it by that. No other tenant's is the same. @default nobody finds it */
+    run?: string
   }): Reservation | undefined | Promise<Reservation | undefined>
   /** Turns a reservation into what was really spent, which may be more, less or 0. */
   settle(reservation: Reservation, spent: number): void | Promise<void>
   balance(account: string): LedgerBalance | Promise<LedgerBalance>
+  /** Reservations of a run that nobody has settled, those that are over among them: its process may be lost. */
+  holds?(run: string): readonly Reservation[] | Promise<readonly Reservation[]>
   /** Nobody will ask for the account any more: it may be forgotten, once its reservations are settled. */
   close?(account: string): void | Promise<void>
 }

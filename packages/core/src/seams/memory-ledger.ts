@@ -1,16 +1,9 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { type Clock, systemClock } from './clock.ts'
-import type { Ledger, Reservation } from './ledger.ts'
+import type { Ledger } from './ledger.ts'
 import { consoleLogger, type Logger, safeLogger } from './logger.ts'
+import { type Hold, MemoryAccount } from './memory-account.ts'
 import { SettledIds } from './settled-ids.ts'
-
-interface Account {
-  spent: number
-  reserved: number
-  /** From then on nobody asks for it. */
-  endsAt: number
-  open: Map<string, Reservation> | undefined
-}
 
 export interface MemoryLedgerOptions {
   /**
@@ -35,7 +28,8 @@ export function memoryLedger({
   clock = systemClock,
   logger = consoleLogger,
 }: MemoryLedgerOptions = {}): Ledger {
-  const accounts = new Map<string, Account>()
+  const accounts = new Map<string, MemoryAccount>()
+  const runs = new Map<string, Set<Hold>>()
   const done = new SettledIds(settledFor, settled)
   const { warn } = safeLogger(logger)
   let sweepAt = most
@@ -44,8 +38,11 @@ export function memoryLedger({
   /** Each look at all accounts is paid by as many new ones, so that a post is cheap. */
   const sweep = () => {
     const now = clock.now()
-    for (const [name, { endsAt, open, spent }] of accounts)
-      if ((endsAt <= now || spent === 0) && open === undefined) accounts.delete(name)
+    for (const [name, account] of accounts) {
+      account.free(now)
+      const isOver = account.endsAt <= now && !account.isHeld
+      if (isOver || (account.spent === 0 && !account.isOwed)) forget(name, account)
+    }
     sweepAt = Math.max(most, Math.ceil(accounts.size * 1.25))
     if (accounts.size <= warnAt) return
     warn(
@@ -54,53 +51,79 @@ export function memoryLedger({
     warnAt = accounts.size * 2 - 1
   }
 
-  const accountOf = (name: string): Account => {
+  const forget = (name: string, account: MemoryAccount) => {
+    accounts.delete(name)
+    for (const hold of account.late) unlist(hold)
+  }
+
+  const list = (hold: Hold) => {
+    if (hold.run === undefined) return
+    const holds = runs.get(hold.run)
+    if (holds === undefined) runs.set(hold.run, new Set([hold]))
+    else holds.add(hold)
+  }
+  const unlist = (hold: Hold) => {
+    if (hold.run === undefined) return
+    const holds = runs.get(hold.run)
+    holds?.delete(hold)
+    if (holds?.size === 0) runs.delete(hold.run)
+  }
+
+  const accountOf = (name: string): MemoryAccount => {
     let account = accounts.get(name)
     if (account === undefined) {
       if (accounts.size > sweepAt) sweep()
-      account = { spent: 0, reserved: 0, endsAt: Number.POSITIVE_INFINITY, open: undefined }
+      account = new MemoryAccount()
       accounts.set(name, account)
     }
     return account
   }
 
   return {
-    reserve({ id, account: name, amount, limit, endsIn }) {
+    reserve({ id, account: name, amount, limit, endsIn, ttl, run }) {
       checkAmount(amount)
       const account = accountOf(name)
-      if (endsIn !== undefined) account.endsAt = clock.now() + endsIn
-      const known = account.open?.get(id)
-      if (known !== undefined || done.has(id, name, clock.now())) return known ?? { id, account: name, amount }
-      if (account.spent + account.reserved + amount > limit) return undefined
+      const now = clock.now()
+      if (endsIn !== undefined) account.endsAt = now + endsIn
+      const expiresAt = ttl === undefined ? Number.POSITIVE_INFINITY : now + ttl
+      const known = account.find(id)
+      if (known !== undefined) {
+        account.renew(known, expiresAt)
+        return known.reservation
+      }
       const reservation = { id, account: name, amount }
-      account.open ??= new Map()
-      account.open.set(id, reservation)
-      account.reserved += amount
+      if (done.has(id, name, now)) return reservation
+      account.free(now)
+      if (account.spent + account.reserved + amount > limit) return undefined
+      const hold = { reservation, run, expiresAt }
+      account.hold(hold)
+      list(hold)
       return reservation
     },
     settle({ id, account: name }, spent) {
       checkAmount(spent)
       const account = accounts.get(name)
-      const held = account?.open?.get(id)
-      if (account?.open === undefined || held === undefined) return
-      account.open.delete(id)
+      const held = account?.find(id)
+      if (account === undefined || held === undefined) return
+      account.settle(held, spent)
+      unlist(held)
       done.add(id, name, clock.now())
-      account.reserved -= held.amount
-      account.spent += spent
-      if (account.open.size > 0) return
-      account.open = undefined
-      account.reserved = 0
-      if (account.endsAt === closed) accounts.delete(name)
+      if (account.endsAt === closed && !account.isHeld) forget(name, account)
     },
     balance(name) {
-      const { spent = 0, reserved = 0 } = accounts.get(name) ?? {}
+      const account = accounts.get(name)
+      account?.free(clock.now())
+      const { spent = 0, reserved = 0 } = account ?? {}
       return { spent, reserved }
+    },
+    holds(run) {
+      return [...(runs.get(run) ?? [])].map(({ reservation }) => reservation)
     },
     close(name) {
       const account = accounts.get(name)
       if (account === undefined) return
       account.endsAt = closed
-      if (account.open === undefined) accounts.delete(name)
+      if (!account.isHeld) forget(name, account)
     },
   }
 }

@@ -13,12 +13,13 @@ export interface SessionKey {
 
 /**
  * How a stored run stands: `running` while it is checkpointed, `interrupted` where its process was lost, `closed` for what
- * session layers wrote as the session closed; else as its `turn:end` said.
+ * session layers wrote as the session closed, `rewound` for a session that went back to an earlier turn; else as its `turn:end` said.
  */
 export type StoredStatus =
   | 'running'
   | 'interrupted'
   | 'closed'
+  | 'rewound'
   | 'completed'
   | 'stopped'
   | 'suspended'
@@ -219,4 +220,6 @@ export interface SessionKeeper {
    * `begin`. The run waits for it, and fails with what it throws.
    */
   end?(turn: StoredTurn | undefined): void | Promise<void>
+  /** A run that it has stored, by its id: to go back to where it ended. */
+  find?(turnId: string): StoredTurn | undefined | Promise<StoredTurn | undefined>
 }

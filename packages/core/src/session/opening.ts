@@ -14,6 +14,8 @@ export class Opening {
   ready = false
   /** Whether it has been open before now. */
   reached = false
+  /** What comes before its layers, once: a fork that has to be read. */
+  before: (() => Promise<void>) | undefined
   readonly #host: SessionHost
   readonly #scope: SessionScope
   readonly #session: { close(): Promise<void> }
@@ -42,7 +44,13 @@ export class Opening {
   /** Opens without waiting, where there is nothing to wait for; tells whether it is open. */
   openAtOnce(): boolean {
     if (this.ready) return true
-    if (!this.#host.ready || this.#opening !== undefined || this.#scope.agent.onion.session.length > 0) return false
+    if (
+      !this.#host.ready ||
+      this.#opening !== undefined ||
+      this.before !== undefined ||
+      this.#scope.agent.onion.session.length > 0
+    )
+      return false
     this.#opened()
     return true
   }
@@ -100,6 +108,8 @@ export class Opening {
   async #open(): Promise<void> {
     if (this.#shutting !== undefined) await this.#shutting.catch(() => {})
     await this.#host.init()
+    await this.before?.()
+    this.before = undefined
     const hooks = this.#scope.agent.onion.session
     if (hooks.length > 0) {
       await this.#openGate(new Gate('session', hooks, this.#scope, openSession))

@@ -21,6 +21,7 @@ import { AgentRun } from './agent-run.ts'
 import { LiveRun, type Settled } from './live-run.ts'
 import { Opening } from './opening.ts'
 import { checkRunOptions, type RunOptions } from './options.ts'
+import { rewind, standingAt } from './rewind.ts'
 import type { SessionHost } from './session-host.ts'
 import { storedResult, tellStored } from './stored-run.ts'
 import { delegated, giveBack, outputOf, type Prepared, prepare, type Task, turnOf } from './task.ts'
@@ -83,18 +84,47 @@ export class Session<S = State, C = unknown> {
   /**
    * A session of its own that begins with what this one had after a turn. Calls that wait are closed there as not approved.
    *
-   * @param options.at a turn that ended in this process @default what there is now
+   * @param options.at a turn that has ended. Where another process has run it, it is read from the store as the fork opens,
+   * with `open()` or its first run, which then fails where the store does not have it @default what there is now
    * @throws AlliumError `session.unknown_turn`
    */
   fork({ at, id }: { at?: string; id?: string } = {}): Session<S, C> {
     const { agent, principal, context, metadata } = this.#known()
     const own = id === undefined ? agent.setup.ids() : this.#host.checkSessionId(id)
     const scope = new SessionScope(agent, own, principal, context, { ...metadata }, id === undefined)
-    scope.restore(this.#scope.snapshotAt(at))
-    scope.history.closePending('Not approved.')
     const fork = new Session<S, C>(this.#host, scope, this.#busy)
-    fork.#opening.reached = true
+    const begin = (standing: Snapshot) => {
+      scope.restore(standing)
+      scope.history.closePending('Not approved.')
+      fork.#opening.reached = true
+    }
+    if (at === undefined || this.#scope.knowsTurn(at) || !canFind(this.#scope)) begin(this.#scope.snapshotAt(at))
+    else fork.#opening.before = () => standingAt(this.#scope, at).then(begin)
     return fork
+  }
+
+  /**
+   * Goes back to what the session was after a turn: later messages, state and calls that wait are gone, here and where it is
+   * stored. What was spent, recorded and approved stays so.
+   *
+   * @param options.to a turn that has ended, here or in another process that stored it
+   * @throws AlliumError `session.unknown_turn`, `session.busy` while a turn runs; nothing has changed then
+   */
+  async rewind({ to }: { to: string }): Promise<void> {
+    if (this.#closing !== undefined) throw this.#closed()
+    if (this.#last !== undefined) throw this.#runs('Await it before rewind().')
+    const run = new LiveRun(this.#scope.agent.setup.clock, false)
+    this.#last = run
+    this.#opening.stir()
+    const rewound = this.#opening.open().then(() => rewind(this.#scope, to))
+    run.result = rewound.then(nothingRan)
+    silence(run.result)
+    try {
+      await rewound
+    } finally {
+      if (this.#last === run) this.#last = undefined
+      this.#rest()
+    }
   }
 
   /** Opens the session's onion; the first run does it by itself. */
@@ -135,8 +165,10 @@ export class Session<S = State, C = unknown> {
     const { keeper } = this.#host
     const { ownId, agent } = this.#scope
     const isNew = ownId && agent.setup.ids === randomIds
-    if (this.#opening.reached || keeper === undefined || isNew) return this.#scope
-    const what = `The session "${this.id}" has not been opened yet, and the layer "${keeper}" restores it when it opens.`
+    const isRead = this.#opening.before !== undefined
+    if (this.#opening.reached || (!isRead && (keeper === undefined || isNew))) return this.#scope
+    const whence = isRead ? 'the turn that it begins with is read from the store' : `the layer "${keeper}" restores it`
+    const what = `The session "${this.id}" has not been opened yet, and ${whence} when it opens.`
     throw new AlliumError('session.not_open', `${what} Call "await session.open()" first.`, {
       details: { sessionId: this.id, layer: keeper },
     })
@@ -290,6 +322,15 @@ export class Session<S = State, C = unknown> {
   #rest(): void {
     if (this.#last === undefined && this.#deferred === undefined) this.#opening.rest()
   }
+}
+
+/** Whether turns of other processes can be read. */
+function canFind({ keepers = [] }: SessionScope): boolean {
+  return keepers.some((keeper) => keeper.find !== undefined)
+}
+
+function nothingRan(): never {
+  throw new Error('No run: the session went back.')
 }
 
 function optionFault(options: object): AlliumError | undefined {

@@ -55,7 +55,7 @@ function pendingOf({ turnId }: StoredTurn, scope: SessionScope): PendingCall[] {
 
 function endOf({ status }: StoredTurn): RunStatus {
   if (status === 'running' || status === 'interrupted') return 'failed'
-  return status === 'closed' ? 'completed' : status
+  return status === 'closed' || status === 'rewound' ? 'completed' : status
 }
 
 function failureOf(stored: StoredTurn, sessionId: string): Error {

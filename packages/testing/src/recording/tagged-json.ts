@@ -1,65 +1,69 @@
+import { fromJson as read, toJson as write } from '@allium/core'
+
 /**
- * A value as plain JSON data: bytes, URLs and bigints become objects with one tag, and an object of one's own that
- * looks like such a tag is wrapped in `$object`. What JSON cannot say, such as functions, is left out.
+ * A value as the data that core's `toJson` writes: bytes, URLs, dates, bigints are objects with one tag. What that does not
+ * keep is left out, such as functions; an object of a class is what its `toJSON()` gives, or its fields.
  */
 export function toJson(value: unknown): unknown {
-  if (value instanceof Uint8Array) return { $bytes: toBase64(value) }
-  if (value instanceof URL) return { $url: value.href }
-  if (typeof value === 'bigint') return { $bigint: String(value) }
-  if (Array.isArray(value)) return value.map((item) => toJson(item) ?? null)
-  if (typeof value === 'object' && value !== null) return fromObject(value)
-  return typeof value === 'function' || typeof value === 'symbol' ? undefined : value
+  return JSON.parse(write(plain(value)))
 }
 
-/** The value that {@link toJson} was given. A URL that is none any more, because it was scrubbed, stays a text. */
-export function fromJson(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(fromJson)
-  if (typeof value !== 'object' || value === null) return value
-  const tag = tagOf(value)
-  return tag === undefined ? mapValues(value, fromJson) : untag[tag]((value as Record<string, unknown>)[tag])
+/** The value that {@link toJson} was given. */
+export function fromJson(data: unknown): unknown {
+  return read(JSON.stringify(data))
 }
 
-/** Maps every text of JSON data made by {@link toJson}, keys included; bytes stay as they are. */
+/**
+ * Maps every text of data made by {@link toJson}, keys included; bytes and numbers stay as they are. A URL, date or bigint whose
+ * text is none any more becomes that text.
+ */
 export function mapTexts<T>(value: T, map: (text: string) => string): T {
   if (typeof value === 'string') return map(value) as T
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, map)) as T
   const tag = tagOf(value)
-  if (tag === '$bytes') return value
-  const inner = tag === '$object' ? (value as unknown as { $object: object }).$object : value
-  const data = Object.fromEntries(Object.entries(inner).map(([key, item]) => [map(key), mapTexts(item, map)]))
-  return (tag === '$object' ? { $object: data } : data) as T
+  return (tag === undefined ? mapFields(value, map) : mapTagged(tag, value as Tagged, map)) as T
 }
 
-const untag = {
-  $bytes: (text: unknown) => Uint8Array.from(atob(String(text)), (char) => char.charCodeAt(0)),
-  $url: (text: unknown) => (URL.canParse(String(text)) ? new URL(String(text)) : text),
-  $bigint: (text: unknown) => BigInt(String(text)),
-  $object: (value: unknown) => mapValues(value as object, fromJson),
+type Tagged = Record<string, unknown>
+
+function mapTagged(tag: string, value: Tagged, map: (text: string) => string): unknown {
+  const inner = value[tag]
+  if (tag === '$bytes' || tag === '$number') return value
+  if (typeof inner !== 'string') return { [tag]: mapTexts(inner, map) }
+  const text = map(inner)
+  return text === inner || (tag === '$url' && URL.canParse(text)) ? { [tag]: text } : text
 }
 
-function fromObject(value: object): unknown {
-  if ('toJSON' in value && typeof value.toJSON === 'function') return toJson(value.toJSON())
-  const data = mapValues(value, toJson)
-  return tagOf(data) === undefined ? data : { $object: data }
+function mapFields(value: object, map: (text: string) => string): object {
+  const entries = Object.entries(value).map(([key, item]) => [mapKey(key, map), mapTexts(item, map)])
+  return Object.fromEntries(entries)
 }
 
-function tagOf(value: object): keyof typeof untag | undefined {
+/** A key of one's own that begins with `$` stands there with another one. */
+function mapKey(key: string, map: (text: string) => string): string {
+  const text = map(key.startsWith('$$') ? key.slice(1) : key)
+  return text.startsWith('$') ? `$${text}` : text
+}
+
+function tagOf(value: object): string | undefined {
   const [key, second] = Object.keys(value)
-  return second === undefined && key !== undefined && Object.hasOwn(untag, key)
-    ? (key as keyof typeof untag)
-    : undefined
+  const isTag = second === undefined && key?.startsWith('$') === true && !key.startsWith('$$')
+  return isTag ? key : undefined
 }
 
-/** Fields that are undefined are left out, as JSON does; `__proto__` stays a field like any other. */
-function mapValues(value: object, map: (item: unknown) => unknown): Record<string, unknown> {
-  const entries = Object.entries(value).map(([key, item]) => [key, map(item)] as const)
-  return Object.fromEntries(entries.filter(([, item]) => item !== undefined))
+/** As core's `toJson` takes it. */
+function plain(value: unknown): unknown {
+  if (typeof value === 'function' || typeof value === 'symbol') return undefined
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(plain)
+  if (value instanceof Uint8Array || value instanceof URL || isDate(value)) return value
+  if (value instanceof Map) return new Map([...value].map(([key, item]) => [plain(key), plain(item)]))
+  if (value instanceof Set) return new Set([...value].map(plain))
+  if ('toJSON' in value && typeof value.toJSON === 'function') return plain(value.toJSON())
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]))
 }
 
-/** One character for each byte: spreading them into one call would overflow the stack with large files. */
-function toBase64(bytes: Uint8Array): string {
-  let text = ''
-  for (const byte of bytes) text += String.fromCharCode(byte)
-  return btoa(text)
+function isDate(value: object): boolean {
+  return value instanceof Date && !Number.isNaN(value.getTime())
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ledgerCases, ledgerConformance } from '../../src/index.ts'
 import { expectToFail } from './expect-to-fail.ts'
 
-ledgerConformance({ name: 'memoryLedger', makeLedger: () => memoryLedger(), describe, it })
+ledgerConformance({ name: 'memoryLedger', makeLedger: ({ clock }) => memoryLedger({ clock }), describe, it })
 
 type Breaks = (ledger: Ledger) => Partial<Ledger>
 const unlimited = { limit: Number.POSITIVE_INFINITY }
@@ -96,6 +96,30 @@ const faults: [fault: string, breaks: Breaks, found: string][] = [
     'adds up small amounts to within a billionth',
   ],
   [
+    'holds for ever',
+    (ledger) => ({ reserve: ({ ttl: _, ...asked }) => ledger.reserve(asked) }),
+    'frees the room of a hold when its time is over, and posts what is told late',
+  ],
+  [
+    'holds no longer when it is asked again',
+    (ledger) => {
+      const asked = new Set<string>()
+      return {
+        reserve: ({ id, account, amount, ...more }) => {
+          if (asked.has(id)) return { id, account, amount }
+          asked.add(id)
+          return ledger.reserve({ id, account, amount, ...more })
+        },
+      }
+    },
+    'holds as long again where a hold is asked for again, also when it was over',
+  ],
+  [
+    'does not know whose a hold is',
+    (ledger) => ({ reserve: ({ run: _, ...asked }) => ledger.reserve(asked) }),
+    'finds what a run holds, also when it is over, until it is settled',
+  ],
+  [
     'takes any number',
     (ledger) => ({ reserve: (asked) => ledger.reserve({ ...asked, amount: Math.abs(asked.amount) || 0 }) }),
     'refuses amounts that are no money',
@@ -104,8 +128,8 @@ const faults: [fault: string, breaks: Breaks, found: string][] = [
 
 describe('the ledger suite finds a ledger that', () => {
   const cases = (breaks: Breaks) =>
-    ledgerCases(() => {
-      const ledger = memoryLedger()
+    ledgerCases(({ clock }) => {
+      const ledger = memoryLedger({ clock })
       return { ...ledger, ...breaks(ledger) }
     })
 

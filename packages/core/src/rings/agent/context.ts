@@ -26,6 +26,8 @@ export interface AgentContext<Config = unknown> {
   provide<T>(capability: Capability<T>, value: T): void
   /** @throws AlliumError `capability.missing` */
   inject<T>(capability: Capability<T>): T
+  /** The same, for what a layer can do without: undefined where nothing provides it. */
+  find<T>(capability: Capability<T>): T | undefined
 }
 
 /** An attempt of the agent scope, and the context of its layer: every field is an accessor on the record of its scope. */
@@ -68,6 +70,9 @@ export class AgentAttempt extends Attempt implements AgentContext {
   }
   inject<T>(capability: Capability<T>): T {
     return this.$capabilities.inject(capability)
+  }
+  find<T>(capability: Capability<T>): T | undefined {
+    return this.$capabilities.find(capability)
   }
   get $capabilities(): Capabilities {
     return this.$agent.capabilities

@@ -16,6 +16,8 @@ import type { SessionScope } from './session-scope.ts'
 /** Session scope: from open (or the first run) to close(). */
 export interface SessionContext<S = State, Config = unknown, C = unknown, P = unknown> extends AgentContext<Config> {
   readonly sessionId: string
+  /** Whether nobody gave it an id: no later session is meant to go on with it. */
+  readonly anonymous: boolean
   /** Who acts, as the caller said; keys and limits carry it. */
   readonly principal: P
   /** Whose session it is: the principal's user, or what the agent's `owner` says. `sessionKeyOf(ctx)` has it. */
@@ -70,6 +72,9 @@ export class SessionAttempt extends AgentAttempt implements SessionContext {
 
   get sessionId(): string {
     return this.$owner.id
+  }
+  get anonymous(): boolean {
+    return this.$owner.ownId
   }
   get principal(): unknown {
     return this.$session.principal

@@ -52,6 +52,17 @@ export class Marks {
     return copy
   }
 
+  /** Those up to a turn's. */
+  until(turnId: string): Marks {
+    const place = this.#all().findLastIndex((mark) => mark.turnId === turnId)
+    const marks = new Marks()
+    for (const { turnId, turnCount, length, changed } of this.#all().slice(0, place + 1))
+      marks.#push(new Kept(turnId, turnCount, length, changed))
+    marks.#base = this.#base
+    marks.#last = marks.at(turnId)?.state ?? this.#base
+    return marks
+  }
+
   /** The mark of a turn, with the state as it was; undefined for a turn that ended longer ago, or elsewhere. */
   at(turnId: string): (Mark & { state: State }) | undefined {
     const all = this.#all()

@@ -208,6 +208,20 @@ export class SessionScope {
     this.#putBack = undefined
   }
 
+  /** Whether it ended in this process, not too long ago. */
+  knowsTurn(turnId: string): boolean {
+    return this.#marks?.at(turnId) !== undefined
+  }
+
+  /** Goes back to what it was after a turn. What it gives puts everything back. */
+  rewind(standing: Snapshot, turnId: string): () => void {
+    const putBack = wholeOf(this.history, this.#standing())
+    const marks = this.#marks?.until(turnId)
+    this.restore(standing)
+    this.#marks = marks
+    return putBack
+  }
+
   /** @throws AlliumError `session.unknown_turn` */
   snapshotAt(turnId: string | undefined): Snapshot {
     const { items } = this.history
@@ -217,7 +231,7 @@ export class SessionScope {
     if (mark === undefined)
       throw new AlliumError(
         'session.unknown_turn',
-        `The session "${this.id}" knows no turn ${describe(turnId)}: it ended in another process, or more than ${Marks.most} turns ago, or it waits. Fork at one of the last ${Marks.most} turns that ended here.`,
+        `The session "${this.id}" knows no turn ${describe(turnId)}: it was rewound, or it waits, or, in a session that nobody stores, it ended in another process or more than ${Marks.most} turns ago. Name a turn of its history that has ended.`,
       )
     const { state, length, turnCount } = mark
     return { history: items.slice(0, length), state: this.state.ofSession(state), turnCount }

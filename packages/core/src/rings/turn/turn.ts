@@ -158,7 +158,7 @@ export class Turn implements Call {
     if (keepers === undefined)
       agent.warnOnce(
         `record:${topic}`,
-        `ctx.record("${topic}") is kept nowhere: no layer stores the session. Use memory.persist.`,
+        `ctx.record("${topic}") is kept nowhere: no layer stores the session. Use memory.persist, and give the session an id, or persist those without one: memory.persist({ anonymous: true }).`,
       )
     const { ids, clock } = agent.setup
     this.records ??= []

@@ -8,6 +8,9 @@ export interface LedgerBench {
   ledger: Ledger
   other: Ledger
   seed: number
+  /** Milliseconds that a hold is given, where it is to be over. */
+  ttl: number
+  wait(ms: number): Promise<void>
 }
 
 const account = 'acme'
@@ -136,6 +139,47 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
     await checkBalance(ledger, 0.1, 0)
   },
 
+  async 'frees the room of a hold when its time is over, and posts what is told late'({ ledger, other, ttl, wait }) {
+    const held = await ledger.reserve({ ...hold('lost', 6, 10), ttl })
+    await ledger.reserve(hold('stays', 4, 10))
+    check(held !== undefined, 'There is room')
+    check((await other.reserve(hold('b', 1, 10))) === undefined, 'A hold takes room until its time is over')
+    await wait(ttl + 1)
+    await checkBalance(other, 0, 4)
+    check((await other.reserve(hold('b', 6, 10))) !== undefined, 'The room of a hold is free when its time is over')
+    await other.settle(held, 5)
+    await ledger.settle(held, 5)
+    await checkBalance(ledger, 5, 10)
+  },
+
+  async 'holds as long again where a hold is asked for again, also when it was over'({ ledger, other, ttl, wait }) {
+    const asked = { ...hold('runs', 6, 10), ttl }
+    await ledger.reserve(asked)
+    await wait(ttl * 0.7)
+    await ledger.reserve(asked)
+    await wait(ttl * 0.7)
+    await checkBalance(other, 0, 6)
+    await wait(ttl)
+    await checkBalance(other, 0, 0)
+    checkEqual(await other.reserve(asked), { id: 'runs', account, amount: 6 }, 'A hold that was over is given again')
+    await checkBalance(ledger, 0, 6)
+  },
+
+  async 'finds what a run holds, also when it is over, until it is settled'({ ledger, other, ttl, wait }) {
+    const [lost, cut] = [
+      { ...hold('a', 4, 10), ttl, run: 'run-1' },
+      { ...hold('b', 1, 10, 'globex'), run: 'run-1' },
+    ]
+    for (const asked of [lost, cut, { ...hold('c', 1, 10), run: 'run-2' }, hold('d', 1, 10)])
+      await ledger.reserve(asked)
+    await wait(ttl + 1)
+    await checkHolds(other, 'run-1', ['a', 'b'])
+    await other.settle({ id: 'a', account, amount: 4 }, 4)
+    await checkHolds(ledger, 'run-1', ['b'])
+    await checkHolds(ledger, 'run-%', [])
+    await checkBalance(ledger, 4, 2)
+  },
+
   async 'refuses amounts that are no money'({ ledger }) {
     const held = await ledger.reserve(hold('a', 1, 10))
     for (const amount of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
@@ -157,6 +201,11 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
 /** A ledger may throw at once. */
 async function later<T>(post: () => T | Promise<T>): Promise<T> {
   return await post()
+}
+
+async function checkHolds(ledger: Ledger, run: string, ids: readonly string[]): Promise<void> {
+  const holds = await ledger.holds?.(run)
+  checkEqual(holds?.map(({ id }) => id).sort(), ids, `holds() of ${JSON.stringify(run)}`)
 }
 
 async function checkBalance(ledger: Ledger, spent: number, reserved: number, of = account): Promise<void> {

@@ -1,0 +1,57 @@
+import { type AgentStore, AlliumError, type Middleware, sharedStore } from '@allium/core'
+import * as memory from '@allium/memory'
+
+/**
+ * What `new Agent({ store })` adds: the layer that keeps sessions, and what others take where they are given none of their own.
+ *
+ * @throws AlliumError `agent.options`
+ */
+export function storeLayers(store: AgentStore): readonly Middleware[] {
+  checkStore(store)
+  const shares: Middleware = {
+    name: 'allium:store',
+    provides: [sharedStore],
+    async agent(ctx, next) {
+      ctx.provide(sharedStore, store)
+      await next()
+    },
+  }
+  return [memory.persist({ store: store.sessions }), shares]
+}
+
+/** What each part must be able to do. */
+const parts: Readonly<Record<string, readonly string[]>> = {
+  sessions: ['load', 'acquire', 'renew', 'release', 'checkpoint', 'append', 'find'],
+  ledger: ['reserve', 'settle', 'balance'],
+  keyValue: ['get', 'set', 'delete'],
+  vault: ['load', 'save'],
+  events: ['append', 'read'],
+  audit: ['append'],
+}
+
+function checkStore(store: unknown): void {
+  if (typeof store === 'string') throw misfit('is a text', `Open it first: store: sqlite(${JSON.stringify(store)}).`)
+  if (typeof store !== 'object' || store === null) throw misfit(`is ${String(store)}`, wanted)
+  if (lacks(store, 'sessions') === undefined)
+    throw misfit('is a store of sessions alone', 'Write store: { sessions: store }.')
+  const given = store as Record<string, unknown>
+  if (given.sessions === undefined) throw misfit('has no sessions', wanted)
+  for (const part of Object.keys(parts)) {
+    const method = given[part] === undefined ? undefined : lacks(given[part], part)
+    if (method !== undefined) throw misfit(`has a part ${part} without the function ${method}()`, wanted)
+  }
+  if (given.limits !== undefined && typeof given.limits !== 'function')
+    throw misfit('has limits that are no function', 'They make what counts a rate, as guard.rateLimit({ store }) does.')
+}
+
+/** The first function that a part would need and does not have. */
+function lacks(part: unknown, name: string): string | undefined {
+  return parts[name]?.find((method) => typeof (part as Record<string, unknown> | null)?.[method] !== 'function')
+}
+
+const wanted =
+  "Give what sqlite('allium.db') or postgres({ url }) gives: { sessions, ledger?, keyValue?, vault?, events?, audit? }."
+
+function misfit(what: string, mend: string): AlliumError {
+  return new AlliumError('agent.options', `The option store ${what}. ${mend}`, { details: { option: 'store' } })
+}
