@@ -1,0 +1,39 @@
+import { type Clock, isAlliumError, type Logger } from '@allium/core'
+import type { Ctx } from '../visit.ts'
+import { type Problem, problemOf } from './problem.ts'
+
+/** The answer to what was refused: a code, a message, the request's id, and nothing else. */
+export function refuse(c: Ctx, { status, code, message, retryAfter }: Problem): Response {
+  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  if (retryAfter !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfter / 1000)))
+  if (status === 401) headers['www-authenticate'] = 'Bearer'
+  const body = { code, message, requestId: c.get('requestId') }
+  return new Response(JSON.stringify(body), { status, headers })
+}
+
+/** For what no handler has met. */
+export function fault(error: unknown, { logger }: { logger: Logger }): Response {
+  const requestId = crypto.randomUUID()
+  logger.error('A request has failed.', { requestId, status: 500, code: 'server.failed', cause: nameOf(error) })
+  const { message } = problemOf(error, 0)
+  return Response.json({ code: 'server.failed', message, requestId }, { status: 500 })
+}
+
+/** The same for what was thrown; a fault of the server gets a line in its log, without what was said. */
+export function refuseError(c: Ctx, error: unknown, { clock, logger }: { clock: Clock; logger: Logger }): Response {
+  const problem = problemOf(error, clock.now())
+  tell(c, problem, logger, isAlliumError(error) ? error.code : nameOf(error))
+  return refuse(c, problem)
+}
+
+export function tell(c: Ctx, { status, code }: Problem, logger: Logger, cause: string = code): void {
+  const requestId = c.get('requestId')
+  if (status === 421) logger.warn('A request named a host that is not among `hosts`: it was refused.', { requestId })
+  if (status < 500) return
+  logger.error('A request has failed.', { requestId, status, code, cause })
+}
+
+/** The class alone: a message may hold what was said. */
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.constructor.name : typeof error
+}
