@@ -33,6 +33,10 @@ export interface ServerOptions {
   events?: EventLog | undefined
   /** Whether somebody may use an agent, where there are several. Anything but true, and a throw, is no. @default everybody may */
   mayUse?: ((principal: unknown, agent: string) => boolean | Promise<boolean>) | undefined
+  /** Serves pages of the AI SDK, at `/chat`: the version that they have. @default not at all */
+  uiStream?: 6 | 7 | undefined
+  /** Serves clients of OpenAI's API, below `/v1`. @default false */
+  openai?: boolean | undefined
   /** What happens to a run whose last reader has left. It goes on, for a reader who comes back, or is aborted. @default 'continue' */
   onDisconnect?: 'continue' | 'abort' | undefined
   /** Milliseconds that `'abort'` waits for a reader to come back. @default 0 */
@@ -65,6 +69,8 @@ const checks: Record<keyof ServerOptions, (value: unknown) => boolean> = {
   sessions: isObject,
   events: isObject,
   mayUse: isFunction,
+  uiStream: (value) => value === 6 || value === 7,
+  openai: (value) => typeof value === 'boolean',
   onDisconnect: (value) => value === 'continue' || value === 'abort',
   abortAfter: isCount,
   headersAfter: isCount,

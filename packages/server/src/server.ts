@@ -10,7 +10,9 @@ import { fail } from './http/problem.ts'
 import { approvalRoutes } from './native/approvals.ts'
 import { runRoutes } from './native/runs.ts'
 import { sessionRoutes } from './native/sessions.ts'
+import { openaiRoutes } from './openai/routes.ts'
 import { checkServerOptions, type ServedAgent, type ServerOptions } from './options.ts'
+import { uiRoutes } from './ui/routes.ts'
 import { type Env, mayUse, principalOf } from './visit.ts'
 
 /** A server without a socket: a handler of requests as the web has them. */
@@ -99,7 +101,9 @@ function appOf(host: Host): Hono<Env> {
     runRoutes(app, host, at)
     sessionRoutes(app, host, at)
     approvalRoutes(app, host, at)
+    if (options.uiStream !== undefined) uiRoutes(app, host, at, options.uiStream)
   }
+  if (options.openai === true) openaiRoutes(app, host)
   app.notFound(() => {
     throw fail('route.not_found', 'There is no such path, or no such agent.')
   })

@@ -4,7 +4,7 @@ import { AlliumError, type Logger, memoryStore } from '@allium/core'
 import { expect, test } from 'vitest'
 import { server } from '../src/index.ts'
 import { serve } from '../src/node.ts'
-import { agentOf, ask, asStream, kept, listen, principal, silent } from './kit.ts'
+import { agentOf, ask, asStream, kept, listen, principal } from './kit.ts'
 
 async function refusal(response: Response): Promise<[number, unknown]> {
   const body = (await response.json()) as { code: unknown }
@@ -170,5 +170,4 @@ test("a server without a principal, with an unknown option, or beside a store of
   expect(made({ principal, maxbody: 1 })).toThrow(/maxbody.*maxBody/)
   expect(() => server(kept(agentOf([])).agent, { principal })).toThrow(/memory:persist.*sessions: store/)
   expect(() => server({ agents: {}, principal })).toThrow(/needs an agent/)
-  void silent
 })

@@ -1,7 +1,7 @@
 import { type Agent, defineTool, type PendingCall } from '@allium/core'
 import { usage } from '@allium/observe'
 import { expect, test } from 'vitest'
-import { agentOf, allOf, ask, asStream, kept, listen } from './kit.ts'
+import { agentOf, allOf, ask, asStream, listen } from './kit.ts'
 
 const refunds: unknown[] = []
 const refund = defineTool({
@@ -148,5 +148,4 @@ test('of several agents a principal finds those that they may use, and no others
   })
   for (const path of ['/agents/sales/sessions/a/runs', '/agents/none/sessions/a/runs', '/sessions/a/runs'])
     expect((await ask(`${url}${path}`, { body: { input: 'Hi' } })).status).toBe(404)
-  void kept
 })

@@ -28,8 +28,7 @@ export function sessionRoutes(app: Hono<Env>, host: Host, at: string): void {
 
   app.get(`${at}/sessions/:id/messages`, async (c) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
-    const stored = await isThere(host, keyOf(asks, c.req.param('id')))
-    const messages = await shownMessages(asks, c.req.param('id'), stored)
+    const [messages, stored] = await shownMessages(host, asks, c.req.param('id'))
     return c.body(toJson({ messages, running: stored.open !== undefined }), 200, json)
   })
 

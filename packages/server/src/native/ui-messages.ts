@@ -52,12 +52,15 @@ function uiPart(part: Part, results: ReadonlyMap<string, ToolResultPart>, pendin
   return [{ ...call, state: 'output-available', input: args, output: text }]
 }
 
+function fileOf(part: { data: Uint8Array | URL | string; mediaType: string }): UiPart[] {
+  return [{ type: 'file', mediaType: part.mediaType, url: fileUrl(part) }]
+}
+
 /** Bytes and base64 go to the page as they are; what stands elsewhere is named by its URL. */
-function fileOf({ data, mediaType }: { data: Uint8Array | URL | string; mediaType: string }): UiPart[] {
-  if (data instanceof URL) return [{ type: 'file', mediaType, url: data.href }]
+export function fileUrl({ data, mediaType }: { data: Uint8Array | URL | string; mediaType: string }): string {
+  if (data instanceof URL) return data.href
   const base64 = typeof data === 'string' ? data : base64Of(data)
-  const url = /^[a-z][a-z0-9+.-]*:/i.test(base64) ? base64 : `data:${mediaType};base64,${base64}`
-  return [{ type: 'file', mediaType, url }]
+  return /^[a-z][a-z0-9+.-]*:/i.test(base64) ? base64 : `data:${mediaType};base64,${base64}`
 }
 
 function base64Of(bytes: Uint8Array): string {
@@ -66,7 +69,7 @@ function base64Of(bytes: Uint8Array): string {
   return btoa(text)
 }
 
-export function textIn({ content }: { content: string | readonly Part[] }): string {
+function textIn({ content }: { content: string | readonly Part[] }): string {
   if (typeof content === 'string') return content
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
 }

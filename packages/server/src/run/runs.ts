@@ -32,6 +32,8 @@ export interface Asked {
   readonly decisions?: Readonly<Record<string, Decision>>
   readonly idempotencyKey?: string | undefined
   readonly resets?: 'allow' | 'refuse'
+  /** @default that of the server */
+  readonly onDisconnect?: 'abort' | undefined
 }
 
 /** The runs that this process has begun and that go on. */
@@ -64,7 +66,9 @@ export class Runs {
     await this.#takeTurn(session.key, idempotencyKey)
     const options: RunOptions = { idempotencyKey, resets: asked.resets }
     const run = decisions === undefined ? session.run(input ?? '', options) : session.resume(decisions, options)
-    const pump = this.#known.get(run) ?? this.#follow(run, session.key, { digest, idempotencyKey })
+    const pump =
+      this.#known.get(run) ??
+      this.#follow(run, session.key, { digest, idempotencyKey, onDisconnect: asked.onDisconnect })
     if (pump.asked !== digest) throw reused(idempotencyKey)
     pump.join()
     pump.ended.catch(() => {}).finally(() => session.close().catch(() => {}))
@@ -87,8 +91,9 @@ export class Runs {
     disarm()
   }
 
-  #follow(run: AgentRun<unknown>, key: SessionKey, { digest, idempotencyKey }: Digested): Pump {
-    const { log, clock, metrics, onDisconnect, abortAfter } = this.#options
+  #follow(run: AgentRun<unknown>, key: SessionKey, { digest, idempotencyKey, ...own }: Digested): Pump {
+    const { log, clock, metrics, abortAfter } = this.#options
+    const { onDisconnect = this.#options.onDisconnect } = own
     const pump = new Pump(run, { log, clock, key, asked: digest, idempotencyKey, onDisconnect, abortAfter })
     this.#known.set(run, pump)
     this.#going.add(pump)
@@ -123,6 +128,7 @@ export class Runs {
 interface Digested {
   readonly digest: string
   readonly idempotencyKey: string | undefined
+  readonly onDisconnect: 'abort' | undefined
 }
 
 function nameOf({ tenant, owner, sessionId }: SessionKey): string {
