@@ -24,15 +24,19 @@ describe('a classic mistake is named, with its mend:', () => {
   it.each([
     ['an option with a typo', 'layer.config', /limt.*Did you mean "limit"\? Known are: /],
     ['a tool of the AI SDK', 'tool.invalid', /A tool is \{ name, description, schema, execute \}/],
-    ['a provider of the AI SDK as the model', 'agent.options', /needs a model: .* was given/],
-    ['a plain object as a schema', undefined, /[Ss]chema/],
-    ['tools as a map', undefined, /iterable|list/],
+    [
+      'a provider of the AI SDK as the model',
+      'agent.options',
+      /a provider of the AI SDK was given: name a model of it, fromAiSdk\(provider\("…"\)\)/,
+    ],
+    ['a plain object as a schema', 'tool.invalid', /"a" has as its schema an object.*write z\.object\(\{ a: … \}\)/],
+    ['tools as a map', 'agent.options', /tools is a list, but an object was given\. Write tools: \[add\]/],
     [
       'a factory that is not called',
       'layer.config',
       /"model:retry" was given to use\(\) uncalled.*\.use\(model\.retry\(/,
     ],
-    ['a provider with a typo', 'provider.not_installed', /opnai/],
+    ['a provider with a typo', 'provider.not_installed', /"opnai" is not known.*Did you mean "openai"\?/],
     ['next() not awaited', 'layer.floating_next', /"hasty" \(turn\).*Write "await next\(\)" or "return next\(\)"/],
     ['next() twice', 'layer.next_twice', /"twice" \(turn\) called next\(\) twice\. .*keep what the first call gave/],
     ['no key', 'provider.key_missing', /"openai": set the environment variable OPENAI_API_KEY/],

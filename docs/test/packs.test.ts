@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { guard, memory, model, observe, tools } from 'allium'
 import { metrics, trace } from 'allium/otel'
@@ -9,10 +9,16 @@ const read = (path: string) => readFileSync(`${root}${path}`, 'utf8')
 /** What is written as code in a text. */
 const named = (text: string) => [...text.matchAll(/`([\w.]+)`/g)].map(([, name]) => name)
 
-/** What a pack exports and has a section of its own in its page. */
+/** What a pack exports and has a section of its own in its page, or a page of its own. */
 function layersOf(name: string, pack: object): string[] {
-  const headings = [...read(`docs/packs/${name}.md`).matchAll(/^## (\w+)$/gm)].map(([, heading]) => heading)
+  const pages = [read(`docs/packs/${name}.md`), ...pagesIn(`docs/packs/${name}`)].join('\n')
+  const headings = [...pages.matchAll(/^(?:## |# \w+\.)(\w+)$/gm)].map(([, heading]) => heading)
   return Object.keys(pack).filter((key) => headings.includes(key))
+}
+
+function pagesIn(folder: string): string[] {
+  if (!existsSync(`${root}${folder}`)) return []
+  return readdirSync(`${root}${folder}`).map((file) => read(`${folder}/${file}`))
 }
 
 describe.each([
@@ -34,3 +40,11 @@ describe.each([
     expect(layers.filter((layer) => !named(intro).includes(layer))).toEqual([])
   })
 })
+
+it.each(readdirSync(`${root}docs/packs/guard`))(
+  'docs/packs/guard/%s tells state, event, order and sub-agents in a table',
+  (file) => {
+    const rows = [...read(`docs/packs/guard/${file}`).matchAll(/^\| (state|event|order|sub-agents) \| \S/gm)]
+    expect(rows.map(([, name]) => name)).toEqual(['state', 'event', 'order', 'sub-agents'])
+  },
+)

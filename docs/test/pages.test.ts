@@ -121,7 +121,7 @@ function slug(heading: string): string {
   return heading
     .replace(/^#+ /, '')
     .toLowerCase()
-    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
     .trim()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
     .replaceAll(' ', '-')
 }

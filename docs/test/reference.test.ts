@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { eventReference } from './event-reference.ts'
+import { functionReference } from './function-reference.ts'
 import { optionReference } from './option-reference.ts'
 import { root } from './pages.ts'
 
@@ -11,4 +12,10 @@ test('docs/reference/events.md has each event with the fields of its type', { ti
 
 test('docs/reference/options.md has each option with its type and default', { timeout: 60_000 }, async () => {
   await expect(optionReference()).toMatchFileSnapshot(join(root, 'docs/reference/options.md'))
+})
+
+test('docs/reference/functions.md has each function and class that core exports', { timeout: 60_000 }, async () => {
+  const page = functionReference()
+  expect(page.split('\n').filter((line) => /\| +\|$/.test(line))).toEqual([])
+  await expect(page).toMatchFileSnapshot(join(root, 'docs/reference/functions.md'))
 })

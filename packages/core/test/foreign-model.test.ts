@@ -16,6 +16,16 @@ describe('a model of the AI SDK in the place of a model is refused, and the mess
     expect(error).toMatchObject({ code: 'model.invalid', ...mend })
   })
 
+  it.each([
+    ['a function', Object.assign(() => foreign, { languageModel: () => foreign })],
+    ['an object', { languageModel: () => foreign }],
+  ])('as a provider that is %s', (_, provider) => {
+    const way = expect.stringContaining(
+      'a provider of the AI SDK was given: name a model of it, fromAiSdk(provider("…"))',
+    )
+    expect(() => new Agent({ model: provider as unknown as Model })).toThrow(expect.objectContaining({ message: way }))
+  })
+
   it('from a resolver', async () => {
     const agent = new Agent({ model: 'openai/gpt-5', resolveModel: () => foreign })
     expect(await failure(agent.run('hi'))).toMatchObject({ code: 'model.invalid', ...mend })

@@ -33,6 +33,7 @@ export class BlockError extends Error {
   }
 }
 
+/** Tells a BlockError by its brand, so that two copies of the package in one program agree. */
 export function isBlockError(value: unknown): value is BlockError {
   return typeof value === 'object' && value !== null && brand in value
 }

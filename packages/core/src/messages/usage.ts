@@ -17,6 +17,7 @@ export interface Usage {
   estimated?: true
 }
 
+/** A usage with every count 0, to add to. */
 export function noUsage(): Usage {
   return { inputTokens: 0, outputTokens: 0, calls: 0 }
 }

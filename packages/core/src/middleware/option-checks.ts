@@ -27,21 +27,27 @@ export type Declaration<O> = {
   readonly [K in keyof O]-?: {} extends Pick<O, K> ? Check<Exclude<O[K], undefined>> : Required<O[K]>
 }
 
+/** Makes an option one that must be given; `hint` says in the error what it is. */
 export function required<T>(check: Check<T>, hint?: string): Required<T> {
   return { check, hint }
 }
 
 /** What the layer itself looks at, or only passes on. */
 export const any: Check = () => undefined
+/** Any text. */
 export const text: Check<string> = (value) => (typeof value === 'string' ? undefined : misfit(value, 'to be a text'))
 /** A text that no error repeats. */
 export const secret: Check<string> = (value) =>
   typeof value === 'string' ? undefined : { path: '', say: (name) => `needs ${name} to be a text.` }
+/** `true` or `false`. */
 export const flag: Check<boolean> = (value) =>
   typeof value === 'boolean' ? undefined : misfit(value, 'to be true or false')
+/** A function. */
 export const fn: Check = (value) => (typeof value === 'function' ? undefined : misfit(value, 'to be a function'))
+/** A regular expression. */
 export const pattern: Check<RegExp> = (value) =>
   value instanceof RegExp ? undefined : misfit(value, 'to be a regular expression')
+/** An object of any fields. */
 export const object: Check = (value) => (isObject(value) ? undefined : misfit(value, 'to be an object'))
 
 /** The bounds of a number: `from` and `to` belong to it, `above` and `below` do not. */
@@ -66,11 +72,13 @@ export function whole(from: number): Check<number> {
       : misfit(value, `to be a whole number, ${from} or more`)
 }
 
+/** One of these texts. */
 export function oneOf<const T extends string>(...values: readonly T[]): Check<T> {
   const what = `to be ${values.map((value) => `'${value}'`).join(' or ')}`
   return (value) => (values.includes(value as T) ? undefined : misfit(value, what))
 }
 
+/** A list of what fits. */
 export function list<T>(of: Check<T>): Check<T[]> {
   return (value) =>
     Array.isArray(value) ? first(value.map((item, i) => within(`[${i}]`, of(item)))) : misfit(value, 'to be a list')

@@ -8,6 +8,7 @@ export interface Clock {
   after(ms: number, fn: () => void, options?: { idle?: boolean }): () => void
 }
 
+/** The clock of the machine: `Date.now()`, and timers of which those that only tidy up keep no process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

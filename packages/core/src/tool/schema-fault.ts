@@ -12,7 +12,7 @@ export function schemaFault(value: unknown): string | undefined {
   if (typeof type === 'string' || typeof properties === 'object')
     return 'a JSON Schema, and no Standard Schema: where "jsonSchema" is taken, give it there'
   const fields = Object.entries(value)
-  if (fields.length > 0 && fields.every(([, field]) => schemaFault(field) === undefined))
-    return `an object of schemas, and no Standard Schema: write z.object({ ${fields.map(([name]) => `${name}: …`).join(', ')} })`
-  return 'an object, and no Standard Schema (zod, valibot, arktype)'
+  if (fields.length === 0) return 'an object, and no Standard Schema (zod, valibot, arktype)'
+  const what = fields.every(([, field]) => schemaFault(field) === undefined) ? 'an object of schemas' : 'an object'
+  return `${what}, and no Standard Schema: write z.object({ ${fields.map(([name]) => `${name}: …`).join(', ')} })`
 }
