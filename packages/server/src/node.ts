@@ -1,1 +1,1 @@
-export { type Served, type ServeOptions, serve, toNode } from './node/serve.ts'
+export { type Served, type ServeOptions, serve, toFastify, toKoa, toNode } from './node/serve.ts'
