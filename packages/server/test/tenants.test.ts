@@ -27,7 +27,7 @@ const ids = ['one', 'two', 'acme', 'ann']
 test("whatever is asked by whomever, nobody sees what is another tenant's or owner's", async () => {
   const next = seeded(7)
   const pick = <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)] as T
-  const answers = Array.from({ length: 400 }, () => ({ messages }: { messages: readonly { content: unknown }[] }) => {
+  const answers = Array.from({ length: 250 }, () => ({ messages }: { messages: readonly { content: unknown }[] }) => {
     const said =
       JSON.stringify(messages)
         .match(/canary-[^"\\ ]+/g)
@@ -35,7 +35,7 @@ test("whatever is asked by whomever, nobody sees what is another tenant's or own
     return said.endsWith('wait') ? { text: said, toolCalls: [{ name: 'wait', args: { said } }] } : `You said ${said}`
   })
   const { agent, sessions } = kept(agentOf(answers, { tools: [wait], approvals: { secret: 'a secret of the test' } }))
-  const { url } = await listen(agent, { sessions, events: memoryEventLog() })
+  const { url } = await listen(agent, { sessions, events: memoryEventLog(), uiStream: 7, openai: true })
   const tokens: string[] = []
   const runs: string[] = ['1.none']
   const seen = new Map<string, number>()
@@ -58,10 +58,21 @@ test("whatever is asked by whomever, nobody sees what is another tenant's or own
     usage: (as, id) => ask(`${url}/sessions/${id}/usage`, { as }),
     fork: (as, id) => ask(`${url}/sessions/${id}/fork`, { as, body: next() < 0.5 ? { id: pick(ids) } : {} }),
     delete: (as, id) => ask(`${url}/sessions/${id}`, { as, method: 'DELETE' }),
+    chat: (as, id) => {
+      const parts = [{ type: 'text', text: `canary-${as}-${pick(['say', 'wait'])}` }]
+      return ask(`${url}/chat`, { as, body: { id, messages: [{ role: 'user', parts }] } })
+    },
+    chatStream: (as, id) => ask(`${url}/chat/${id}/stream`, { as }),
+    chatStop: (as, id) => ask(`${url}/chat/${id}/stop`, { as, method: 'POST' }),
+    completion: (as, id) => {
+      const messages = [{ role: 'user', content: `canary-${as}-say` }]
+      const headers: Record<string, string> = next() < 0.5 ? { 'x-session-id': id } : {}
+      return ask(`${url}/v1/chat/completions`, { as, headers, body: { model: 'agent', messages } })
+    },
     list: (as) => ask(`${url}/sessions?limit=100`, { as }),
     approvals: (as) => ask(`${url}/approvals?limit=100`, { as }),
   }
-  for (let n = 0; n < 400; n++) {
+  for (let n = 0; n < 250; n++) {
     const [route, as, id] = [pick(Object.keys(routes)), pick(people), pick(ids)]
     const response = await (routes[route] as (typeof routes)[string])(as, id)
     const text = await response.text()
@@ -75,7 +86,8 @@ test("whatever is asked by whomever, nobody sees what is another tenant's or own
   }
   // Each route has answered somebody, and refused what was not theirs where it names a session.
   for (const route of Object.keys(routes))
-    if (route !== 'stop' && route !== 'decide') expect([route, seen.has(`${route} true`)]).toEqual([route, true])
-  for (const route of ['messages', 'usage', 'fork', 'delete', 'stop', 'decide'])
+    if (!['stop', 'chatStop', 'decide'].includes(route))
+      expect([route, seen.has(`${route} true`)]).toEqual([route, true])
+  for (const route of ['messages', 'usage', 'fork', 'delete', 'stop', 'chatStop', 'decide'])
     expect([route, seen.has(`${route} false`)]).toEqual([route, true])
 }, 60_000)

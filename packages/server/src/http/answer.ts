@@ -8,7 +8,7 @@ export type Shape = (problem: Problem, requestId: string) => object
 const nativeShape: Shape = ({ code, message }, requestId) => ({ code, message, requestId })
 
 /** The answer to what was refused: in the native shape a code, a message, the request's id, and nothing else. */
-export function refuse(c: Ctx, problem: Problem, shape: Shape = nativeShape): Response {
+function refuse(c: Ctx, problem: Problem, shape: Shape = nativeShape): Response {
   const { status, retryAfter } = problem
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (retryAfter !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfter / 1000)))

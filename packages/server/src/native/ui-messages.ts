@@ -7,7 +7,7 @@ export interface UiMessage {
   parts: UiPart[]
 }
 
-export type UiPart = { type: string; [field: string]: unknown }
+type UiPart = { type: string; [field: string]: unknown }
 
 /** The answers to one input are one message; results stand at their calls, and calls that wait ask for an approval. */
 export function uiMessages(history: readonly Message[], pending: readonly PendingCall[]): UiMessage[] {

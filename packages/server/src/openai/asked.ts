@@ -29,7 +29,7 @@ function messageOf(value: unknown): Message[] {
 }
 
 /** The text of an answer, whole or in parts. */
-export function textOf(content: unknown): string {
+function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   return list(content)
     .map((part) => {
@@ -41,7 +41,7 @@ export function textOf(content: unknown): string {
 }
 
 /** Texts and images of a user, in the parts of Chat Completions and of Responses. */
-export function userContent(content: unknown): Message['content'] {
+function userContent(content: unknown): Message['content'] {
   return typeof content === 'string' ? content : list(content).map(partOf)
 }
 
@@ -65,12 +65,12 @@ export function refuseTools({ tools, functions }: Record<string, unknown>): void
       throw fail('request.invalid', 'Tools of a client are not taken: those of the agent run here.')
 }
 
-export function object(value: unknown): Record<string, unknown> {
+function object(value: unknown): Record<string, unknown> {
   if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
   throw fail('request.invalid', 'A message is { role, content }.')
 }
 
-export function list(value: unknown): unknown[] {
+function list(value: unknown): unknown[] {
   if (Array.isArray(value)) return value
   throw fail('request.invalid', 'The content of a message is a text or a list of parts.')
 }

@@ -60,7 +60,7 @@ export function openaiRoutes(app: Hono<Env>, host: Host): void {
 /** Images come in the body. */
 const imageBody = 8 * 1_048_576
 
-export function modelOf({ model }: Record<string, unknown>): string {
+function modelOf({ model }: Record<string, unknown>): string {
   if (typeof model === 'string') return model
   throw fail('request.invalid', 'The field `model` names an agent. See /v1/models.')
 }

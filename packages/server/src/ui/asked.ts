@@ -3,9 +3,7 @@ import { fail } from '../http/problem.ts'
 import { isBase64 } from '../native/input.ts'
 
 /** What a page of the AI SDK asks: its newest message, or its decisions about calls. The rest of what it sends is not read. */
-export type UiAsked =
-  | { input: Input; decisions?: undefined }
-  | { decisions: Record<string, Decision>; input?: undefined }
+type UiAsked = { input: Input; decisions?: undefined } | { decisions: Record<string, Decision>; input?: undefined }
 
 interface Body {
   id: string
