@@ -39,6 +39,7 @@ test("whatever is asked by whomever, nobody sees what is another tenant's or own
   const tokens: string[] = []
   const runs: string[] = ['1.none']
   const seen = new Map<string, number>()
+  const forks = new Map<string, string>()
 
   const routes: Record<string, (as: string, id: string) => Promise<Response>> = {
     run: (as, id) =>
@@ -78,6 +79,12 @@ test("whatever is asked by whomever, nobody sees what is another tenant's or own
     const text = await response.text()
     for (const [canary] of text.matchAll(/canary-[a-z]*\/[a-z]*/g))
       expect(`${n} ${route}: ${canary}`).toBe(`${n} ${route}: canary-${as}`)
+    if (route === 'fork' && response.status === 201) {
+      const { id: fork } = JSON.parse(text) as { id: string }
+      if (!ids.includes(fork)) forks.set(fork, as)
+    }
+    for (const [fork, owner] of forks)
+      if (text.includes(fork)) expect(`${n} ${route}: ${owner}`).toBe(`${n} ${route}: ${as}`)
     for (const [, token] of text.matchAll(/"token":"([^"]+)"/g)) tokens.push(token as string)
     for (const [, run] of text.matchAll(/^id: (.+)$/gm)) runs.push(run as string)
     if (as === 'acme/') expect(response.status).toBe(401)
