@@ -11,6 +11,7 @@ const packs = {
   prices: 2,
   providers: 10,
   resilience: 2,
+  server: 14,
   'store-postgres': 9,
   'store-sql': 3,
   'store-sqlite': 6,

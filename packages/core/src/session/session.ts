@@ -13,7 +13,8 @@ import { SessionScope } from '../rings/session/session-scope.ts'
 import { inheritedInputs } from '../rings/turn/inputs.ts'
 import { followSignal } from '../seams/follow-signal.ts'
 import { randomIds } from '../seams/ids.ts'
-import type { StoredTurn } from '../seams/session-store.ts'
+import type { SessionKey, StoredTurn } from '../seams/session-store.ts'
+import { tenantOf } from '../seams/tenant.ts'
 import type { PendingCall, Snapshot } from '../state/snapshot.ts'
 import type { State } from '../state/state-store.ts'
 import type { Decision } from '../tool/approval.ts'
@@ -48,6 +49,11 @@ export class Session<S = State, C = unknown> {
     this.#opening = new Opening(host, scope, this)
   }
 
+  /** Where it is kept, in stores and event logs: nobody else's session has this key. */
+  get key(): SessionKey {
+    const { principal, owner = '', id: sessionId } = this.#scope
+    return { tenant: tenantOf(principal) ?? '', owner, sessionId }
+  }
   /** @throws AlliumError `session.not_open`, as state, pending, snapshot() and fork() do, before a stored session was opened */
   get history(): ReadonlyHistory {
     return this.#known().history.view

@@ -1,0 +1,54 @@
+import {
+  AlliumError,
+  type Clock,
+  type EventLog,
+  type Logger,
+  memoryEventLog,
+  memoryStore,
+  type SessionStore,
+  systemClock,
+} from '@allium/core'
+import { persist } from '@allium/memory'
+import { Metrics } from './metrics.ts'
+import type { ServedAgent, ServerOptions } from './options.ts'
+import { Runs } from './run/runs.ts'
+
+/** What all routes of a server share. */
+export interface Host {
+  readonly agents: ReadonlyMap<string, ServedAgent>
+  readonly sessions: SessionStore
+  readonly events: EventLog
+  readonly runs: Runs
+  readonly metrics: Metrics
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly options: ServerOptions
+  readonly headersAfter: number
+  readonly heartbeat: number
+  readonly maxBody: number
+}
+
+export function hostOf(agents: ReadonlyMap<string, ServedAgent>, options: ServerOptions): Host {
+  const { clock = systemClock, logger = console, headersAfter = 1000, heartbeat = 15_000 } = options
+  const { events = memoryEventLog({ clock }), onDisconnect = 'continue', abortAfter = 0 } = options
+  const metrics = new Metrics()
+  const sessions = storeOf(agents, options.sessions)
+  const runs = new Runs({ log: events, clock, onDisconnect, abortAfter, metrics })
+  const { maxBody = 1_048_576 } = options
+  return { agents, sessions, events, runs, metrics, clock, logger, options, headersAfter, heartbeat, maxBody }
+}
+
+/** The store of the agents' sessions; an agent that keeps none begins to. */
+function storeOf(agents: ReadonlyMap<string, ServedAgent>, given: SessionStore | undefined): SessionStore {
+  const store = given ?? memoryStore()
+  for (const agent of agents.values()) {
+    const keeper = agent.inspect().layers.find(({ order }) => order.is?.includes('keepers'))
+    if (keeper === undefined) agent.use(persist({ store }))
+    else if (given === undefined)
+      throw new AlliumError(
+        'server.options',
+        `The agent "${agent.name}" keeps its sessions by the layer "${keeper.name}". Give server() the same store: { sessions: store }.`,
+      )
+  }
+  return store
+}

@@ -1,0 +1,66 @@
+import { type Clock, isAlliumError, type Logger } from '@allium/core'
+import type { Ctx } from '../visit.ts'
+import { type Problem, problemOf } from './problem.ts'
+
+/** How a protocol tells a refusal. */
+export type Shape = (problem: Problem, requestId: string) => object
+
+const nativeShape: Shape = ({ code, message }, requestId) => ({ code, message, requestId })
+
+/** The answer to what was refused: in the native shape a code, a message, the request's id, and nothing else. */
+function refuse(c: Ctx, problem: Problem, shape: Shape = nativeShape): Response {
+  const { status, retryAfter } = problem
+  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  if (retryAfter !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfter / 1000)))
+  if (status === 401) headers['www-authenticate'] = 'Bearer'
+  return new Response(JSON.stringify(shape(problem, c.get('requestId'))), { status, headers })
+}
+
+/** A handler whose refusals, thrown or given, are told in one shape; a fault of the server gets a line in its log. */
+export function refusing(
+  { clock, logger }: { clock: Clock; logger: Logger },
+  shape?: Shape,
+): (handler: (c: Ctx) => Promise<Response | Problem>) => (c: Ctx) => Promise<Response> {
+  return (handler) => async (c) => {
+    try {
+      const answer = await handler(c)
+      if (answer instanceof Response) return answer
+      tell(c, answer, logger)
+      return refuse(c, answer, shape)
+    } catch (error) {
+      return refuseError(c, error, { clock, logger }, shape)
+    }
+  }
+}
+
+/** For what no handler has met. */
+export function fault(error: unknown, { logger }: { logger: Logger }): Response {
+  const requestId = crypto.randomUUID()
+  logger.error('A request has failed.', { requestId, status: 500, code: 'server.failed', cause: nameOf(error) })
+  const { message } = problemOf(error, 0)
+  return Response.json({ code: 'server.failed', message, requestId }, { status: 500 })
+}
+
+/** The same for what was thrown; a fault of the server gets a line in its log, without what was said. */
+export function refuseError(
+  c: Ctx,
+  error: unknown,
+  { clock, logger }: { clock: Clock; logger: Logger },
+  shape?: Shape,
+): Response {
+  const problem = problemOf(error, clock.now())
+  tell(c, problem, logger, isAlliumError(error) ? error.code : nameOf(error))
+  return refuse(c, problem, shape)
+}
+
+function tell(c: Ctx, { status, code }: Problem, logger: Logger, cause: string = code): void {
+  const requestId = c.get('requestId')
+  if (status === 421) logger.warn('A request named a host that is not among `hosts`: it was refused.', { requestId })
+  if (status < 500) return
+  logger.error('A request has failed.', { requestId, status, code, cause })
+}
+
+/** The class alone: a message may hold what was said. */
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.constructor.name : typeof error
+}

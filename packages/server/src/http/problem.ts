@@ -1,0 +1,110 @@
+import { AlliumError, isAlliumError, isBlockError } from '@allium/core'
+
+/** A refusal or a fault as a client is told it. */
+export interface Problem {
+  status: number
+  code: string
+  message: string
+  /** Milliseconds after which it is worth another try. */
+  retryAfter?: number
+}
+
+const statuses: Readonly<Record<string, number>> = {
+  'approval.changed': 409,
+  'approval.expired': 410,
+  'approval.forged': 403,
+  'approval.invalid': 400,
+  'approval.unknown': 404,
+  'approval.used': 409,
+  'guard.budget': 402,
+  'guard.concurrency': 429,
+  'guard.failed': 503,
+  'guard.rate_limit': 429,
+  'layer.timeout': 504,
+  'message.invalid': 400,
+  'model.failed': 502,
+  'model.invalid': 502,
+  'model.open': 503,
+  'model.protocol': 502,
+  'model.timeout': 504,
+  'model.truncated': 502,
+  'output.invalid': 502,
+  'request.host': 421,
+  'request.invalid': 400,
+  'request.media_type': 415,
+  'request.origin': 403,
+  'request.principal': 401,
+  'request.too_large': 413,
+  'route.not_found': 404,
+  'run.interrupted': 409,
+  'run.key_reused': 422,
+  'run.not_running': 409,
+  'server.draining': 503,
+  'session.busy': 409,
+  'session.invalid_id': 400,
+  'session.not_found': 404,
+  'session.principal': 401,
+  'session.unknown_turn': 404,
+  'store.conflict': 409,
+  'store.fenced': 409,
+  'store.full': 503,
+  'store.key': 400,
+  'store.readonly': 503,
+  'store.unavailable': 503,
+  'stream.reset': 502,
+  'turn.timeout': 504,
+}
+
+/** What a fault of the server is called: its own words may name what is behind it. */
+const generic: Readonly<Record<number, string>> = {
+  500: 'The server met a fault. Its log has a line with this id.',
+  502: 'The model could not answer. Try again.',
+  503: 'The service cannot do this now. Try again in a moment.',
+  504: 'The answer took too long. Try again.',
+}
+
+/** @param now milliseconds since the epoch */
+export function problemOf(error: unknown, now: number): Problem {
+  if (isBlockError(error)) return blockedProblem(error) ?? { status: 403, code: 'run.blocked', message: error.reason }
+  const { status, code } = placed(error)
+  if (status >= 500) return { status, code, message: generic[status] ?? (generic[500] as string), ...waitOf(status) }
+  const { message, details } = error as AlliumError
+  return { status, code, message, ...(code === 'session.busy' && busyUntil(details, now)) }
+}
+
+/** The ends of a run that have a status of their own, by the code of the block. */
+export function blockedProblem(end: { code?: unknown; reason?: unknown; retryAfter?: unknown }): Problem | undefined {
+  const { code, reason, retryAfter } = end
+  const status = typeof code === 'string' && code.startsWith('guard.') ? statuses[code] : undefined
+  if (status === undefined) return undefined
+  const told = typeof reason === 'string' ? reason : 'The request was refused.'
+  const message = generic[status] ?? told
+  return { status, code: code as string, message, ...(typeof retryAfter === 'number' && { retryAfter }) }
+}
+
+export function fail(code: AlliumError['code'], message: string): AlliumError {
+  return new AlliumError(code, message)
+}
+
+function placed(error: unknown): { status: number; code: string } {
+  if (isAlliumError(error)) {
+    const status = statuses[error.code] ?? 500
+    return { status, code: status === 500 ? 'server.failed' : error.code }
+  }
+  const {
+    name,
+    status,
+    statusCode = status,
+  } = (error ?? {}) as { name?: unknown; status?: unknown; statusCode?: unknown }
+  if (name === 'TimeoutError') return { status: 504, code: 'model.timeout' }
+  return typeof statusCode === 'number' ? { status: 502, code: 'model.failed' } : { status: 500, code: 'server.failed' }
+}
+
+function waitOf(status: number): { retryAfter?: number } {
+  return status === 503 ? { retryAfter: 1000 } : {}
+}
+
+/** A store tells until when the session is held; within a process nobody knows. */
+function busyUntil({ heldUntil }: Readonly<Record<string, unknown>>, now: number): { retryAfter: number } {
+  return { retryAfter: typeof heldUntil === 'number' ? Math.max(1000, heldUntil - now) : 1000 }
+}

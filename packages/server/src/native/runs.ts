@@ -1,0 +1,82 @@
+import { type Decision, type SessionKey, toJson } from '@allium/core'
+import type { Hono } from 'hono'
+import type { Host } from '../host.ts'
+import { refusing } from '../http/answer.ts'
+import { knowsOnly, readObject } from '../http/body.ts'
+import { blockedProblem, fail, type Problem } from '../http/problem.ts'
+import { type Protocol, resumedOf, streamOf } from '../run/reading.ts'
+import { resultOf } from '../run/result.ts'
+import type { Asked } from '../run/runs.ts'
+import { type Ctx, type Env, keyOf, visit } from '../visit.ts'
+import { inputOf } from './input.ts'
+import { isThere } from './is-there.ts'
+import { nativeFrames, placeOf } from './stream.ts'
+
+const protocol: Protocol = { frames: nativeFrames }
+
+/** The routes by which a run begins, is followed and is stopped. */
+export function runRoutes(app: Hono<Env>, host: Host, at: string): void {
+  const refusal = refusing(host)
+
+  app.post(
+    `${at}/sessions/:id/runs`,
+    refusal(async (c) => {
+      const asks = await visit(host, c.req.raw, c.req.param('agent'))
+      const body = await readObject(c.req.raw, host.maxBody)
+      knowsOnly(body, ['input'])
+      return run(c, { ...asks, input: inputOf(body.input), ...keyIn(c) })
+    }),
+  )
+
+  app.post(
+    `${at}/sessions/:id/decisions`,
+    refusal(async (c) => {
+      const asks = await visit(host, c.req.raw, c.req.param('agent'))
+      const body = await readObject(c.req.raw, host.maxBody)
+      knowsOnly(body, ['decisions'])
+      await isThere(host, keyOf(asks, c.req.param('id') as string))
+      return run(c, { ...asks, decisions: body.decisions as Record<string, Decision>, ...keyIn(c) })
+    }),
+  )
+
+  app.get(`${at}/sessions/:id/events`, async (c) => {
+    const asks = await visit(host, c.req.raw, c.req.param('agent'))
+    const key = keyOf(asks, c.req.param('id'))
+    const stream = await resumedOf(host, key, placeOf(c.req.header('last-event-id')), protocol)
+    return stream ?? c.body(null, 204)
+  })
+
+  stopRoute(app, host, at, 'sessions')
+
+  async function run(c: Ctx, asked: Omit<Asked, 'sessionId'>): Promise<Response | Problem> {
+    const pump = await host.runs.begin({ ...asked, sessionId: c.req.param('id') as string })
+    if (c.req.header('accept')?.includes('text/event-stream')) return streamOf(host, pump, protocol)
+    const result = await resultOf(pump, c.req.raw.signal)
+    return blockedProblem(result) ?? c.body(toJson(result), 200, { 'content-type': 'application/json' })
+  }
+}
+
+/** The route that stops what runs in a session. */
+export function stopRoute(app: Hono<Env>, host: Host, at: string, where: 'sessions' | 'chat'): void {
+  app.post(`${at}/${where}/:id/stop`, async (c) => {
+    const asks = await visit(host, c.req.raw, c.req.param('agent'))
+    const key = keyOf(asks, c.req.param('id') as string)
+    if (await stop(host, key)) return c.json({ stopped: true }, 202)
+    await isThere(host, key)
+    throw fail('run.not_running', 'Nothing runs in this session.')
+  })
+}
+
+/** Asks the session's last run to stop, in whichever process it is; false where nothing runs. */
+export async function stop({ events }: Host, key: SessionKey): Promise<boolean> {
+  const latest = await events.latest(key)
+  if (latest === undefined || latest.ended) return false
+  return events.signal({ key, turnId: latest.turnId }, { stop: true })
+}
+
+function keyIn(c: Ctx): { idempotencyKey?: string } {
+  const idempotencyKey = c.req.header('idempotency-key')
+  if (idempotencyKey === undefined) return {}
+  if (idempotencyKey.length > 0 && idempotencyKey.length <= 256) return { idempotencyKey }
+  throw fail('request.invalid', 'The header `idempotency-key` has 1 to 256 characters.')
+}

@@ -1,0 +1,71 @@
+import { toJson } from '@allium/core'
+import type { Hono } from 'hono'
+import type { Host } from '../host.ts'
+import { knowsOnly, readObject } from '../http/body.ts'
+import { fail } from '../http/problem.ts'
+import { type Env, keyOf, visit } from '../visit.ts'
+import { fork } from './fork.ts'
+import { isThere } from './is-there.ts'
+import { stop } from './runs.ts'
+import { shownMessages } from './shown-messages.ts'
+
+/** The routes by which somebody finds, reads, copies and deletes sessions of their own. */
+export function sessionRoutes(app: Hono<Env>, host: Host, at: string): void {
+  const { sessions } = host
+
+  app.get(`${at}/sessions`, async (c) => {
+    const { tenant, owner } = await visit(host, c.req.raw, c.req.param('agent'))
+    const page = pageIn(c.req.query())
+    const { items, cursor } = await sessions.list({ tenant, owner, ...page })
+    const shown = items.map(({ key, version, status, updatedAt }) => ({
+      id: key.sessionId,
+      version,
+      status,
+      updatedAt,
+    }))
+    return c.json({ sessions: shown, cursor })
+  })
+
+  app.get(`${at}/sessions/:id/messages`, async (c) => {
+    const asks = await visit(host, c.req.raw, c.req.param('agent'))
+    const [messages, stored] = await shownMessages(host, asks, c.req.param('id'))
+    return c.body(toJson({ messages, running: stored.open !== undefined }), 200, json)
+  })
+
+  app.get(`${at}/sessions/:id/usage`, async (c) => {
+    const asks = await visit(host, c.req.raw, c.req.param('agent'))
+    const { rest } = await isThere(host, keyOf(asks, c.req.param('id')))
+    const told = (name: string) => rest.state[`observe:usage:${name}`] ?? null
+    return c.body(toJson({ tokens: told('tokens'), cost: told('cost'), models: told('models') }), 200, json)
+  })
+
+  app.post(`${at}/sessions/:id/fork`, async (c) => {
+    const asks = await visit(host, c.req.raw, c.req.param('agent'))
+    const body = await readObject(c.req.raw, host.maxBody)
+    knowsOnly(body, ['id', 'at'])
+    const { id = crypto.randomUUID(), at: turnId } = body
+    if (typeof id !== 'string' || (turnId !== undefined && typeof turnId !== 'string'))
+      throw fail('request.invalid', 'The fields `id` and `at` are texts: the id of the new session, and that of a run.')
+    await fork(host, asks, { from: c.req.param('id'), to: id, at: turnId })
+    return c.json({ id }, 201)
+  })
+
+  app.delete(`${at}/sessions/:id`, async (c) => {
+    const asks = await visit(host, c.req.raw, c.req.param('agent'))
+    const key = keyOf(asks, c.req.param('id'))
+    const stops = await stop(host, key)
+    if (!stops) await isThere(host, key)
+    await sessions.delete(key)
+    return c.body(null, 204)
+  })
+}
+
+const json = { 'content-type': 'application/json' }
+
+/** @throws AlliumError `request.invalid` */
+export function pageIn({ cursor, limit = '20' }: Record<string, string>): { cursor?: string; limit: number } {
+  const most = Number(limit)
+  if (!Number.isInteger(most) || most < 1 || most > 100)
+    throw fail('request.invalid', 'The parameter `limit` is a number from 1 to 100.')
+  return cursor === undefined ? { limit: most } : { cursor, limit: most }
+}

@@ -1,0 +1,46 @@
+import type { Message, PendingCall, SessionKey, StoredSession } from '@allium/core'
+import type { Host } from '../host.ts'
+import { keyOf, type Visit } from '../visit.ts'
+import { isThere } from './is-there.ts'
+import { type UiMessage, uiMessages } from './ui-messages.ts'
+
+/** The history as a page shows it: with what waits for its owner's decision, and, while a run goes on, up to its input. */
+export async function shownMessages(host: Host, asks: Visit, sessionId: string): Promise<[UiMessage[], StoredSession]> {
+  const key = keyOf(asks, sessionId)
+  const stored = await isThere(host, key)
+  const shown = uiMessages(historyOf(stored), await waitingIn(asks, sessionId, stored))
+  const last = shown.at(-1)
+  const run = last?.role === 'assistant' && stored.open === undefined ? await lastAnswer(host, key) : undefined
+  if (last !== undefined && run !== undefined) last.id = run
+  return [shown, stored]
+}
+
+/** The last answer has the id of its run, as in the stream: a page that follows that again shows it once. */
+async function lastAnswer({ events, sessions }: Host, key: SessionKey): Promise<string | undefined> {
+  const latest = await events.latest(key)
+  const turn = latest === undefined ? undefined : await sessions.find(key, { turnId: latest.turnId })
+  return turn?.messages.some(({ role }) => role === 'assistant') ? turn.rootId : undefined
+}
+
+/** The calls that wait in a session, for its owner. */
+export async function waitingIn(
+  { agent, principal }: Visit,
+  sessionId: string,
+  { rest }: StoredSession,
+): Promise<readonly PendingCall[]> {
+  if (rest.suspension === undefined) return []
+  const session = agent.session({ id: sessionId, principal: principal as never })
+  await session.open()
+  try {
+    return session.pending
+  } finally {
+    await session.close()
+  }
+}
+
+/** The answer of a run that goes on comes in its stream. */
+function historyOf({ history, open }: StoredSession): Message[] {
+  if (open === undefined || open.resumes !== undefined) return history
+  const input = open.messages.findIndex(({ role }) => role === 'assistant')
+  return [...history.slice(0, open.from), ...open.messages.slice(0, input === -1 ? undefined : input)]
+}

@@ -1,0 +1,20 @@
+import { toJson } from '@allium/core'
+import type { Frame } from '../http/sse.ts'
+import { openedEvent, type Placed } from '../run/entry.ts'
+
+/** The events of a run as they are, each with an id from which a reader can go on. */
+export async function* nativeFrames(entries: AsyncIterable<Placed>): AsyncGenerator<Frame, undefined> {
+  for await (const entry of entries) {
+    const { run, seq } = entry
+    const event = openedEvent(entry)
+    const data = toJson(event)
+    yield run === undefined ? { event: event.type, data } : { id: `${seq}.${run}`, event: event.type, data }
+  }
+  return undefined
+}
+
+/** The place that a `Last-Event-ID` names; undefined for what is none. */
+export function placeOf(id: string | null | undefined): { seq: number; turnId: string } | undefined {
+  const [, seq, turnId] = /^(\d{1,15})\.(.+)$/.exec(id ?? '') ?? []
+  return turnId === undefined ? undefined : { seq: Number(seq), turnId }
+}

@@ -1,0 +1,75 @@
+import type { Message, Part, PendingCall, ToolResultPart } from '@allium/core'
+
+/** A message in the form that pages with the AI SDK's `useChat` show: https://ai-sdk.dev/docs/reference/ai-sdk-core/ui-message */
+export interface UiMessage {
+  id: string
+  role: 'system' | 'user' | 'assistant'
+  parts: UiPart[]
+}
+
+type UiPart = { type: string; [field: string]: unknown }
+
+/** The answers to one input are one message; results stand at their calls, and calls that wait ask for an approval. */
+export function uiMessages(history: readonly Message[], pending: readonly PendingCall[]): UiMessage[] {
+  const results = new Map(
+    history.flatMap(partsOf).flatMap((part) => (part.type === 'tool-result' ? [[part.callId, part]] : [])),
+  )
+  const shown: UiMessage[] = []
+  for (const [at, message] of history.entries()) {
+    if (message.role === 'tool') continue
+    const { role } = message
+    const parts = partsOf(message).flatMap((part) => uiPart(part, results, pending))
+    const before = shown.at(-1)
+    if (role === 'assistant' && before?.role === 'assistant') before.parts.push({ type: 'step-start' }, ...parts)
+    else
+      shown.push({
+        id: message.id ?? `message-${at}`,
+        role,
+        parts: role === 'assistant' ? [{ type: 'step-start' }, ...parts] : parts,
+      })
+  }
+  return shown
+}
+
+function partsOf({ content }: Message): readonly Part[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content
+}
+
+function uiPart(part: Part, results: ReadonlyMap<string, ToolResultPart>, pending: readonly PendingCall[]): UiPart[] {
+  if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: part.text, state: 'done' }]
+  if (part.type === 'reasoning') return [{ type: 'reasoning', text: part.text, state: 'done' }]
+  if (part.type === 'image' || part.type === 'file') return fileOf(part)
+  if (part.type !== 'tool-call') return []
+  const { callId: toolCallId, name, args } = part
+  const call = { type: `tool-${name}`, toolCallId }
+  const waits = pending.find(({ callId }) => callId === toolCallId)
+  if (waits !== undefined)
+    return [{ ...call, state: 'approval-requested', input: waits.args, approval: { id: waits.token ?? toolCallId } }]
+  const result = results.get(toolCallId)
+  if (result === undefined) return [{ ...call, state: 'input-available', input: args }]
+  const text = textIn(result)
+  if (result.isError === true) return [{ ...call, state: 'output-error', input: args, errorText: text }]
+  return [{ ...call, state: 'output-available', input: args, output: text }]
+}
+
+function fileOf(part: { data: Uint8Array | URL | string; mediaType: string }): UiPart[] {
+  return [{ type: 'file', mediaType: part.mediaType, url: fileUrl(part) }]
+}
+
+/** Bytes and base64 go to the page as they are; what stands elsewhere is named by its URL. */
+export function fileUrl({ data, mediaType }: { data: Uint8Array | URL | string; mediaType: string }): string {
+  if (data instanceof URL) return data.href
+  const base64 = typeof data === 'string' ? data : base64Of(data)
+  return /^[a-z][a-z0-9+.-]*:/i.test(base64) ? base64 : `data:${mediaType};base64,${base64}`
+}
+
+function base64Of(bytes: Uint8Array): string {
+  let text = ''
+  for (const byte of bytes) text += String.fromCharCode(byte)
+  return btoa(text)
+}
+
+function textIn({ content }: { content: string | readonly Part[] }): string {
+  if (typeof content === 'string') return content
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
+}

@@ -1,0 +1,1 @@
+export { type Served, type ServeOptions, serve, toFastify, toKoa, toNode } from './node/serve.ts'

@@ -1,0 +1,76 @@
+import type { Input, Message } from '@allium/core'
+import { fail } from '../http/problem.ts'
+import { isBase64 } from '../native/input.ts'
+
+type Part = Exclude<Message['content'], string>[number]
+
+/**
+ * What a client of Chat Completions says: in a session of its own choosing its newest message, else its texts and those that
+ * it was answered. Its system and developer messages are the agent's business and are passed over.
+ *
+ * @throws AlliumError `request.invalid`
+ */
+export function chatInput(messages: unknown, stored: boolean): Input {
+  if (!Array.isArray(messages)) throw fail('request.invalid', 'The field `messages` is a list of messages.')
+  const said = messages.flatMap(messageOf)
+  const last = said.at(-1)
+  if (last?.role !== 'user') throw fail('request.invalid', 'The last of `messages` is to be one of the user.')
+  return stored ? last : said
+}
+
+function messageOf(value: unknown): Message[] {
+  const { role, content, tool_calls: calls } = object(value)
+  if (role === 'system' || role === 'developer') return []
+  if (role === 'tool' || role === 'function' || calls !== undefined)
+    throw fail('request.invalid', 'Calls of tools and their results are not taken from a client: tools run here.')
+  if (role === 'assistant') return content === '' || content === null ? [] : [{ role, content: textOf(content) }]
+  if (role === 'user') return [{ role, content: userContent(content) }]
+  throw fail('request.invalid', 'A message has the role system, developer, user or assistant.')
+}
+
+/** The text of an answer, whole or in parts. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  return list(content)
+    .map((part) => {
+      const { text } = object(part)
+      if (typeof text === 'string') return text
+      throw fail('request.invalid', 'A message of the assistant has texts.')
+    })
+    .join('')
+}
+
+/** Texts and images of a user, in the parts of Chat Completions and of Responses. */
+function userContent(content: unknown): Message['content'] {
+  return typeof content === 'string' ? content : list(content).map(partOf)
+}
+
+function partOf(value: unknown): Part {
+  const { type, text, image_url: image } = object(value)
+  if ((type === 'text' || type === 'input_text') && typeof text === 'string') return { type: 'text', text }
+  if (type !== 'image_url' && type !== 'input_image')
+    throw fail('request.invalid', 'A message of a user has texts and images.')
+  const url = typeof image === 'object' && image !== null ? (image as { url?: unknown }).url : image
+  const [, mediaType, data] = /^data:(image\/[\w.+-]+);base64,([^,]*)$/.exec(String(url).slice(0, 200)) ?? []
+  const rest = data === undefined ? undefined : data + String(url).slice(200)
+  if (mediaType === undefined || !isBase64(rest))
+    throw fail('request.invalid', 'An image comes as a data URL in base64: other URLs are not fetched.')
+  return { type: 'image', data: rest, mediaType }
+}
+
+/** Fields by which a client would change what runs: `tools` would be calls that are handed back. */
+export function refuseTools({ tools, functions }: Record<string, unknown>): void {
+  for (const given of [tools, functions])
+    if (given !== undefined && given !== null && !(Array.isArray(given) && given.length === 0))
+      throw fail('request.invalid', 'Tools of a client are not taken: those of the agent run here.')
+}
+
+function object(value: unknown): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
+  throw fail('request.invalid', 'A message is { role, content }.')
+}
+
+function list(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value
+  throw fail('request.invalid', 'The content of a message is a text or a list of parts.')
+}

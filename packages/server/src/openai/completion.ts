@@ -1,0 +1,68 @@
+import type { FinishReason, Usage } from '@allium/core'
+import type { Frame } from '../http/sse.ts'
+import type { Placed } from '../run/entry.ts'
+import type { Answer } from '../run/result.ts'
+import { errorBody } from './error-body.ts'
+
+/** What is the same in all chunks of an answer. */
+export interface Answering {
+  readonly id: string
+  readonly model: string
+  /** Seconds since the epoch. */
+  readonly created: number
+}
+
+/** A run as a chat completion: https://platform.openai.com/docs/api-reference/chat/object */
+export function completion({ id, model, created }: Answering, result: Answer): object {
+  const message = { role: 'assistant', content: result.text, refusal: null }
+  const choice = { index: 0, message, logprobs: null, finish_reason: finishOf(result.status, undefined) }
+  return { id, object: 'chat.completion', created, model, choices: [choice], usage: usageOf(result.usage) }
+}
+
+/** The same, chunk by chunk: the texts of all steps, one after the other. */
+export async function* completionFrames(
+  { id, model, created }: Answering,
+  entries: AsyncIterable<Placed>,
+  includeUsage: boolean,
+): AsyncGenerator<Frame, undefined> {
+  const chunk = (choices: object[], more: object = {}): Frame => ({
+    data: JSON.stringify({ id, object: 'chat.completion.chunk', created, model, choices, ...more }),
+  })
+  const choice = (delta: object, reason: string | null = null) => [
+    { index: 0, delta, logprobs: null, finish_reason: reason },
+  ]
+  let finish: FinishReason | undefined
+  yield chunk(choice({ role: 'assistant', content: '' }))
+  for await (const { event } of entries) {
+    if ('path' in event && event.path !== undefined) continue
+    if (event.type === 'text-delta') yield chunk(choice({ content: event.delta }))
+    else if (event.type === 'finish') finish = (event as { reason: FinishReason }).reason
+    else if (event.type === 'model:reset') return yield { data: JSON.stringify(errorBody(anew)) }
+    else if (event.type === 'run:error') return yield { data: JSON.stringify(errorBody(event as never)) }
+    else if (event.type === 'turn:end') {
+      const { status, usage } = event as { status: string; usage: Usage }
+      if (status === 'failed') continue
+      yield chunk(choice({}, finishOf(status, finish)))
+      if (includeUsage) yield chunk([], { usage: usageOf(usage) })
+    }
+  }
+  yield { data: '[DONE]' }
+  return undefined
+}
+
+const anew = { status: 502, code: 'stream.reset', message: 'The answer begins anew. Ask again.' }
+
+function finishOf(status: string, reason: FinishReason | undefined): string {
+  if (status === 'blocked' || reason === 'content-filter') return 'content_filter'
+  return reason === 'length' ? 'length' : 'stop'
+}
+
+function usageOf({ inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 }: Usage): object {
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    prompt_tokens_details: { cached_tokens: cachedInputTokens },
+    completion_tokens_details: { reasoning_tokens: reasoningTokens },
+  }
+}

@@ -1,0 +1,13 @@
+import type { Problem } from '../http/problem.ts'
+
+/** A refusal in the shape that clients of OpenAI read: https://platform.openai.com/docs/guides/error-codes */
+export function errorBody({ status, code, message }: Problem): object {
+  return { error: { message, type: typeOf(status), code, param: null } }
+}
+
+function typeOf(status: number): string {
+  if (status === 401) return 'authentication_error'
+  if (status === 403) return 'permission_error'
+  if (status === 429) return 'rate_limit_error'
+  return status >= 500 ? 'server_error' : 'invalid_request_error'
+}

@@ -1,0 +1,71 @@
+import type { Hono } from 'hono'
+import type { Host } from '../host.ts'
+import { refusing } from '../http/answer.ts'
+import { readObject } from '../http/body.ts'
+import { blockedProblem, fail } from '../http/problem.ts'
+import { streamOf } from '../run/reading.ts'
+import { resultOf } from '../run/result.ts'
+import { type Ctx, type Env, mayUse, principalOf, visit } from '../visit.ts'
+import { chatInput, refuseTools } from './asked.ts'
+import { completion, completionFrames } from './completion.ts'
+import { errorBody } from './error-body.ts'
+
+/** The routes of OpenAI's API, below `/v1`: the model that a client names is an agent. */
+export function openaiRoutes(app: Hono<Env>, host: Host): void {
+  const refusal = refusing(host, errorBody)
+
+  app.get(
+    '/v1/models',
+    refusal(async (c) => {
+      const principal = await principalOf(host, c.req.raw)
+      const data: object[] = []
+      for (const id of host.agents.keys())
+        if (await mayUse(host, principal, id)) data.push({ id, object: 'model', created: 0, owned_by: 'allium' })
+      return c.json({ object: 'list', data })
+    }),
+  )
+
+  app.post(
+    '/v1/chat/completions',
+    refusal(async (c) => {
+      const body = await readObject(c.req.raw, Math.max(host.maxBody, imageBody))
+      const asks = await visit(host, c.req.raw, modelOf(body))
+      refuseTools(body)
+      const sessionId = c.req.header('x-session-id')
+      const input = chatInput(body.messages, sessionId !== undefined)
+      const stream = body.stream === true
+      const answering = {
+        id: `chatcmpl-${crypto.randomUUID()}`,
+        model: modelOf(body),
+        created: Math.floor(host.clock.now() / 1000),
+      }
+      const pump = await host.runs.begin({
+        ...asks,
+        sessionId,
+        input,
+        ...(stream && { resets: 'refuse' }),
+        ...keyIn(c),
+        onDisconnect: sessionId === undefined ? 'abort' : undefined,
+      })
+      if (!stream) {
+        const result = await resultOf(pump, c.req.raw.signal)
+        return blockedProblem(result) ?? c.json(completion(answering, result))
+      }
+      const includeUsage = (body.stream_options as { include_usage?: unknown } | undefined)?.include_usage === true
+      return streamOf(host, pump, { frames: (entries) => completionFrames(answering, entries, includeUsage) })
+    }),
+  )
+}
+
+/** Images come in the body. */
+const imageBody = 8 * 1_048_576
+
+function modelOf({ model }: Record<string, unknown>): string {
+  if (typeof model === 'string') return model
+  throw fail('request.invalid', 'The field `model` names an agent. See /v1/models.')
+}
+
+function keyIn(c: Ctx): { idempotencyKey?: string } {
+  const idempotencyKey = c.req.header('idempotency-key')
+  return idempotencyKey === undefined ? {} : { idempotencyKey }
+}

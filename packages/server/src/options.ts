@@ -1,0 +1,120 @@
+import {
+  AlliumError,
+  type Clock,
+  type EventLog,
+  type Logger,
+  type Middleware,
+  nearestFirst,
+  type Session,
+  type SessionStore,
+} from '@allium/core'
+
+/** An agent as a server needs it. */
+export interface ServedAgent {
+  readonly name: string
+  session(options?: { id?: string; principal?: never }): Session<unknown, unknown>
+  use(layer: Middleware): unknown
+  inspect(): { layers: readonly { name: string; order: { is?: readonly string[] } }[] }
+  dispose(options?: { timeout?: number }): Promise<void>
+}
+
+export interface ServerOptions {
+  /**
+   * Who asks, by the request's headers. Nothing, null or a throw is 401, and so is somebody whose sessions would be nobody's: a
+   * principal needs a `userId` or `user`, unless the agent has `owner`. To read the body, read that of `request.clone()`.
+   */
+  principal(request: Request): unknown
+  /**
+   * Where sessions are kept: the store of the agent's `memory.persist`. An agent without such a layer gets one.
+   * @default one in this process
+   */
+  sessions?: SessionStore | undefined
+  /** Where the events of runs are kept for their readers. @default in this process, until an hour after the run */
+  events?: EventLog | undefined
+  /** Whether somebody may use an agent, where there are several. Anything but true, and a throw, is no. @default everybody may */
+  mayUse?: ((principal: unknown, agent: string) => boolean | Promise<boolean>) | undefined
+  /** Serves pages of the AI SDK, at `/chat`: the version that they have. @default not at all */
+  uiStream?: 6 | 7 | undefined
+  /** Serves clients of OpenAI's API, below `/v1`. @default false */
+  openai?: boolean | undefined
+  /** What happens to a run whose last reader has left. It goes on, for a reader who comes back, or is aborted. @default 'continue' */
+  onDisconnect?: 'continue' | 'abort' | undefined
+  /** Milliseconds that `'abort'` waits for a reader to come back. @default 0 */
+  abortAfter?: number | undefined
+  /** Milliseconds after which the headers of a stream go out though nothing came yet; until then a refusal has its status. @default 1000 */
+  headersAfter?: number | undefined
+  /** Milliseconds between two signs of life in a silent stream. @default 15_000 */
+  heartbeat?: number | undefined
+  /** Bytes that the body of a request may have. @default 1_048_576 */
+  maxBody?: number | undefined
+  /** Origins of other sites whose pages may ask, such as `https://app.acme.com`. @default none: only pages of this host */
+  origins?: readonly string[] | undefined
+  /** The hosts that are served, with port, such as `api.acme.com`. @default all */
+  hosts?: readonly string[] | undefined
+  /** Whether `x-forwarded-host` tells the host: only behind a proxy that sets it. @default false */
+  trustProxy?: boolean | undefined
+  /** The path under which all routes stand, such as `/api/ai`. @default '/' */
+  base?: string | undefined
+  /** Opens `/metrics` to who sends the token as a bearer. @default closed */
+  metrics?: { readonly token: string } | undefined
+  /** Gets a line for each fault: a code and the request's id, never what was said. @default the console */
+  logger?: Logger | undefined
+  /** @default the machine's */
+  clock?: Clock | undefined
+}
+
+/** What each option must be. */
+const checks: Record<keyof ServerOptions, (value: unknown) => boolean> = {
+  principal: isFunction,
+  sessions: isObject,
+  events: isObject,
+  mayUse: isFunction,
+  uiStream: (value) => value === 6 || value === 7,
+  openai: (value) => typeof value === 'boolean',
+  onDisconnect: (value) => value === 'continue' || value === 'abort',
+  abortAfter: isCount,
+  headersAfter: isCount,
+  heartbeat: (value) => isCount(value) && value !== 0,
+  maxBody: (value) => isCount(value) && value !== 0,
+  origins: isTexts,
+  hosts: isTexts,
+  trustProxy: (value) => typeof value === 'boolean',
+  base: (value) => typeof value === 'string' && value.startsWith('/'),
+  metrics: (value) => isObject(value) && isText((value as { token?: unknown }).token),
+  logger: isObject,
+  clock: isObject,
+}
+
+/** @throws AlliumError `server.options` */
+export function checkServerOptions(options: object): void {
+  if (!('principal' in options)) throw new AlliumError('server.options', noPrincipal)
+  for (const [name, value] of Object.entries(options)) {
+    const check = checks[name as keyof ServerOptions]
+    if (check === undefined)
+      throw new AlliumError(
+        'server.options',
+        `server() does not know the option ${name}. It knows: ${nearestFirst(name, Object.keys(checks)).join(', ')}.`,
+      )
+    if (value !== undefined && !check(value))
+      throw new AlliumError('server.options', `The option ${name} of server() has a value that it does not take.`)
+  }
+}
+
+const noPrincipal =
+  'A server needs to know who asks. Give `principal: (request) => …`, which returns { tenantId, userId } for a request that is signed in, and nothing for others.'
+
+function isFunction(value: unknown): boolean {
+  return typeof value === 'function'
+}
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== ''
+}
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isText)
+}
+function isCount(value: unknown): boolean {
+  return typeof value === 'number' && value >= 0
+}

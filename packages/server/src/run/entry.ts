@@ -1,0 +1,37 @@
+import type { CustomEvent, LayerEvent, LoggedEvent, PendingCall, StreamEvent } from '@allium/core'
+import type { Problem } from '../http/problem.ts'
+
+/** The run has failed; what a client may know of it. */
+export interface RunError extends Problem {
+  type: 'run:error'
+}
+
+/** An event of a run's stream as a server sends it. */
+export type RunEvent = StreamEvent | RunError | CustomEvent
+
+/** An event of a run in the log. Tokens and true values stand apart: they are for who may decide. */
+export interface Entry {
+  event: RunEvent
+  pending?: readonly PendingCall[]
+}
+
+/** An entry in its place; without one where it comes from the server itself. */
+export interface Placed extends Entry {
+  run?: string
+  seq?: number
+}
+
+export function entryOf(event: StreamEvent | LayerEvent | RunError): Entry {
+  if (event.type !== 'turn:end' || !('pending' in event)) return { event: event as RunEvent }
+  const { pending, ...rest } = event
+  return pending === undefined ? { event: rest } : { event: rest, pending }
+}
+
+export function placed(run: string, { seq, event }: LoggedEvent): Placed {
+  return { ...(event as Entry), run, seq }
+}
+
+/** The event for somebody who may decide about the calls that wait. */
+export function openedEvent({ event, pending }: Entry): RunEvent {
+  return pending === undefined ? event : ({ ...event, pending } as RunEvent)
+}

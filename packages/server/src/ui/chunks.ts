@@ -1,0 +1,151 @@
+import type { FileChunk, PendingCall, SourceChunk, StreamEvent, ToolEnd, TurnEnd } from '@allium/core'
+import { fileUrl } from '../native/ui-messages.ts'
+import type { Placed, RunError } from '../run/entry.ts'
+import { Blocks, type UiChunk } from './blocks.ts'
+
+/** The version of the AI SDK whose pages read the stream: 7 knows `reset-step`. */
+export type UiVersion = 6 | 7
+
+/** The events of a run as a UI message stream of the AI SDK. What sub-agents and layers tell of themselves stays out. */
+export async function* uiChunks(
+  entries: AsyncIterable<Placed>,
+  version: UiVersion,
+): AsyncGenerator<UiChunk, undefined> {
+  const writer = new Writer(version)
+  for await (const { event, pending } of entries) {
+    if ('path' in event && event.path !== undefined) continue
+    yield* writer.write(event as StreamEvent | RunError, pending ?? [])
+  }
+  return undefined
+}
+
+class Writer {
+  readonly #version: UiVersion
+  readonly #blocks = new Blocks()
+  /** The JSON text of each call of this run. */
+  readonly #inputs = new Map<string, { name: string; text: string }>()
+  /** A run that goes on after a decision begins in the step that stands already. */
+  #resumed = false
+  #silent = true
+  #reason: string | undefined
+  #sources = 0
+
+  constructor(version: UiVersion) {
+    this.#version = version
+  }
+
+  *write(event: StreamEvent | RunError, pending: readonly PendingCall[]): Generator<UiChunk> {
+    if (event.type === 'text-delta' || event.type === 'reasoning-delta') {
+      this.#silent &&= event.type !== 'text-delta'
+      return yield* this.#blocks.delta(event.type === 'text-delta' ? 'text' : 'reasoning', event.id, event.delta)
+    }
+    if (event.type === 'model:reset') return yield* this.#reset()
+    yield* this.#blocks.close()
+    switch (event.type) {
+      case 'turn:start':
+        this.#resumed = event.resumes !== undefined
+        return yield this.#resumed ? { type: 'start' } : { type: 'start', messageId: event.turnId }
+      case 'step:start':
+        if (!this.#resumed) yield { type: 'start-step' }
+        this.#resumed = false
+        return
+      case 'step:end':
+        return yield { type: 'finish-step' }
+      case 'tool-input-start':
+        this.#inputs.set(event.callId, { name: event.name, text: '' })
+        return yield { type: event.type, toolCallId: event.callId, toolName: event.name, ...ran(event) }
+      case 'tool-input-delta':
+        return yield* this.#inputDelta(event.callId, event.delta)
+      case 'tool-input-end':
+        return yield* this.#inputEnd(event.callId, ran(event))
+      case 'tool-result':
+        return yield { ...output(event.callId, event.content, event.isError === true), providerExecuted: true }
+      case 'tool:end':
+        return yield* this.#toolEnd(event)
+      case 'file':
+        return yield { type: 'file', mediaType: event.mediaType, url: fileUrl(event as FileChunk) }
+      case 'source':
+        return yield this.#source(event)
+      case 'finish':
+        this.#reason = event.reason
+        return
+      case 'run:error':
+        return yield { type: 'error', errorText: event.message }
+      case 'turn:end':
+        return yield* this.#end(event, pending)
+    }
+  }
+
+  *#inputDelta(callId: string, delta: string): Generator<UiChunk> {
+    const input = this.#inputs.get(callId)
+    if (input !== undefined) input.text += delta
+    yield { type: 'tool-input-delta', toolCallId: callId, inputTextDelta: delta }
+  }
+
+  *#inputEnd(callId: string, more: object): Generator<UiChunk> {
+    const { name = '', text = '' } = this.#inputs.get(callId) ?? {}
+    yield { type: 'tool-input-available', toolCallId: callId, toolName: name, input: parsed(text), ...more }
+  }
+
+  *#toolEnd({ callId, status, content, isError }: ToolEnd): Generator<UiChunk> {
+    if (status === 'suspended') return
+    const decided = !this.#inputs.has(callId)
+    if (status === 'denied' && decided) yield { type: 'tool-output-denied', toolCallId: callId }
+    else yield output(callId, content, isError)
+  }
+
+  #source({ id, url, title, mediaType, filename }: SourceChunk): UiChunk {
+    const sourceId = id ?? `source-${++this.#sources}`
+    if (url !== undefined) return { type: 'source-url', sourceId, url, ...(title !== undefined && { title }) }
+    const named = { title: title ?? filename ?? 'A document', ...(filename !== undefined && { filename }) }
+    return { type: 'source-document', sourceId, mediaType: mediaType ?? 'application/octet-stream', ...named }
+  }
+
+  /** Version 6 has no word for it: such a stream ends here, and a reload shows what is stored. */
+  *#reset(): Generator<UiChunk> {
+    this.#silent = true
+    if (this.#version === 6) return yield { type: 'error', errorText: 'The answer begins anew: reload to see it.' }
+    this.#blocks.drop()
+    this.#inputs.clear()
+    yield { type: 'reset-step' }
+  }
+
+  *#end({ status, reason }: TurnEnd, pending: readonly PendingCall[]): Generator<UiChunk> {
+    for (const call of pending) yield* this.#asks(call)
+    if (status === 'aborted') return yield { type: 'abort', ...(reason !== undefined && { reason }) }
+    if (status === 'failed') return
+    if (status === 'blocked' && this.#silent) yield { type: 'error', errorText: reason ?? 'The request was refused.' }
+    yield { type: 'finish', finishReason: status === 'suspended' ? 'tool-calls' : (this.#reason ?? 'other') }
+  }
+
+  /** What is to run stands in the card that asks, and a call of a sub-agent gets a card. */
+  *#asks({ callId: toolCallId, name: toolName, args: input, token, path }: PendingCall): Generator<UiChunk> {
+    if (this.#inputs.has(toolCallId) || path !== undefined)
+      yield { type: 'tool-input-available', toolCallId, toolName, input }
+    yield { type: 'tool-approval-request', toolCallId, approvalId: token ?? toolCallId }
+  }
+}
+
+function output(toolCallId: string, content: Parameters<typeof textOutput>[0], isError: boolean): UiChunk {
+  const text = textOutput(content)
+  if (isError) return { type: 'tool-output-error', toolCallId, errorText: text }
+  return { type: 'tool-output-available', toolCallId, output: text }
+}
+
+function textOutput(content: string | readonly { type: string; text?: string }[]): string {
+  if (typeof content === 'string') return content
+  return content.flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('')
+}
+
+function ran({ providerExecuted }: { providerExecuted?: boolean }): { providerExecuted?: true } {
+  return providerExecuted === true ? { providerExecuted } : {}
+}
+
+/** A call whose arguments are no JSON runs with none, and is told so in its result. */
+function parsed(text: string): unknown {
+  try {
+    return text === '' ? {} : JSON.parse(text)
+  } catch {
+    return {}
+  }
+}

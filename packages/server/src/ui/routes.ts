@@ -1,0 +1,76 @@
+import type { Decision, SessionKey } from '@allium/core'
+import type { Hono } from 'hono'
+import type { Host } from '../host.ts'
+import { refusing } from '../http/answer.ts'
+import { readObject } from '../http/body.ts'
+import type { Frame } from '../http/sse.ts'
+import { isThere } from '../native/is-there.ts'
+import { stopRoute } from '../native/runs.ts'
+import { waitingIn } from '../native/shown-messages.ts'
+import type { Entry, Placed } from '../run/entry.ts'
+import { type Protocol, resumedOf, streamOf } from '../run/reading.ts'
+import { type Env, keyOf, type Visit, visit } from '../visit.ts'
+import { uiAsked } from './asked.ts'
+import { type UiVersion, uiChunks } from './chunks.ts'
+
+/** The routes that `DefaultChatTransport` of the AI SDK asks, with `/chat` as its `api`; the stop of a chat only disconnects. */
+export function uiRoutes(app: Hono<Env>, host: Host, at: string, version: UiVersion): void {
+  const protocol: Protocol = { frames: (entries) => uiFrames(entries, version), headers }
+  const resets = version === 6 ? 'refuse' : 'allow'
+
+  const refusal = refusing(host)
+
+  app.post(
+    `${at}/chat`,
+    refusal(async (c) => {
+      const asks = await visit(host, c.req.raw, c.req.param('agent'))
+      const { id, asked } = uiAsked(await readObject(c.req.raw, Math.max(host.maxBody, imageBody)))
+      const { input, decisions } = asked
+      const what = decisions === undefined ? { input } : { decisions: await undecided(host, asks, id, decisions) }
+      return streamOf(host, await host.runs.begin({ ...asks, sessionId: id, resets, ...what }), protocol)
+    }),
+  )
+
+  app.get(`${at}/chat/:id/stream`, async (c) => {
+    const asks = await visit(host, c.req.raw, c.req.param('agent'))
+    const key = keyOf(asks, c.req.param('id'))
+    const stream = (await goesOn(host, key)) ? undefined : await resumedOf(host, key, undefined, protocol)
+    return stream ?? c.body(null, 204)
+  })
+
+  stopRoute(app, host, at, 'chat')
+}
+
+const headers = { 'x-vercel-ai-ui-message-stream': 'v1' }
+/** Images come in the body. */
+const imageBody = 8 * 1_048_576
+
+async function* uiFrames(
+  entries: AsyncGenerator<Placed, undefined>,
+  version: UiVersion,
+): AsyncGenerator<Frame, undefined> {
+  for await (const chunk of uiChunks(entries, version)) yield { data: JSON.stringify(chunk) }
+  yield { data: '[DONE]' }
+  return undefined
+}
+
+/** Whether the last run goes on with an earlier answer: alone it is no message that a page could show. */
+async function goesOn({ events }: Host, key: SessionKey): Promise<boolean> {
+  const latest = await events.latest(key)
+  if (latest === undefined || latest.seq === 0) return false
+  for await (const { event } of events.read({ key, turnId: latest.turnId }, 0))
+    return ((event as Entry).event as { resumes?: string }).resumes !== undefined
+  return false
+}
+
+/** A page sends old decisions again with each new one; where none is new, they are all refused as used. */
+async function undecided(
+  host: Host,
+  asks: Visit,
+  id: string,
+  decisions: Record<string, Decision>,
+): Promise<Record<string, Decision>> {
+  const waiting = await waitingIn(asks, id, await isThere(host, keyOf(asks, id)))
+  const fresh = Object.entries(decisions).filter(([callId]) => waiting.some((call) => call.callId === callId))
+  return fresh.length === 0 ? decisions : Object.fromEntries(fresh)
+}

@@ -1,0 +1,50 @@
+import { createServer, type Server as HttpServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import fastify from 'fastify'
+import Koa from 'koa'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type Server, server } from '../src/index.ts'
+import { toFastify, toKoa, toNode } from '../src/node.ts'
+import { agentOf, allOf, ask, asStream, principal, silent, textIn } from './kit.ts'
+
+const made = () => server(agentOf(['One.', 'Two three.']), { principal, logger: silent })
+
+async function urlOf(http: HttpServer): Promise<string> {
+  if (!http.listening) await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    http.closeAllConnections()
+    http.close()
+  })
+  return `http://127.0.0.1:${(http.address() as AddressInfo).port}`
+}
+
+const mounts: Record<string, (app: Server) => Promise<string>> = {
+  'node:http': (app) => urlOf(createServer(toNode(app))),
+  'Express 5': async (app) => `${await urlOf(createServer(express().use('/ai', toNode(app)) as RequestListener))}/ai`,
+  'Express 5, behind its body parser': (app) =>
+    urlOf(createServer(express().use(express.json()).use(toNode(app)) as RequestListener)),
+  'Fastify 5': async (app) => {
+    const http = fastify()
+    http.all('/*', toFastify(app))
+    await http.listen({ port: 0, host: '127.0.0.1' })
+    return urlOf(http.server)
+  },
+  Koa: (app) => urlOf(createServer(new Koa().use(toKoa(app)).callback())),
+}
+
+describe.each(Object.entries(mounts))('under %s', (_, mount) => {
+  test('a run is answered, and streamed', async () => {
+    const url = await mount(made())
+    const whole = await ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' } })
+    expect([whole.status, await whole.json()]).toEqual([200, expect.objectContaining({ text: 'One.' })])
+    const stream = await ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream })
+    expect(textIn(await allOf(stream))).toBe('Two three.')
+  })
+
+  test('nobody is let in, and a path that leads nowhere is told', async () => {
+    const url = await mount(made())
+    expect((await ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, as: '' })).status).toBe(401)
+    expect((await ask(`${url}/nowhere`)).status).toBe(404)
+  })
+})

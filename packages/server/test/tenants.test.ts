@@ -1,0 +1,100 @@
+import { defineTool, memoryEventLog } from '@allium/core'
+import { expect, test } from 'vitest'
+import { agentOf, ask, asStream, kept, listen } from './kit.ts'
+
+/** A generator of numbers in [0, 1) that gives the same again: mulberry32. */
+function seeded(seed: number): () => number {
+  return () => {
+    seed = (seed + 0x6d2b79f5) | 0
+    let t = Math.imul(seed ^ (seed >>> 15), seed | 1)
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+const wait = defineTool({
+  name: 'wait',
+  description: 'Waits for an approval.',
+  jsonSchema: { type: 'object' },
+  requireApproval: true,
+  execute: () => 'done',
+})
+
+const people = ['acme/ann', 'acme/bob', 'umbrella/ann', 'umbrella/bob', 'acme/', '/ann']
+const ids = ['one', 'two', 'acme', 'ann']
+
+/** What everybody says and is answered holds their own canary; no answer to anybody may hold another's. */
+test("whatever is asked by whomever, nobody sees what is another tenant's or owner's", async () => {
+  const next = seeded(7)
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)] as T
+  const answers = Array.from({ length: 250 }, () => ({ messages }: { messages: readonly { content: unknown }[] }) => {
+    const said =
+      JSON.stringify(messages)
+        .match(/canary-[^"\\ ]+/g)
+        ?.at(-1) ?? ''
+    return said.endsWith('wait') ? { text: said, toolCalls: [{ name: 'wait', args: { said } }] } : `You said ${said}`
+  })
+  const { agent, sessions } = kept(agentOf(answers, { tools: [wait], approvals: { secret: 'a secret of the test' } }))
+  const { url } = await listen(agent, { sessions, events: memoryEventLog(), uiStream: 7, openai: true })
+  const tokens: string[] = []
+  const runs: string[] = ['1.none']
+  const seen = new Map<string, number>()
+  const forks = new Map<string, string>()
+
+  const routes: Record<string, (as: string, id: string) => Promise<Response>> = {
+    run: (as, id) =>
+      ask(`${url}/sessions/${id}/runs`, {
+        as,
+        body: { input: `canary-${as}-${pick(['say', 'wait'])}` },
+        ...(next() < 0.5 && { headers: asStream }),
+      }),
+    decide: (as, id) =>
+      ask(`${url}/sessions/${id}/decisions`, {
+        as,
+        body: { decisions: { [`call-${1 + Math.floor(next() * 5)}`]: { approve: true, token: pick(tokens) } } },
+      }),
+    events: (as, id) => ask(`${url}/sessions/${id}/events`, { as, headers: { 'last-event-id': pick(runs) } }),
+    stop: (as, id) => ask(`${url}/sessions/${id}/stop`, { as, method: 'POST' }),
+    messages: (as, id) => ask(`${url}/sessions/${id}/messages`, { as }),
+    usage: (as, id) => ask(`${url}/sessions/${id}/usage`, { as }),
+    fork: (as, id) => ask(`${url}/sessions/${id}/fork`, { as, body: next() < 0.5 ? { id: pick(ids) } : {} }),
+    delete: (as, id) => ask(`${url}/sessions/${id}`, { as, method: 'DELETE' }),
+    chat: (as, id) => {
+      const parts = [{ type: 'text', text: `canary-${as}-${pick(['say', 'wait'])}` }]
+      return ask(`${url}/chat`, { as, body: { id, messages: [{ role: 'user', parts }] } })
+    },
+    chatStream: (as, id) => ask(`${url}/chat/${id}/stream`, { as }),
+    chatStop: (as, id) => ask(`${url}/chat/${id}/stop`, { as, method: 'POST' }),
+    completion: (as, id) => {
+      const messages = [{ role: 'user', content: `canary-${as}-say` }]
+      const headers: Record<string, string> = next() < 0.5 ? { 'x-session-id': id } : {}
+      return ask(`${url}/v1/chat/completions`, { as, headers, body: { model: 'agent', messages } })
+    },
+    list: (as) => ask(`${url}/sessions?limit=100`, { as }),
+    approvals: (as) => ask(`${url}/approvals?limit=100`, { as }),
+  }
+  for (let n = 0; n < 250; n++) {
+    const [route, as, id] = [pick(Object.keys(routes)), pick(people), pick(ids)]
+    const response = await (routes[route] as (typeof routes)[string])(as, id)
+    const text = await response.text()
+    for (const [canary] of text.matchAll(/canary-[a-z]*\/[a-z]*/g))
+      expect(`${n} ${route}: ${canary}`).toBe(`${n} ${route}: canary-${as}`)
+    if (route === 'fork' && response.status === 201) {
+      const { id: fork } = JSON.parse(text) as { id: string }
+      if (!ids.includes(fork)) forks.set(fork, as)
+    }
+    for (const [fork, owner] of forks)
+      if (text.includes(fork)) expect(`${n} ${route}: ${owner}`).toBe(`${n} ${route}: ${as}`)
+    for (const [, token] of text.matchAll(/"token":"([^"]+)"/g)) tokens.push(token as string)
+    for (const [, run] of text.matchAll(/^id: (.+)$/gm)) runs.push(run as string)
+    if (as === 'acme/') expect(response.status).toBe(401)
+    const outcome = `${route} ${response.status < 300}`
+    seen.set(outcome, 1 + (seen.get(outcome) ?? 0))
+  }
+  // Each route has answered somebody, and refused what was not theirs where it names a session.
+  for (const route of Object.keys(routes))
+    if (!['stop', 'chatStop', 'decide'].includes(route))
+      expect([route, seen.has(`${route} true`)]).toEqual([route, true])
+  for (const route of ['messages', 'usage', 'fork', 'delete', 'stop', 'chatStop', 'decide'])
+    expect([route, seen.has(`${route} false`)]).toEqual([route, true])
+}, 60_000)
