@@ -1,2 +1,2 @@
-export type { Encrypt, OutboxOptions, SealedPlace } from '@allium/store-sql'
+export type { Encrypt, OutboxOptions, SealedPlace, StoredAudit, StoredChain, Vault } from '@allium/store-sql'
 export { type SqliteOptions, type SqliteStore, sqlite } from './sqlite.ts'
