@@ -1,4 +1,4 @@
-export type { Encrypt, OutboxOptions, SealedPlace } from '@allium/store-sql'
+export type { Encrypt, OutboxOptions, SealedPlace, StoredAudit, StoredChain, Vault } from '@allium/store-sql'
 export { postgresSql } from './migrations.ts'
 export type { PostgresClient, PostgresPool } from './pool.ts'
 export { type PostgresOptions, type PostgresStore, postgres } from './postgres.ts'
