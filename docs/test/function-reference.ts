@@ -60,7 +60,10 @@ function typeOf(checker: ts.TypeChecker, symbol: ts.Symbol): string {
   const signatures = checker.getTypeOfSymbol(symbol).getCallSignatures()
   if (signatures.length === 0) return 'value'
   const [first] = signatures
-  const names = first?.getParameters().map((one) => `${one.name.startsWith('__') ? 'options' : one.name}${isOptional(one) ? '?' : ''}`) ?? []
+  const names =
+    first
+      ?.getParameters()
+      .map((one) => `${one.name.startsWith('__') ? 'options' : one.name}${isOptional(one) ? '?' : ''}`) ?? []
   return `\`(${names.join(', ')})\``
 }
 

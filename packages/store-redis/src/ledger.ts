@@ -1,0 +1,65 @@
+import type { Ledger, Logger } from '@allium/core'
+import { checkAmount, checkName } from '@allium/store-sql'
+import type { Client } from './client.ts'
+import { reserveScript, settleScript } from './ledger-scripts.ts'
+
+/** A ledger that may forget what was spent. */
+export interface LossyLedger extends Ledger {
+  readonly lossy: true
+}
+
+/** Milliseconds for which a settled call is known again, so that a replay posts nothing twice. */
+const settledFor = 600_000
+
+/** Money in Redis: exact while Redis runs, gone after a flush, an eviction, or a restart without what was written last. */
+export function redisLedger(client: Client, logger: Pick<Logger, 'warn'>): LossyLedger {
+  let isTold = false
+  const keysOf = (account: string) => {
+    const place = ['ledger', checkName('account', account)]
+    return ['sums', 'holds', 'settled'].map((part) => client.key(place, part))
+  }
+  const tell = () => {
+    if (isTold) return
+    isTold = true
+    try {
+      logger.warn(
+        'The ledger of redis() is lossy: after a flush, an eviction or a restart of Redis, money that was spent is forgotten. Keep budgets that matter in @allium/store-postgres or @allium/store-sqlite.',
+      )
+    } catch {
+      // A logger that fails fails no post.
+    }
+  }
+  return {
+    lossy: true,
+    async reserve({ id, account, amount, limit, endsIn }) {
+      checkAmount(amount)
+      checkName('id of a reservation', id)
+      tell()
+      const values = [id, texts(amount), texts(limit), endsIn === undefined ? '' : Math.ceil(endsIn), settledFor]
+      const held = await client.run(reserveScript, keysOf(account), ...values)
+      return held === null ? undefined : { id, account, amount: Number(held) }
+    },
+    async settle({ id, account }, spent) {
+      checkAmount(spent)
+      tell()
+      await client.run(settleScript, keysOf(account), id, texts(spent), settledFor)
+    },
+    async balance(account) {
+      const [key = ''] = keysOf(account)
+      const [spent, reserved] = await client.ask((redis) => redis.hmget(key, 'spent', 'reserved'))
+      return { spent: Number(spent ?? 0), reserved: Math.max(0, Number(reserved ?? 0)) }
+    },
+    async close(account) {
+      const [sums = '', holds = '', settled = ''] = keysOf(account)
+      await client.ask(async (redis) => {
+        if ((await redis.hlen(holds)) === 0) return await redis.del(sums, settled)
+        return await redis.hset(sums, 'closed', '1')
+      })
+    },
+  }
+}
+
+/** Lua reads "inf", and not "Infinity". */
+function texts(amount: number): string {
+  return amount === Number.POSITIVE_INFINITY ? 'inf' : String(amount)
+}
