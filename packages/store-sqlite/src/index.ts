@@ -1,2 +1,3 @@
 export type { Encrypt, OutboxOptions, SealedPlace, StoredAudit, StoredChain, Vault } from '@allium/store-sql'
+export { sqliteSql } from './sql.ts'
 export { type SqliteOptions, type SqliteStore, sqlite } from './sqlite.ts'
