@@ -2,12 +2,13 @@ import { defineConfig } from 'vitest/config'
 
 const tests = ['packages/*/test', 'examples/*/test', 'docs/test']
 
-export default defineConfig(
-  config(
-    'unit',
-    tests.map((dir) => `${dir}/**/*.test.ts`),
-  ),
+const unit = config(
+  'unit',
+  tests.map((dir) => `${dir}/**/*.test.ts`),
 )
+
+/** What takes many seconds runs as `npm run test:long`. */
+export default defineConfig({ ...unit, test: { ...unit.test, exclude: ['**/node_modules/**', '**/*.long.test.ts'] } })
 
 /** Packages resolve to their source, so a test needs no build. The counts also go to `.cache`, for CI. */
 export function config(name: string, include: string[]) {
@@ -17,6 +18,7 @@ export function config(name: string, include: string[]) {
     test: {
       include,
       isolate: false,
+      maxWorkers: '100%',
       testTimeout: 20_000,
       reporters: ['default', 'json'],
       outputFile: { json: `.cache/${name}.json` },

@@ -11,6 +11,7 @@ export * as observe from '@allium/observe'
 export {
   type AiSdkModel,
   type AiSdkProvider,
+  adaptAiSdk,
   createResolver,
   type FromAiSdkOptions,
   fromAiSdk,

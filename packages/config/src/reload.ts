@@ -115,5 +115,6 @@ function changedForGood(first: Plan, now: Plan): string[] {
 }
 
 function idOf(model: ModelRef): string {
-  return typeof model === 'string' ? model : model.id
+  if (typeof model === 'string') return model
+  return 'id' in model ? model.id : `${model.provider.split('.', 1)[0]}/${model.modelId}`
 }

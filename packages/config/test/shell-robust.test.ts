@@ -148,12 +148,12 @@ describe.skipIf(process.platform !== 'linux')('a shell hook', () => {
         execArgv: ['--conditions=@allium/source', `--import=${import.meta.resolve('tsx')}`],
         stdio: 'ignore',
       })
-      await expect.poll(() => existsSync(join(root, 'started')), { timeout: 10_000 }).toBe(true)
+      await expect.poll(() => existsSync(join(root, 'started')), { timeout: 15_000 }).toBe(true)
       child.kill(signal)
       expect(await once(child, 'exit')).toEqual([null, signal])
-      await expect.poll(() => marked(mark)).toEqual([])
+      await expect.poll(() => marked(mark), { timeout: 5_000 }).toEqual([])
     },
-    20_000,
+    30_000,
   )
 
   test('is ended in time, though twenty of them ignore SIGTERM, and warns of nothing', async () => {

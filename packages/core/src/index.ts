@@ -45,6 +45,8 @@ export type { Finding } from './middleware/order.ts'
 export type * from './model/chunk.ts'
 export { estimateInputTokens } from './model/estimate.ts'
 export type {
+  AdaptModel,
+  ForeignModel,
   Model,
   ModelRef,
   ModelRequest,

@@ -12,19 +12,24 @@ function codeOf(act: () => unknown): unknown {
   }
 }
 
+/** Leaves the turn inside it by a signal, then answers itself. */
+function leaving(signal: AbortSignal, then: () => unknown): Middleware {
+  return {
+    name: 'leaver',
+    async turn(ctx, next) {
+      await next({ signal }).catch(() => {})
+      await then()
+      ctx.output = 'instead'
+    },
+  }
+}
+
 describe('what is too late', () => {
   it('is what a layer tries that had returned, once the turn around its call was left', async () => {
     const late = new AbortController()
     const seen: unknown[] = []
     let kept: ModelContext | undefined
-    const leaver: Middleware = {
-      name: 'leaver',
-      async turn(ctx, next) {
-        await next({ signal: late.signal }).catch(() => {})
-        seen.push(codeOf(() => kept?.block('late')))
-        ctx.output = 'instead'
-      },
-    }
+    const leaver = leaving(late.signal, () => seen.push(codeOf(() => kept?.block('late'))))
     const returned: Middleware = {
       name: 'returned',
       model(ctx, next) {
@@ -41,15 +46,10 @@ describe('what is too late', () => {
     const late = new AbortController()
     const seen: unknown[] = []
     let kept: ModelContext | undefined
-    const leaver: Middleware = {
-      name: 'leaver',
-      async turn(ctx, next) {
-        await next({ signal: late.signal }).catch(() => {})
-        await rest()
-        seen.push(codeOf(() => kept?.block('late')))
-        ctx.output = 'instead'
-      },
-    }
+    const leaver = leaving(late.signal, async () => {
+      await rest()
+      seen.push(codeOf(() => kept?.block('late')))
+    })
     const stuck: Middleware = {
       name: 'stuck',
       turn(ctx, next) {

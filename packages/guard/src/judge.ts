@@ -4,8 +4,8 @@ import {
   defineMiddleware,
   digestOf,
   layerOptions,
-  type Model,
   type ModelContext,
+  type ModelRef,
   option,
   sum,
   type TurnContext,
@@ -20,8 +20,8 @@ import { output } from './output.ts'
 import type { Verdict } from './verdict.ts'
 
 export interface JudgeOptions<Name extends string = string> extends FailureOptions {
-  /** The model that judges: a small one will do. */
-  model: Model
+  /** The model that judges, or a name that the agent can resolve: a small one will do. */
+  model: ModelRef
   /** What a text must keep to, in plain words. */
   rubric: string
   /** What is judged. @default ['input', 'output'] */
@@ -88,7 +88,8 @@ export function judge<Name extends string = 'guard:judge'>(
   } = readOptions(given)
   const court = new Agent({
     name: as,
-    model,
+    // Each run is given it, as the agent that is judged finds it.
+    model: as,
     instructions: instructionsFor(rubric),
     maxSteps: 1,
     settings: { temperature: 0 },
@@ -119,8 +120,9 @@ export function judge<Name extends string = 'guard:judge'>(
       const result = await ctx.once(
         `${as}:${[where, callIndex, attempt, await digestOf(text)].join(':')}`,
         async () => {
-          const { status, reason, text: said, usage } = await court.run(caseFor(text, where), { signal, session })
-          return { status, ...(reason !== undefined && { reason }), text: said, usage }
+          const options = { signal, session, model: await ctx.resolveModel(model) }
+          const { status, reason, text: said, usage } = await court.run(caseFor(text, where), options)
+          return { status, ...(reason !== undefined && { reason }), text: said, usage, judge: options.model.id }
         },
       )
       const { inputTokens, outputTokens } = result.usage
@@ -135,7 +137,7 @@ export function judge<Name extends string = 'guard:judge'>(
         where,
         score,
         why,
-        model: model.id,
+        model: result.judge,
         inputTokens,
         outputTokens,
       } satisfies Judged)

@@ -2,8 +2,8 @@ import {
   type AnyMiddleware,
   defineMiddleware,
   layerOptions,
-  type Model,
   type ModelContext,
+  type ModelRef,
   misconfigured,
   option,
   sum,
@@ -20,7 +20,7 @@ export interface SelectToolsOptions<Name extends string = string> {
   /** Names of the tools that are shown; a function is asked at each call. Unknown names are passed over. */
   tools?: Names | ((ctx: ModelContext) => Names | Promise<Names>)
   /** Instead of names: a model, a small one will do, that picks by what the user wrote, once in a turn. */
-  model?: Model | undefined
+  model?: ModelRef | undefined
   /** The most tools that the model picks, those it names first. It is not asked where no more than that are there. @default no limit */
   max?: number | undefined
   /** Names of tools that are always shown; they count towards no limit. @default none */
@@ -90,7 +90,7 @@ export function selectTools<Name extends string = 'model:selectTools'>(
     throw misconfigured(as, 'needs either tools or a model that picks them.')
   if (!Number.isInteger(max) && max !== Number.POSITIVE_INFINITY)
     throw misconfigured(as, `needs a whole max, but ${max} was given.`)
-  const pick = model && toolPicker(as, { model, max, hint, use })
+  const pick = model && toolPicker(as, { max, hint, use })
 
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
@@ -125,16 +125,17 @@ export function selectTools<Name extends string = 'model:selectTools'>(
     const open = request.tools.filter(({ name }) => !kept.has(name))
     if (open.length === 0 || (Number.isFinite(max) && open.length <= max)) return namesOf(open)
     try {
-      const { names, usage, problem } = await pick({
+      const { names, usage, by, problem } = await pick({
         open,
         request,
         principal,
         signal,
+        model: () => ctx.resolveModel(model as ModelRef),
         once: (fn) => ctx.once(`${as}:${ctx.callIndex}:${ctx.attempt}`, fn),
       })
       ctx.state[`${as}:tokens`] = usage.inputTokens + usage.outputTokens
       if (names === undefined) throw problem
-      tell(ctx, names, usage)
+      tell(ctx, names, by, usage)
       return names
     } catch (error) {
       if (signal.aborted) throw error
@@ -146,10 +147,10 @@ export function selectTools<Name extends string = 'model:selectTools'>(
   function tell(
     ctx: ModelContext<Record<string, unknown>>,
     names: string[],
+    by: string,
     { inputTokens, outputTokens }: Usage,
   ): void {
-    const { id = '' } = model ?? {}
-    const event = { type: 'model:selectTools', layer: as, tools: names, model: id, inputTokens, outputTokens } as const
+    const event = { type: 'model:selectTools', layer: as, tools: names, model: by, inputTokens, outputTokens } as const
     ctx.emit(event satisfies ToolsSelected)
   }
 }

@@ -1,7 +1,6 @@
 import { Agent, type AnyMiddleware, type Model, type RequestView, type ToolDef, textOf, type Usage } from '@allium/core'
 
 export interface ToolPicker {
-  model: Model
   /** The most tools that it picks. */
   max: number
   hint: string | undefined
@@ -14,6 +13,8 @@ export interface ToolCase {
   request: RequestView
   principal: unknown
   signal: AbortSignal
+  /** The model that picks. */
+  model(): Promise<Model>
   /** Runs the call once, over a replay too. */
   once<T>(fn: () => Promise<T>): Promise<T>
 }
@@ -21,34 +22,37 @@ export interface ToolCase {
 /** Tokens come with any outcome; names only where the model gave some. */
 export interface Picked {
   usage: Usage
+  /** The id of the model that picked. */
+  by: string
   names: string[] | undefined
   /** Why there are no names. */
   problem?: unknown
 }
 
 /** A small agent that picks tools by what the user wrote last. Rejects where its model fails. */
-export function toolPicker(as: string, { model, max, hint, use }: ToolPicker): (one: ToolCase) => Promise<Picked> {
+export function toolPicker(as: string, { max, hint, use }: ToolPicker): (one: ToolCase) => Promise<Picked> {
   const agent = new Agent({
     name: as,
-    model,
+    // Each run is given it, as the agent finds it that asks.
+    model: as,
     instructions: instructionsFor(hint),
     maxSteps: 1,
     settings: { temperature: 0 },
   }).use(use)
 
-  return async ({ open, request, principal, signal, once }) => {
-    const { status, reason, text, usage } = await once(async () => {
-      const ended = await agent.run(caseFor(request, open, max), { signal, session: { principal } })
-      const { status, reason, text, usage } = ended
-      return { status, reason, text, usage }
+  return async ({ open, request, principal, signal, model, once }) => {
+    const { status, reason, text, usage, by } = await once(async () => {
+      const options = { signal, session: { principal }, model: await model() }
+      const { status, reason, text, usage } = await agent.run(caseFor(request, open, max), options)
+      return { status, reason, text, usage, by: options.model.id }
     })
     if (status !== 'completed')
-      return { usage, names: undefined, problem: new Error(`Picking tools ended ${status}: ${reason}`) }
+      return { usage, by, names: undefined, problem: new Error(`Picking tools ended ${status}: ${reason}`) }
     try {
       const known = new Set(open.map(({ name }) => name))
-      return { usage, names: [...new Set(namesIn(text))].filter((name) => known.has(name)).slice(0, max) }
+      return { usage, by, names: [...new Set(namesIn(text))].filter((name) => known.has(name)).slice(0, max) }
     } catch (problem) {
-      return { usage, names: undefined, problem }
+      return { usage, by, names: undefined, problem }
     }
   }
 }

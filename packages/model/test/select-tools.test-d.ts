@@ -15,7 +15,7 @@ expectTypeOf(state['few:tokens']).toEqualTypeOf<number>()
 // Its event is typed by name.
 agent.on('model:selectTools', (event) => expectTypeOf(event).toEqualTypeOf<ToolsSelected>())
 
-// @ts-expect-error: the model is an object, since it answers outside of the agent, which alone resolves strings
+// The model by a name that the agent resolves.
 selectTools({ model: 'openai/gpt-5-mini' })
 // @ts-expect-error: names, not tools
 selectTools({ tools: [{ name: 'a' }] })

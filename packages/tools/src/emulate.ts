@@ -4,7 +4,7 @@ import {
   defineMiddleware,
   delegate,
   layerOptions,
-  type Model,
+  type ModelRef,
   option,
   type ToolContext,
   type ToolResult,
@@ -13,7 +13,7 @@ import {
 
 export interface EmulateOptions {
   /** The model that plays the tools. */
-  model: Model
+  model: ModelRef
   /** The tools that are played, by name. @default all */
   tools?: readonly string[] | undefined
   /** What it should know of the world that it plays, in plain words: what there is, what fails. @default nothing */
@@ -52,7 +52,7 @@ const readOptions = layerOptions<EmulateOptions>('tools:emulate', {
  */
 export function emulate(given: EmulateOptions): TypedMiddleware<{}> {
   const { model, tools, instructions = '', use = [], as = 'tools:emulate' } = readOptions(given)
-  const player = new Agent({ name: as, model, instructions: `${role}\n\n${instructions}`.trim(), maxSteps: 1 })
+  const player = new Agent({ name: as, model: as, instructions: `${role}\n\n${instructions}`.trim(), maxSteps: 1 })
   player.use(use)
 
   return defineMiddleware({
@@ -74,9 +74,10 @@ export function emulate(given: EmulateOptions): TypedMiddleware<{}> {
   async function play(ctx: ToolContext): Promise<ToolResult> {
     const { name } = ctx.tool
     try {
-      const played = await delegate(ctx, player, callOf(ctx))
+      const found = await ctx.resolveModel(model)
+      const played = await delegate(ctx, player, callOf(ctx), { model: found })
       const { inputTokens, outputTokens } = played?.usage ?? { inputTokens: 0, outputTokens: 0 }
-      ctx.emit({ type: 'tools:emulate', tool: name, callId: ctx.callId, model: model.id, inputTokens, outputTokens })
+      ctx.emit({ type: 'tools:emulate', tool: name, callId: ctx.callId, model: found.id, inputTokens, outputTokens })
       if (played?.status === 'completed') return ctx.skipCall({ content: played.text, value: parsed(played.text) })
       ctx.logger.warn(`"${as}" could not play "${name}": it ended ${played?.status}.`)
     } catch (error) {

@@ -3,7 +3,14 @@ import { AlliumError } from '../errors/allium-error.ts'
 import { boundFault } from '../errors/bound-fault.ts'
 import { describe } from '../errors/describe.ts'
 import { checkOptions } from '../errors/known-options.ts'
-import { describeModel, isModel, type ModelRef, type ResolveModel, type Settings } from '../model/model.ts'
+import {
+  type AdaptModel,
+  describeModel,
+  knownModel,
+  type ModelRef,
+  type ResolveModel,
+  type Settings,
+} from '../model/model.ts'
 import type { AgentSetup, ApprovalOptions, Instructions } from '../rings/agent/agent-scope.ts'
 import { type Clock, systemClock } from '../seams/clock.ts'
 import { type Ids, randomIds } from '../seams/ids.ts'
@@ -19,7 +26,7 @@ export interface AgentOptions<
 > {
   /** @default 'agent' */
   name?: string | undefined
-  /** A model, or a string that `resolveModel` knows. */
+  /** A model, one of the AI SDK that `adaptModel` takes, or a string that `resolveModel` knows. */
   model: ModelRef
   /** The first system message of each model call. */
   instructions?: Instructions | undefined
@@ -62,6 +69,8 @@ export interface AgentOptions<
   version?: string | undefined
   approvals?: ApprovalOptions | undefined
   resolveModel?: ResolveModel | undefined
+  /** Makes a model of one of another library, wherever a model is taken. The `Agent` of `allium` takes those of the AI SDK. */
+  adaptModel?: AdaptModel | undefined
   /** Checks arguments against a raw JSON Schema. The umbrella brings ajv. */
   validate?: Validate | undefined
   clock?: Clock | undefined
@@ -91,6 +100,7 @@ const optionNames: ReadonlySet<string> = new Set<keyof AgentOptions>([
   'version',
   'approvals',
   'resolveModel',
+  'adaptModel',
   'validate',
   'clock',
   'ids',
@@ -141,12 +151,14 @@ export function toSetup({
   version,
   approvals = {},
   resolveModel,
+  adaptModel,
   validate,
   clock = systemClock,
   ids = randomIds,
   logger = consoleLogger,
 }: AgentOptions<StandardSchemaV1 | undefined, StandardSchemaV1 | undefined>): AgentSetup {
-  if (typeof model !== 'string' && !isModel(model))
+  const known = knownModel(model, adaptModel)
+  if (known === undefined)
     throw new AlliumError(
       'agent.options',
       `An agent needs a model: { id, stream(request) } or a string such as "anthropic/claude-sonnet-4-6", but ${describeModel(model)}.`,
@@ -160,7 +172,7 @@ export function toSetup({
   bound('sessionIdle', sessionIdle)
   return {
     name,
-    model,
+    model: known,
     instructions,
     settings,
     context,
@@ -177,6 +189,7 @@ export function toSetup({
     version,
     approvals,
     resolveModel,
+    adaptModel,
     validate,
     clock,
     ids,

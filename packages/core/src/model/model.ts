@@ -65,12 +65,27 @@ export interface Model {
   stream(request: ModelRequest): AsyncIterable<ModelChunk>
 }
 
-/** A model, or a string that a resolver knows, such as `anthropic/claude-sonnet-4-6`. */
-export type ModelRef = Model | (string & {})
-/** Finds the model for a string; `principal` allows keys per tenant. */
-export type ResolveModel = (ref: string, context: { principal: unknown }) => Model | Promise<Model>
+/** A model of another library, by its shape: what providers of the AI SDK give. An agent's `adaptModel` makes a model of it. */
+export interface ForeignModel {
+  readonly specificationVersion: string
+  readonly provider: string
+  readonly modelId: string
+  doStream(options: never): PromiseLike<unknown>
+}
 
-export function modelId(ref: ModelRef): string {
+/** A model, one of the AI SDK as it is, or a string that a resolver knows, such as `anthropic/claude-sonnet-4-6`. */
+export type ModelRef = Model | ForeignModel | (string & {})
+/** What calls are made with. */
+export type KnownModel = Model | string
+/** Makes a model of one of another library. */
+export type AdaptModel = (model: ForeignModel) => Model
+/** Finds the model for a string; `principal` allows keys per tenant. */
+export type ResolveModel = (
+  ref: string,
+  context: { principal: unknown },
+) => Model | ForeignModel | Promise<Model | ForeignModel>
+
+export function modelId(ref: KnownModel): string {
   return typeof ref === 'string' ? ref : ref.id
 }
 
@@ -82,6 +97,18 @@ export function describeModel(value: unknown): string {
     return 'a provider of the AI SDK was given: name a model of it, fromAiSdk(provider("…")) of @allium/providers'
   if (typeof doStream !== 'function') return `${describe(value)} was given`
   return `the AI SDK model ${describe(modelId)} was given: make it one with fromAiSdk(model) of @allium/providers`
+}
+
+/** The model or the name that was given, another library's model adapted; undefined for what is none. */
+export function knownModel(value: unknown, adapt: AdaptModel | undefined): KnownModel | undefined {
+  if (typeof value === 'string' || isModel(value)) return value
+  if (adapt === undefined || !isForeignModel(value)) return undefined
+  const model: unknown = adapt(value)
+  return isModel(model) ? model : undefined
+}
+
+function isForeignModel(value: unknown): value is ForeignModel {
+  return typeof value === 'object' && value !== null && typeof (value as Partial<ForeignModel>).doStream === 'function'
 }
 
 export function isModel(value: unknown): value is Model {

@@ -1,7 +1,9 @@
+import { AlliumError } from '../errors/allium-error.ts'
 import { turnRing } from '../loop/turn-ring.ts'
 import { toMessages } from '../messages/input.ts'
 import type { Input } from '../messages/message.ts'
 import { inheritOnion } from '../middleware/onion.ts'
+import { type AdaptModel, describeModel, type KnownModel, knownModel } from '../model/model.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { OutputOption } from '../output/output.ts'
 import { type OutputPlan, outputPlan } from '../output/plan.ts'
@@ -45,13 +47,14 @@ export function turnOf<C>(
   scope.checkCallIds(messages)
   const context = options.context === undefined ? scope.context : host.checkContext(options.context)
   const onion = onionOf(options, scope, host, output)
+  const model = options.model === undefined ? setup.model : runModel(options.model, setup.adaptModel)
   scope.beginRun(resume !== undefined)
   const relay = scope.parent === undefined ? undefined : new Relay(events, scope.parent.$turn, setup.name)
   const turn = new Turn(turnRing, scope, {
     input: messages,
     resume,
     context,
-    model: options.model ?? setup.model,
+    model,
     settings: options.settings === undefined ? setup.settings : { ...setup.settings, ...options.settings },
     maxSteps: options.maxSteps ?? setup.maxSteps,
     onion,
@@ -133,4 +136,10 @@ function onionOf<C>(
   const inner = output?.layer
   const own = use === undefined && inner === undefined ? agent.onion : host.onionWith(use, inner)
   return parent === undefined ? own : inheritOnion(parent.$turn.options.onion, own, agent.tools)
+}
+
+function runModel(given: unknown, adapt: AdaptModel | undefined): KnownModel {
+  const model = knownModel(given, adapt)
+  if (model !== undefined) return model
+  throw new AlliumError('model.invalid', `A run takes a model or a string, but ${describeModel(given)}.`)
 }

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { Observers } from '../../events/observers.ts'
 import type { Message } from '../../messages/message.ts'
-import type { ModelRef, ResolveModel, Settings } from '../../model/model.ts'
+import type { AdaptModel, KnownModel, ResolveModel, Settings } from '../../model/model.ts'
 import type { Onion } from '../../onion/hook.ts'
 import { Capabilities } from '../../seams/capability.ts'
 import type { Clock } from '../../seams/clock.ts'
@@ -29,7 +29,7 @@ export interface ApprovalOptions {
 /** The agent's options with their defaults filled in. */
 export interface AgentSetup {
   readonly name: string
-  readonly model: ModelRef
+  readonly model: KnownModel
   readonly instructions: Instructions | undefined
   readonly settings: Readonly<Settings>
   readonly context: StandardSchemaV1 | undefined
@@ -50,6 +50,7 @@ export interface AgentSetup {
   readonly journal: Journal
   readonly validate: Validate | undefined
   readonly resolveModel: ResolveModel | undefined
+  readonly adaptModel: AdaptModel | undefined
 }
 
 /** What all sessions of an agent share. */

@@ -1,13 +1,13 @@
 import { copyMessage } from '../../messages/copy-message.ts'
 import { freezeJson } from '../../messages/json.ts'
 import type { Message } from '../../messages/message.ts'
-import type { ModelRef, ResponseFormat, Settings, ToolChoice, ToolDef } from '../../model/model.ts'
+import type { KnownModel, ResponseFormat, Settings, ToolChoice, ToolDef } from '../../model/model.ts'
 
 /** What layers may change of a model call, and what is sent. Shared by attempts until one of them writes. */
 export interface CallFields {
   /** Undefined while nobody has looked: then the turn's working view is sent as it is. */
   messages: readonly Message[] | undefined
-  model: ModelRef
+  model: KnownModel
   settings: Readonly<Settings>
   toolDefs: readonly ToolDef[]
   toolChoice: ToolChoice

@@ -3,7 +3,7 @@ import { freezeJson } from '../../messages/json.ts'
 import type { Message } from '../../messages/message.ts'
 import {
   describeModel,
-  isModel,
+  knownModel,
   type ModelRef,
   type ModelServer,
   modelId,
@@ -138,12 +138,13 @@ export class ModelAttempt extends TurnAttempt implements ModelContext {
     return made.map(({ model, usage }) => ({ model, usage: { ...usage } }))
   }
   setModel(model: ModelRef): void {
-    if (typeof model !== 'string' && !isModel(model))
+    const known = knownModel(model, this.$turn.session.agent.setup.adaptModel)
+    if (known === undefined)
       throw new AlliumError(
         'model.invalid',
         `ctx.setModel() takes a model or a string such as "anthropic/claude-sonnet-4-6", but ${describeModel(model)}.`,
       )
-    this.$change('model', model)
+    this.$change('model', known)
   }
   addSystemMessage(text: string): void {
     const messages = this.messages

@@ -1,14 +1,15 @@
-import { AlliumError, isAlliumError } from '../../errors/allium-error.ts'
+import { isAlliumError } from '../../errors/allium-error.ts'
 import { watch } from '../../errors/thenable.ts'
 import { cleanUsage, type Usage } from '../../messages/usage.ts'
 import type { ContentChunk, FinishChunk } from '../../model/chunk.ts'
-import { describeModel, isModel, type Model, modelId } from '../../model/model.ts'
+import { isModel, type Model, modelId } from '../../model/model.ts'
 import { type ModelResponse, tellFinish } from '../../model/response.ts'
 import { isOpen } from '../../onion/attempt.ts'
 import { fail, succeed, whenDone } from '../../onion/next.ts'
 import { directJournal, type Emit } from '../../seams/journal.ts'
 import { Assembly } from '../../stream/assembly.ts'
 import { saidBy } from '../../stream/said.ts'
+import { resolveModel } from '../session/resolve-model.ts'
 import type { ModelAttempt } from './context.ts'
 import { Counted } from './physical-call.ts'
 import { Reading, type Taker } from './reading.ts'
@@ -20,28 +21,7 @@ export function callProvider(core: ModelAttempt): void {
   const { model } = core.$fields
   core.$call.model = modelId(model)
   if (isModel(model)) return new ProviderCall(core, model).run()
-  if (typeof model !== 'string') throw notModel(`A model call takes a model or a string, but ${describeModel(model)}.`)
-  whenDone(core, resolve(core, model), (resolved) => new ProviderCall(core, resolved).run())
-}
-
-async function resolve(core: ModelAttempt, ref: string): Promise<Model> {
-  const { agent, principal } = core.$turn.session
-  const { resolveModel } = agent.setup
-  if (resolveModel === undefined)
-    throw new AlliumError(
-      'model.unresolved',
-      `The model "${ref}" is a string, but this agent has no resolveModel. Import Agent from "allium", which has one, or give a model object.`,
-    )
-  const model = await resolveModel(ref, { principal })
-  if (!isModel(model))
-    throw notModel(
-      `resolveModel was asked for "${ref}", but ${describeModel(model)}. A model has an id and a stream(request).`,
-    )
-  return model
-}
-
-function notModel(what: string): AlliumError {
-  return new AlliumError('model.invalid', what)
+  whenDone(core, resolveModel(core.$turn.session, model), (resolved) => new ProviderCall(core, resolved).run())
 }
 
 /** One physical call: what it streams goes outward, its finish makes the response. */

@@ -6,13 +6,14 @@ import { checkMessage } from '../../messages/check-messages.ts'
 import type { ReadonlyHistory } from '../../messages/history.ts'
 import type { Message } from '../../messages/message.ts'
 import type { Usage } from '../../messages/usage.ts'
-import { modelId, type Settings, type ToolDef } from '../../model/model.ts'
+import { type Model, type ModelRef, modelId, type Settings, type ToolDef } from '../../model/model.ts'
 import { isLate, State } from '../../onion/attempt.ts'
 import { layerError, leftBehind, nameOf } from '../../onion/misuse.ts'
 import type { Capabilities } from '../../seams/capability.ts'
 import type { State as StateOf, StateWrite } from '../../state/state-store.ts'
 import type { OnChunk, Pipe } from '../../stream/transforms.ts'
 import { checkEvent, SessionAttempt, type SessionContext } from '../session/context.ts'
+import { resolveModel } from '../session/resolve-model.ts'
 import type { SessionScope } from '../session/session-scope.ts'
 import type { RunEnd } from './afterwards.ts'
 import type { OnInput } from './inputs.ts'
@@ -82,6 +83,12 @@ export interface TurnContext<S = StateOf, Config = unknown, C = unknown, P = unk
    * history, stores and observers keep theirs. `make` is called for each text that comes in pieces.
    */
   onShow(make: () => ShownText): void
+  /**
+   * The model of a reference, as this agent finds it: for a layer that asks a model of its own.
+   *
+   * @throws AlliumError `model.unresolved`, `model.invalid`, `provider.*`
+   */
+  resolveModel(ref: ModelRef): Promise<Model>
   /** Runs a side effect once per key in this turn; in a tool the key is the call's own. A failure may be tried again. */
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T>
 }
@@ -238,6 +245,9 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   }
   onEnd(fn: (end: RunEnd) => unknown): void {
     this.$turn.afterwards.onEnd(fn, this.$name)
+  }
+  resolveModel(ref: ModelRef): Promise<Model> {
+    return resolveModel(this.$session, ref)
   }
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
     return this.$turn.once(this.onceKey(key), fn)

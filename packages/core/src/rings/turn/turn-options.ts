@@ -1,6 +1,6 @@
 import type { CustomEvent, StreamEvent } from '../../events/events.ts'
 import type { Message } from '../../messages/message.ts'
-import type { ModelRef, ResponseFormat, Settings, ToolDef } from '../../model/model.ts'
+import type { KnownModel, ResponseFormat, Settings, ToolDef } from '../../model/model.ts'
 import type { ToolCall } from '../../model/response.ts'
 import type { Onion } from '../../onion/hook.ts'
 import type { Suspension } from '../../state/snapshot.ts'
@@ -32,7 +32,7 @@ export interface TurnOptions {
   input: Message[]
   resume: Resume | undefined
   context: unknown
-  model: ModelRef
+  model: KnownModel
   settings: Readonly<Settings>
   maxSteps: number
   onion: Onion

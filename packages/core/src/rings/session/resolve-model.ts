@@ -1,0 +1,30 @@
+import { AlliumError } from '../../errors/allium-error.ts'
+import { describeModel, isModel, knownModel, type Model } from '../../model/model.ts'
+import type { SessionScope } from './session-scope.ts'
+
+/**
+ * The model of a reference, as the agent finds it for the principal of a session.
+ *
+ * @throws AlliumError `model.unresolved` for a string without a resolver, `model.invalid` for what is no model, and what the resolver throws
+ */
+export async function resolveModel({ agent, principal }: SessionScope, ref: unknown): Promise<Model> {
+  const { resolveModel, adaptModel } = agent.setup
+  const given = knownModel(ref, adaptModel)
+  if (isModel(given)) return given
+  if (given === undefined) throw notModel(`A model call takes a model or a string, but ${describeModel(ref)}.`)
+  if (resolveModel === undefined)
+    throw new AlliumError(
+      'model.unresolved',
+      `The model "${given}" is a string, but this agent has no resolveModel. Import Agent from "allium", which has one, or give a model object.`,
+    )
+  const found: unknown = await resolveModel(given, { principal })
+  const model = knownModel(found, adaptModel)
+  if (isModel(model)) return model
+  throw notModel(
+    `resolveModel was asked for "${given}", but ${describeModel(found)}. A model has an id and a stream(request).`,
+  )
+}
+
+function notModel(what: string): AlliumError {
+  return new AlliumError('model.invalid', what)
+}
