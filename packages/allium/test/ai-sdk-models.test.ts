@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createOpenAI } from '@ai-sdk/openai'
-import { type AnyMiddleware, guard, memory, model } from 'allium'
+import { type AnyMiddleware, guard, type ModelRef, memory, model } from 'allium'
 import { scriptedModel } from 'allium/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Agent } from '../src/index.ts'
@@ -27,6 +27,13 @@ beforeAll(async () => {
 })
 afterAll(() => void server.close())
 
+const setsModel = (other: ModelRef): AnyMiddleware => ({
+  name: 'sets',
+  model(ctx, next) {
+    ctx.setModel(other)
+    return next()
+  },
+})
 const failing = () => scriptedModel([new Error('down'), 'My own answer.'])
 
 describe('a model of the AI SDK is taken as it is', () => {
@@ -49,7 +56,7 @@ describe('a model of the AI SDK is taken as it is', () => {
   })
 
   it.each<[string, () => AnyMiddleware]>([
-    ['ctx.setModel', () => ({ name: 'sets', model: (ctx, next) => (ctx.setModel(openai('other')), next()) })],
+    ['ctx.setModel', () => setsModel(openai('other'))],
     ['model.fallback', () => model.fallback({ models: [openai('other')] })],
     ['model.route', () => model.route({ to: () => openai('other') })],
   ])('by %s', async (_, layer) => {

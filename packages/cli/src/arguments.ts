@@ -22,6 +22,8 @@ export interface Arguments {
 export const help = `Usage:
   allium run [config] "prompt"    one turn; without a prompt it is read from stdin
   allium chat [config]            a conversation, line by line; /exit or Ctrl-D ends it
+  allium store sql postgres|sqlite
+                                  the SQL of a store's tables; --schema <name>, --from <version>
 
 Without a config: allium.config.yml, .yaml, .json, .ts, .mts, .js or .mjs in this folder.
 

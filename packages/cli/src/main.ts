@@ -6,12 +6,14 @@ import { codeOfError, exitCodes, UsageError } from './exit-codes.ts'
 import { printable } from './printable.ts'
 import { runCommand } from './run-command.ts'
 import { errorFields, toLine } from './show-run.ts'
+import { storeCommand } from './store-command.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /** Runs a command line. Gives its exit code, and throws nothing: a failure is one line on stderr, with `--json` one on stdout. */
 export async function main(argv: readonly string[], around: Surroundings): Promise<number> {
   const { stdout, stderr } = around
   try {
+    if (argv[0] === 'store') return await storeCommand(argv.slice(1), around)
     const given = parseCommand(argv, around.cwd())
     if (given.command === 'help') stdout.write(help)
     if (given.command === 'version') stdout.write(`${version()}\n`)

@@ -1,6 +1,8 @@
 export { type Compacted, type CompactState, compact } from './compact.ts'
 export type { CompactOptions, CompactTrigger } from './compact-options.ts'
 export type { CompactView, ConversationSize } from './compact-view.ts'
+export { type ExportedTurn, type ExportOptions, exportSessions } from './export-sessions.ts'
+export { type ImportOptions, importSessions } from './import-sessions.ts'
 export { type PersistOptions, persist } from './persist.ts'
 export { type PlanItem, type Planned, type PlanOptions, type PlanState, plan } from './plan.ts'
 export { type TruncateOptions, truncate } from './truncate.ts'

@@ -1,20 +1,20 @@
-import { fromJson, type KeyValue, toJson } from '@allium/core'
-import { bytesOf, checkName } from '@allium/store-sql'
+import type { KeyValue } from '@allium/core'
+import { bytesOf, checkName, openedValue, type Sealer, sealedValue } from '@allium/store-sql'
 import type { Database } from './database.ts'
 
 /** Values that last for a while, in Postgres. */
-export function postgresKeyValue(db: Database): KeyValue {
+export function postgresKeyValue(db: Database, sealer: Sealer): KeyValue {
   return {
     async get(key) {
       const [row] = await db.repeatable(
         `select value from ${db.s}.key_values where key = $1 and (expires_at is null or expires_at > ${db.s}.now_ms())`,
         checkName('key', key),
       )
-      return row === undefined ? undefined : fromJson(new TextDecoder().decode(bytesOf(row.value)))
+      return row === undefined ? undefined : await openedValue(sealer, key, bytesOf(row.value))
     },
     /** With each value a few that have expired go. */
     async set(key, value, ttl) {
-      const bytes = new TextEncoder().encode(toJson(value))
+      const bytes = await sealedValue(sealer, checkName('key', key), value)
       await db.repeatable(
         `with gone as (
            delete from ${db.s}.key_values where key in (
@@ -23,7 +23,7 @@ export function postgresKeyValue(db: Database): KeyValue {
            )
          ) insert into ${db.s}.key_values values ($1, $2, ${db.s}.now_ms() + $3::double precision)
          on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at`,
-        ...[checkName('key', key), bytes, ttl ?? null],
+        ...[key, bytes, ttl ?? null],
       )
     },
     async delete(key) {

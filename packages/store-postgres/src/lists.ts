@@ -39,12 +39,15 @@ export function postgresLists(db: Database, sealer: Sealer): Lists {
       return row === undefined ? undefined : callOf(row)
     },
     async delete(key) {
-      const sql = `delete from ${db.s}.sessions where tenant = $1 and owner = $2 and id = $3`
-      await db.repeatable(sql, ...at(checkedKey(key)))
+      await db.repeatable(
+        `with ${beside(db, 'tenant = $1 and owner = $2 and session = $3')}
+         delete from ${db.s}.sessions where tenant = $1 and owner = $2 and id = $3`,
+        ...at(checkedKey(key)),
+      )
     },
     async erase({ tenant, owner }) {
       const rows = await db.once(
-        `with gone as (
+        `with ${beside(db, 'tenant = $1 and ($2::text is null or owner = $2)')}, gone as (
            delete from ${db.s}.sessions where tenant = $1 and ($2::text is null or owner = $2) returning status
          ) select count(status) as stored from gone`,
         ...[checkName('tenant', tenant), ownerOf(owner)],
@@ -58,13 +61,18 @@ export function postgresLists(db: Database, sealer: Sealer): Lists {
            where s.updated_at < now.ms - $1 and s.held_until <= now.ms and not exists (
              select from ${db.s}.waiting w where w.tenant = s.tenant and w.owner = s.owner and w.session = s.id
              and w.expires_at > now.ms
-           ) returning s.status
-         ) select count(status) as stored from gone`,
+           ) returning s.tenant, s.owner, s.id, s.status
+         ), ${beside(db, '(tenant, owner, session) in (select tenant, owner, id from gone)')} select count(status) as stored from gone`,
         olderThan,
       )
       return Number(rows[0]?.stored)
     },
   }
+}
+
+/** Forgets what stands beside sessions: events of their runs, values of their placeholders. */
+function beside(db: Database, which: string): string {
+  return ['event_runs', 'vault'].map((table) => `no_${table} as (delete from ${db.s}.${table} where ${which})`).join()
 }
 
 /** All owners where none is asked for. */

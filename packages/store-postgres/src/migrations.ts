@@ -1,20 +1,22 @@
 import { functions } from './functions.ts'
+import { eventFunctions } from './functions-events.ts'
 import { holdsThatEnd } from './holds-that-end.ts'
 import { quoted } from './schema-name.ts'
 import { tables } from './tables.ts'
+import { eventTables } from './tables-events.ts'
 
 /** The schema, step by step: what stands here is never changed, only added to. `{s}` stands for its quoted name. */
-export const steps: readonly string[] = [`${tables}\n${functions}`, holdsThatEnd]
+export const steps: readonly string[] = [`${tables}\n${functions}`, holdsThatEnd, `${eventTables}\n${eventFunctions}`]
 
 /** The version that this package works with. */
 export const newest = steps.length
 
-/** What brings a database from one version to the newest, as statements of one transaction. */
-export function migration(schema: string, from: number): string {
+/** What brings a database from one version to another, as statements of one transaction. */
+export function migration(schema: string, from: number, to = newest): string {
   const s = quoted(schema)
-  const parts = steps.slice(from).map((step) => step.replaceAll('{s}', s).trim())
+  const parts = steps.slice(from, to).map((step) => step.replaceAll('{s}', s).trim())
   if (from === 0) parts.unshift(begins(schema))
-  return [...parts, `update ${s}.schema_version set version = ${newest};`].join('\n\n')
+  return [...parts, `update ${s}.schema_version set version = ${to};`].join('\n\n')
 }
 
 /** Who may not create schemas may have been given one. */

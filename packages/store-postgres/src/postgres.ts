@@ -1,13 +1,27 @@
 import type { ConnectionOptions } from 'node:tls'
-import type { KeyValue, Ledger, SessionStore } from '@allium/core'
-import { type Encrypt, type OutboxOptions, Sealer, type UsageAsked, type UsageDay } from '@allium/store-sql'
+import type { EventLog, KeyValue, Ledger, SessionStore } from '@allium/core'
+import {
+  type Encrypt,
+  hour,
+  type OutboxOptions,
+  polledEventLog,
+  Sealer,
+  type StoredAudit,
+  storedAudit,
+  type UsageAsked,
+  type UsageDay,
+  type Vault,
+} from '@allium/store-sql'
+import { postgresAudit } from './audit.ts'
 import { Database } from './database.ts'
+import { checkedRun, postgresEvents } from './event-table.ts'
 import { postgresKeyValue } from './key-value.ts'
 import { postgresLedger } from './ledger.ts'
 import { ownPool, type PostgresPool } from './pool.ts'
 import { Schema } from './schema.ts'
 import { postgresSessions } from './sessions.ts'
 import { postgresUsage } from './usage.ts'
+import { postgresVault } from './vault.ts'
 
 export interface PostgresOptions extends OutboxOptions {
   /** Where the database is: `postgres://user:password@host:5432/name`. Either this or `pool`. */
@@ -24,6 +38,8 @@ export interface PostgresOptions extends OutboxOptions {
    * @default 'auto'
    */
   migrate?: 'auto' | 'check' | undefined
+  /** Milliseconds that the events of a run are kept after its end. @default 1 hour */
+  eventTtl?: number | undefined
   /** What sessions and records are sealed with. @default none: they stand in the database as JSON */
   encrypt?: Encrypt | undefined
 }
@@ -31,6 +47,7 @@ export interface PostgresOptions extends OutboxOptions {
 export interface PostgresStore {
   readonly sessions: SessionStore
   readonly ledger: Ledger
+  readonly events: EventLog
   readonly keyValue: KeyValue
   /**
    * What a tenant's runs have used, by day of UTC: of sessions that are still stored.
@@ -38,6 +55,10 @@ export interface PostgresStore {
    * @throws AlliumError `store.key` for what is no time
    */
   usage(of: UsageAsked): Promise<UsageDay[]>
+  /** Of `guard.pii`. */
+  readonly vault: Vault
+  /** The sink of `observe.audit`, with a chain for each tenant. */
+  readonly audit: StoredAudit
   /** Migrates or checks the schema now instead of with the first operation. */
   ready(): Promise<void>
   /** Ends its connections; a pool that was given stays. */
@@ -45,7 +66,7 @@ export interface PostgresStore {
 }
 
 /**
- * Keeps sessions, money and values in a schema of a Postgres database (13 or newer), for any number of processes, also
+ * Keeps sessions, events, money, values and records in a schema of a Postgres database (13 or newer), for any number of processes, also
  * through PgBouncer in transaction mode. Each operation is one statement; no connection is held while a model or tool runs.
  *
  * @throws TypeError where neither `url` nor `pool` is given, or both, or where the schema is no plain name
@@ -55,17 +76,21 @@ export interface PostgresStore {
  * const agent = new Agent({ model }).use(memory.persist({ store: store.sessions }))
  */
 export function postgres(options: PostgresOptions): PostgresStore {
-  const { url, pool: given, ssl, schema = 'allium', migrate = 'auto', encrypt, ...records } = options
+  const { url, pool: given, ssl, schema = 'allium', migrate = 'auto', eventTtl = hour, encrypt, ...records } = options
   if ((url === undefined) === (given === undefined))
     throw new TypeError('postgres() takes either "url" or "pool". Give one of them.')
   const form = new Schema(schema, migrate)
   const own = url === undefined ? undefined : ownPool(url, ssl)
   const db = new Database((own ?? given) as PostgresPool, form)
+  const sealer = new Sealer(encrypt)
   let closing: Promise<void> | undefined
   return {
-    sessions: postgresSessions(db, new Sealer(encrypt), records),
+    sessions: postgresSessions(db, sealer, records),
     ledger: postgresLedger(db),
-    keyValue: postgresKeyValue(db),
+    events: polledEventLog(postgresEvents(db, eventTtl), sealer, undefined, checkedRun),
+    keyValue: postgresKeyValue(db, sealer),
+    vault: postgresVault(db, sealer),
+    audit: storedAudit(postgresAudit(db), sealer),
     usage: (of) => postgresUsage(db, of),
     ready: () => db.ready(),
     close: () => {

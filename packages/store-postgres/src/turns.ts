@@ -18,9 +18,14 @@ export function postgresTurns(db: Database, sealer: Sealer): Pick<SessionStore, 
     append: (lease, version, turn, { release = false } = {}) => keep({ lease, version, turn, ended: true, release }),
     async find(given, by) {
       const key = checkedKey({ ...given })
+      const ofSession = `select * from ${db.s}.turns where tenant = $1 and owner = $2 and session = $3`
+      if ('version' in by) {
+        const [row] = await db.repeatable(`${ofSession} and seq >= 0 and seq = $4::integer - 1`, ...at(key), by.version)
+        return row === undefined ? undefined : await turnOf(key, turnRow(row), sealer)
+      }
       const [column, value] = 'turnId' in by ? ['turn_id', by.turnId] : ['idempotency_key', by.idempotencyKey]
       const [row] = await db.repeatable(
-        `select * from ${db.s}.turns where tenant = $1 and owner = $2 and session = $3
+        `${ofSession}
          and hashtextextended(${column}, 0) = hashtextextended($4, 0) and ${column} = $4 order by seq < 0, seq limit 1`,
         ...[...at(key), value],
       )

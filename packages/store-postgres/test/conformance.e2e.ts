@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ledgerConformance, storeConformance } from '@allium/testing'
+import {
+  eventLogConformance,
+  keyValueConformance,
+  ledgerConformance,
+  storeConformance,
+  vaultConformance,
+} from '@allium/testing'
 import { afterAll, describe, it } from 'vitest'
 import { aes } from './aes.ts'
 import { storesAt } from './schemas.ts'
@@ -31,6 +37,35 @@ describe.skipIf(server === undefined)('postgres()', () => {
       describe: describe.concurrent,
       it: patiently,
     })
+
+  for (const [name, encrypt] of [
+    ['', undefined],
+    [', sealed', aes()],
+  ] as const) {
+    const more = encrypt === undefined ? {} : { encrypt }
+    const shared = { close: stores.close, describe: describe.concurrent, it: patiently }
+    eventLogConformance({
+      name: `events${name}`,
+      makeLog: ({ eventTtl }) => stores.fresh({ ...more, eventTtl }).events,
+      reopen: (log) => stores.again(log).events,
+      eventTtl: 4000,
+      wait: (ms) => sleep(ms),
+      ...shared,
+    })
+    keyValueConformance({
+      name: `keyValue${name}`,
+      makeKeyValue: () => stores.fresh(more).keyValue,
+      reopen: (values) => stores.again(values).keyValue,
+      wait: (ms) => sleep(ms),
+      ...shared,
+    })
+    vaultConformance({
+      name: `vault${name}`,
+      makeVault: () => stores.fresh(more).vault,
+      reopen: (vault) => stores.again(vault).vault,
+      ...shared,
+    })
+  }
 
   ledgerConformance({
     name: 'ledger',

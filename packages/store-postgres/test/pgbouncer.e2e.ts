@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from '@allium/core'
 import { persist } from '@allium/memory'
-import { ledgerConformance, scriptedModel, storeCases } from '@allium/testing'
+import { eventLogConformance, ledgerConformance, scriptedModel, storeCases } from '@allium/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { storesAt } from './schemas.ts'
 import { freePort, ownServer } from './server.ts'
@@ -50,6 +50,17 @@ describe.skipIf(bouncer === undefined)('postgres() behind PgBouncer in transacti
     wait: (ms) => sleep(ms),
   })
   for (const { name, run } of cases.filter(({ name }) => /race|at once|random|every kind/.test(name))) it(name, run)
+
+  eventLogConformance({
+    name: 'events',
+    makeLog: ({ eventTtl }) => stores.fresh({ eventTtl }).events,
+    reopen: (log) => stores.again(log).events,
+    close: stores.close,
+    eventTtl: 4000,
+    wait: (ms) => sleep(ms),
+    describe,
+    it,
+  })
 
   ledgerConformance({
     name: 'ledger',

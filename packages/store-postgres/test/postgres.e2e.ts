@@ -4,11 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from '@allium/core'
 import { budget } from '@allium/guard'
 import { persist } from '@allium/memory'
+import { audit, verify } from '@allium/observe'
 import { scriptedModel } from '@allium/testing'
 import pg from 'pg'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { postgres, postgresSql } from '../src/index.ts'
-import { newest, steps } from '../src/migrations.ts'
+import { migration, newest, steps } from '../src/migrations.ts'
 import { aes } from './aes.ts'
 import { add, codeOf, failure, key, turn, watched } from './samples.ts'
 import { newSchema, sql, storesAt } from './schemas.ts'
@@ -307,6 +308,61 @@ describe.skipIf(server === undefined)('postgres()', () => {
     expect(await sql(url, `select version from "${stores.schemaOf(store)}".schema_version`)).toEqual([
       { version: newest },
     ])
+  })
+
+  it('brings a schema of the first version to this one, and keeps all that it has', async () => {
+    const schema = newSchema()
+    const made = stores.fresh({ schema })
+    await sql(url, migration(schema, 0, 1))
+    const s = `"${schema}"`
+    await sql(
+      url,
+      `insert into ${s}.sessions (tenant, owner, id, version, length, status) values ('acme', 'ann', 'chat', 1, 1, 'completed');
+       insert into ${s}.turns values ('acme', 'ann', 'chat', 0, 't1', null, 'completed', 1, 2, '{}', 0, 1, 'd',
+         '[{"role":"user","content":"Hi"}]', '{"state":{}}', '{"rootId":"t1","agent":"a","answer":"x","records":[]}');
+       insert into ${s}.accounts values ('acme', 3, 1); insert into ${s}.holds values ('acme', 'open', 1, false, 1)`,
+    )
+    expect((await made.sessions.load(key))?.history).toEqual([{ role: 'user', content: 'Hi' }])
+    await made.ledger.settle({ id: 'open', account: 'acme', amount: 1 }, 2)
+    expect(await made.ledger.balance('acme')).toEqual({ spent: 5, reserved: 0 })
+    await made.events.append({ key, turnId: 't2' }, 1, ['one'], { end: true })
+    expect(await made.events.latest(key)).toEqual({ turnId: 't2', seq: 1, ended: true })
+    expect(await sql(url, `select version from ${s}.schema_version`)).toEqual([{ version: newest }])
+  })
+
+  it('erases events and placeholders with the sessions of an owner, and those alone', async () => {
+    const store = stores.fresh()
+    const vaultKey = (owner: string) => `guard:pii:${JSON.stringify(['acme', owner, 'chat'])}`
+    for (const owner of ['ann', 'bob']) {
+      await store.events.append({ key: { ...key, owner }, turnId: 't' }, 1, [owner], { end: true })
+      await store.vault.save(vaultKey(owner), { '[NAME_1]': owner })
+    }
+    const left = async (owner: string) => [
+      (await store.events.latest({ ...key, owner }))?.seq,
+      await store.vault.load(vaultKey(owner)),
+    ]
+    await store.sessions.erase({ tenant: 'acme', owner: 'ann' })
+    expect([await left('ann'), await left('bob')]).toEqual([
+      [undefined, undefined],
+      [1, { '[NAME_1]': 'bob' }],
+    ])
+    await store.sessions.delete({ ...key, owner: 'bob' })
+    expect(await left('bob')).toEqual([undefined, undefined])
+  })
+
+  it('keeps a chain of audit records for each tenant, on which two processes write at once', async () => {
+    const store = stores.fresh({ encrypt: aes() })
+    const stands = [store, store, stores.again(store)]
+    const turns = stands.map(async (one, i) => {
+      const agent = new Agent({ model: scriptedModel(['Hello.', 'Hello.']) }).use(audit({ sink: one.audit }))
+      const principal = { tenantId: i === 0 ? 'globex' : 'acme' }
+      for (const _ of [1, 2]) await agent.session({ principal }).run('Hi')
+    })
+    await Promise.all(turns)
+    const [acme, globex] = ['acme', 'globex'].map((tenant) => store.audit.chainOf(tenant))
+    expect(await verify(acme ?? [])).toMatchObject({ ok: true, records: 16 })
+    expect(await verify(globex ?? [])).toMatchObject({ ok: true, records: 8 })
+    expect(await acme?.verifySealed()).toEqual({ ok: true, records: 16 })
   })
 
   it('tells a disk that is full, and a database that may not be written; what was stored stays', async () => {

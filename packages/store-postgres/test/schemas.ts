@@ -7,7 +7,8 @@ export function storesAt(url: string) {
   const schemas: string[] = []
   const open = (options: PostgresOptions): PostgresStore => {
     const store = postgres(options)
-    for (const part of [store, store.sessions, store.ledger]) opened.set(part, { store, options })
+    for (const part of [store, store.sessions, store.ledger, store.events, store.keyValue, store.vault])
+      opened.set(part, { store, options })
     return store
   }
   const known = (part: object) => {

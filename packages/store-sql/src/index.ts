@@ -1,6 +1,17 @@
 export { checkAmount } from './amount.ts'
+export { type AuditRow, type AuditTable, type StoredAudit, type StoredChain, storedAudit } from './audit.ts'
 export { conflictOf, fenced, idTaken } from './conflicts.ts'
 export type { Encrypt, SealedPlace } from './encrypt.ts'
+export type {
+  AppendOutcome,
+  AskedSignal,
+  EventBatch,
+  EventTable,
+  RunHead,
+  StoredBatch,
+} from './events/event-table.ts'
+export { hour, polledEventLog } from './events/polled-event-log.ts'
+export { checkRun, partsOf, sessionParts } from './events/run-name.ts'
 export { checkKey, checkName, checkTogether } from './key.ts'
 export { cursorOf, pageOf } from './page.ts'
 export { month, type OutboxOptions, openedRecords } from './records.ts'
@@ -8,3 +19,5 @@ export { Sealer } from './sealer.ts'
 export { bytesOf, callOf, historyOf, openedPart, type SqlRow, summaryOf, turnRow } from './sql-row.ts'
 export { type RecordRow, rowsOf, type TurnRow, type TurnRows, turnOf, type WaitingRow } from './turn-row.ts'
 export { checkTimes, type UsageAsked, type UsageDay, usageCounts, usageDay } from './usage-days.ts'
+export { openedValue, sealedValue } from './value.ts'
+export { type Vault, vaultPlace, vaultRow } from './vault.ts'

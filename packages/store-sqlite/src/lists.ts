@@ -1,5 +1,6 @@
 import type { Page, SessionKey, SessionSummary, WaitingCall } from '@allium/core'
 import { callOf, cursorOf, pageOf, type Sealer, summaryOf } from '@allium/store-sql'
+import { forgetBeside } from './beside.ts'
 import type { Database, Row, Value } from './database.ts'
 import type { Leases } from './leases.ts'
 import type { SharedClock } from './sqlite-clock.ts'
@@ -60,12 +61,16 @@ export class Lists {
   }
 
   delete(key: SessionKey): void {
-    this.#db.write(() => this.#forget([key]))
+    this.#db.write(() => {
+      this.#forget([key])
+      forgetBeside(this.#db, key)
+    })
   }
 
   erase({ tenant, owner }: { tenant: string; owner?: string }): number {
-    return this.#db.write(() =>
-      this.#forget(
+    return this.#db.write(() => {
+      forgetBeside(this.#db, owner === undefined ? { tenant } : { tenant, owner })
+      return this.#forget(
         this.#db
           .all(
             'select * from sessions where tenant = ? and (? is null or owner = ?)',
@@ -74,8 +79,8 @@ export class Lists {
             owner ?? null,
           )
           .map(keyOf),
-      ),
-    )
+      )
+    })
   }
 
   expire({ olderThan }: { olderThan: number }): number {
@@ -86,7 +91,9 @@ export class Lists {
          w.tenant = s.tenant and w.owner = s.owner and w.session = s.id and w.expires_at > ?)`,
         ...[now - olderThan, now],
       )
-      return this.#forget(old.filter((row) => this.#leases.left(row) <= 0).map(keyOf))
+      const keys = old.filter((row) => this.#leases.left(row) <= 0).map(keyOf)
+      for (const key of keys) forgetBeside(this.#db, key)
+      return this.#forget(keys)
     })
   }
 

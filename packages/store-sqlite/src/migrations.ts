@@ -102,4 +102,53 @@ create index holds_by_time on holds (at) where settled = 1;
 
 create index turns_by_time on turns (tenant, ended_at);
 `,
+  `
+create table event_runs (
+  run integer primary key autoincrement,
+  tenant text not null, owner text not null, session text not null, turn_id text not null,
+  epoch real not null,
+  seq integer not null default 0,
+  asked integer not null default 0,
+  listener integer not null default 0,
+  touched_at integer not null,
+  ended_at integer,
+  unique (tenant, owner, session, turn_id)
+) strict;
+create index event_runs_by_end on event_runs (ended_at) where ended_at is not null;
+create index event_runs_by_touch on event_runs (touched_at) where ended_at is null;
+
+create table events (
+  run integer not null,
+  first integer not null,
+  count integer not null,
+  id text not null,
+  body blob not null,
+  primary key (run, first)
+) strict, without rowid;
+
+create table event_signals (
+  run integer not null,
+  n integer not null,
+  id text,
+  dealt integer not null default 0,
+  body blob,
+  primary key (run, n)
+) strict, without rowid;
+create index event_signals_by_id on event_signals (run, id);
+
+create table vault (
+  tenant text not null, owner text not null, session text not null, layer text not null,
+  body blob not null,
+  primary key (tenant, owner, session, layer)
+) strict, without rowid;
+
+create table audit (
+  tenant text not null,
+  seq integer not null,
+  at integer not null,
+  body blob not null,
+  digest blob not null,
+  primary key (tenant, seq)
+) strict, without rowid;
+`,
 ]

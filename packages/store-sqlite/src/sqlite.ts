@@ -1,11 +1,25 @@
-import type { Clock, KeyValue, Ledger, SessionStore } from '@allium/core'
-import { type Encrypt, type OutboxOptions, Sealer, type UsageAsked, type UsageDay } from '@allium/store-sql'
+import type { Clock, EventLog, KeyValue, Ledger, SessionStore } from '@allium/core'
+import {
+  type Encrypt,
+  hour,
+  type OutboxOptions,
+  polledEventLog,
+  Sealer,
+  type StoredAudit,
+  storedAudit,
+  type UsageAsked,
+  type UsageDay,
+  type Vault,
+} from '@allium/store-sql'
+import { sqliteAudit } from './audit.ts'
 import { Database } from './database.ts'
+import { sqliteEvents } from './event-table.ts'
 import { sqliteKeyValue } from './key-value.ts'
 import { sqliteLedger } from './ledger.ts'
 import { sqliteSessions } from './sessions.ts'
 import { givenClock, machineClock } from './sqlite-clock.ts'
 import { sqliteUsage } from './usage.ts'
+import { sqliteVault } from './vault.ts'
 
 export interface SqliteOptions extends OutboxOptions {
   /** What sessions and records are sealed with. @default none: they stand in the file as JSON */
@@ -17,6 +31,8 @@ export interface SqliteOptions extends OutboxOptions {
   synchronous?: 'full' | 'normal' | undefined
   /** Bytes that the file may grow to; what would need more fails with `store.full`. @default as the disk allows */
   maxBytes?: number | undefined
+  /** Milliseconds that the events of a run are kept after its end. @default 1 hour */
+  eventTtl?: number | undefined
   /** @default the machine's, which all its processes share */
   clock?: Clock | undefined
 }
@@ -24,6 +40,7 @@ export interface SqliteOptions extends OutboxOptions {
 export interface SqliteStore {
   readonly sessions: SessionStore
   readonly ledger: Ledger
+  readonly events: EventLog
   readonly keyValue: KeyValue
   /**
    * What a tenant's runs have used, by day of UTC: of sessions that are still stored.
@@ -31,11 +48,15 @@ export interface SqliteStore {
    * @throws AlliumError `store.key` for what is no time
    */
   usage(of: UsageAsked): Promise<UsageDay[]>
+  /** Of `guard.pii`. */
+  readonly vault: Vault
+  /** The sink of `observe.audit`, with a chain for each tenant. */
+  readonly audit: StoredAudit
   close(): void
 }
 
 /**
- * Keeps sessions, money and values in one SQLite file, which the processes of one machine may share. The file and its tables
+ * Keeps sessions, events, money, values and records in one SQLite file, which the processes of one machine may share. The file and its tables
  * are made where they are missing, and brought to this version's form.
  *
  * @param path the file; ":memory:" for a store that ends with the process
@@ -46,13 +67,17 @@ export interface SqliteStore {
  * const agent = new Agent({ model }).use(memory.persist({ store: store.sessions }))
  */
 export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
-  const { encrypt, synchronous = 'full', maxBytes, clock: given, ...records } = options
+  const { encrypt, synchronous = 'full', maxBytes, eventTtl = hour, clock: given, ...records } = options
   const db = new Database(path, { synchronous, maxBytes })
   const clock = given === undefined ? machineClock() : givenClock(given)
+  const sealer = new Sealer(encrypt)
   return {
-    sessions: sqliteSessions(db, clock, new Sealer(encrypt), records),
+    sessions: sqliteSessions(db, clock, sealer, records),
+    events: polledEventLog(sqliteEvents(db, clock, eventTtl), sealer, given),
     ledger: sqliteLedger(db, clock),
-    keyValue: sqliteKeyValue(db, clock),
+    keyValue: sqliteKeyValue(db, clock, sealer),
+    vault: sqliteVault(db, sealer),
+    audit: storedAudit(sqliteAudit(db, clock), sealer),
     usage: async (of) => sqliteUsage(db, of),
     close: () => db.close(),
   }

@@ -1,4 +1,4 @@
-import type { Lease, SessionKey, StoredTurn } from '@allium/core'
+import type { FindBy, Lease, SessionKey, StoredTurn } from '@allium/core'
 import {
   conflictOf,
   idTaken,
@@ -57,10 +57,10 @@ export class Turns {
     })
   }
 
-  async find(key: SessionKey, by: { turnId: string } | { idempotencyKey: string }): Promise<StoredTurn | undefined> {
-    const [column, value] = 'turnId' in by ? ['turn_id', by.turnId] : ['idempotency_key', by.idempotencyKey]
+  async find(key: SessionKey, by: FindBy): Promise<StoredTurn | undefined> {
+    const [column, value] = placeOf(by)
     const order = 'order by case seq when -1 then 9e15 else seq end limit 1'
-    const row = this.#db.get(`select * from turns where ${of} and ${column} = ? ${order}`, ...at(key), value as string)
+    const row = this.#db.get(`select * from turns where ${of} and ${column} = ? ${order}`, ...at(key), value)
     return row === undefined ? undefined : await turnOf(key, turnRow(row), this.#sealer)
   }
 
@@ -140,4 +140,10 @@ export class Turns {
     const sql = `insert or replace into turns select ${marks} where not exists (${ended})`
     if (this.#db.run(sql, ...values, ...at(key), turn.turnId) === 0) throw idTaken(key, turn.turnId)
   }
+}
+
+/** The column by which a run is found. A version is a place from 0 on, that of the open run none. */
+function placeOf(by: FindBy): [column: string, value: Value] {
+  if ('version' in by) return ['seq', by.version > 0 ? by.version - 1 : null]
+  return 'turnId' in by ? ['turn_id', by.turnId] : ['idempotency_key', by.idempotencyKey]
 }

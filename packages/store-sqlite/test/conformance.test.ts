@@ -1,7 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ledgerConformance, type ManualClock, storeConformance } from '@allium/testing'
+import {
+  eventLogConformance,
+  keyValueConformance,
+  ledgerConformance,
+  type ManualClock,
+  manualClock,
+  storeConformance,
+  vaultConformance,
+} from '@allium/testing'
 import { afterAll, describe, it } from 'vitest'
 import { type SqliteStore, sqlite } from '../src/index.ts'
 
@@ -11,16 +19,17 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let files = 0
 const opened = new Map<object, { store: SqliteStore; path: string; clock: ManualClock }>()
 
-function open(path: string, clock: ManualClock): SqliteStore {
-  const store = sqlite(path, { clock, synchronous: 'normal' })
-  for (const part of [store.sessions, store.ledger]) opened.set(part, { store, path, clock })
+function open(path: string, clock: ManualClock, eventTtl?: number): SqliteStore {
+  const store = sqlite(path, { clock, synchronous: 'normal', eventTtl })
+  for (const part of [store.sessions, store.ledger, store.events, store.keyValue, store.vault])
+    opened.set(part, { store, path, clock })
   return store
 }
-const fresh = (clock: ManualClock) => open(join(folder, `${files++}.db`), clock)
-const again = (part: object): SqliteStore => {
+const fresh = (clock: ManualClock, eventTtl?: number) => open(join(folder, `${files++}.db`), clock, eventTtl)
+const again = (part: object, eventTtl?: number): SqliteStore => {
   const known = opened.get(part)
   if (known === undefined) throw new Error('It was not opened here.')
-  return open(known.path, known.clock)
+  return open(known.path, known.clock, eventTtl)
 }
 const close = (part: object) => opened.get(part)?.store.close()
 
@@ -37,6 +46,33 @@ ledgerConformance({
   name: 'sqlite().ledger',
   makeLedger: ({ clock }) => fresh(clock).ledger,
   reopen: (ledger) => again(ledger).ledger,
+  close,
+  describe,
+  it,
+})
+
+eventLogConformance({
+  name: 'sqlite().events',
+  makeLog: ({ clock, eventTtl }) => fresh(clock, eventTtl).events,
+  reopen: (log, { eventTtl }) => again(log, eventTtl).events,
+  close,
+  describe,
+  it,
+})
+
+keyValueConformance({
+  name: 'sqlite().keyValue',
+  makeKeyValue: ({ clock }) => fresh(clock).keyValue,
+  reopen: (values) => again(values).keyValue,
+  close,
+  describe,
+  it,
+})
+
+vaultConformance({
+  name: 'sqlite().vault',
+  makeVault: () => fresh(manualClock()).vault,
+  reopen: (vault) => again(vault).vault,
   close,
   describe,
   it,

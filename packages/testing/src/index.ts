@@ -7,6 +7,12 @@ export {
   type MakeEventLog,
 } from './conformance/event-log/event-log-conformance.ts'
 export {
+  type KeyValueConformanceOptions,
+  keyValueCases,
+  keyValueConformance,
+  type MakeKeyValue,
+} from './conformance/key-value/key-value-conformance.ts'
+export {
   type LayerCaseName,
   type LayerConformanceOptions,
   layerCases,
@@ -24,6 +30,13 @@ export {
   storeCases,
   storeConformance,
 } from './conformance/store/store-conformance.ts'
+export type { Vault } from './conformance/vault/vault-cases.ts'
+export {
+  type MakeVault,
+  type VaultConformanceOptions,
+  vaultCases,
+  vaultConformance,
+} from './conformance/vault/vault-conformance.ts'
 // Layers and time
 export type { LayerRun } from './layer-run.ts'
 export { type ManualClock, manualClock } from './manual-clock.ts'

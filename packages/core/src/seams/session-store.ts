@@ -98,6 +98,9 @@ export interface Lease {
 /** The lease, or until when somebody else has the session, in milliseconds since the epoch by the store's clock. */
 export type Acquired = { lease: Lease; heldUntil?: undefined } | { lease?: undefined; heldUntil: number }
 
+/** What a run is found by. */
+export type FindBy = { turnId: string } | { idempotencyKey: string } | { version: number }
+
 /** A page of what a tenant has; with `cursor` there is more. A cursor is a place, and no right to what is there. */
 export interface Page<T> {
   items: T[]
@@ -172,8 +175,8 @@ export interface SessionStore {
    * where `from` is beyond the end of the history, or where another run stands under its id
    */
   append(lease: Lease, version: number, turn: StoredTurn, options?: { release?: boolean }): Promise<void>
-  /** A run of the session, the one that goes on among them. */
-  find(key: SessionKey, by: { turnId: string } | { idempotencyKey: string }): Promise<StoredTurn | undefined>
+  /** A run of the session, the one that goes on among them; with `version` the one whose append made that version. */
+  find(key: SessionKey, by: FindBy): Promise<StoredTurn | undefined>
   /** Sessions of a tenant, or of one owner in it, those that were changed last first. */
   list(of: { tenant: string; owner?: string; cursor?: string; limit: number }): Promise<Page<SessionSummary>>
   /** Calls of a tenant that wait for a decision, the oldest first. */

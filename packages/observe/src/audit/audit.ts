@@ -13,14 +13,15 @@ import {
 } from '@allium/core'
 import { detailOf, decisionOf as endOf } from '../failure.ts'
 import { placeOf } from '../place.ts'
-import { type AuditHead, Chain, type Patience } from './chain.ts'
+import type { AuditHead, Patience } from './chain.ts'
+import { Chains } from './chains.ts'
 import type { AuditFile } from './file.ts'
 import { type AuditFields, Content, decisionOf, errorFields, settled, textsOf } from './record.ts'
 import { digestWith } from './seal.ts'
-import { type AuditSinkInput, toSink } from './to-sink.ts'
+import { type AuditSinkInput, toSinks } from './to-sink.ts'
 
 export interface AuditOptions {
-  /** Takes the records, one line each: the path of a file, as `auditFile(path)` is, a database, a function. */
+  /** Takes the records, one line each: the path of a file, as `auditFile(path)` is, a function, `audit` of a store, which keeps a chain for each tenant. */
   sink: AuditSinkInput
   /** Whether inputs, arguments, results, answers and error messages are kept. Else their digests are. @default false */
   content?: boolean | undefined
@@ -35,8 +36,12 @@ export interface AuditOptions {
 }
 
 export interface Audit extends TypedMiddleware<{}> {
-  /** The end of the chain so far. Keep it elsewhere now and then, for `verify(source, { head })`. */
-  head(): AuditHead | undefined
+  /**
+   * The end of the chain so far. Keep it elsewhere now and then, for `verify(source, { head })`.
+   *
+   * @param tenant whose chain, where the sink has one for each tenant
+   */
+  head(tenant?: string): AuditHead | undefined
   /** Settles once no record waits to be written. */
   flush(): Promise<void>
 }
@@ -71,8 +76,8 @@ export function audit(given: AuditOptions): Audit {
       'was given a secret that is undefined, and would sign nothing. Is its variable set? Without a secret, leave it out.',
     )
   const digest = digestWith(secret)
-  const to = toSink(sink)
-  const chain = new Chain(to, digest)
+  const sinkOf = toSinks(sink)
+  const chains = new Chains(sinkOf, digest, typeof sink === 'object' && 'chainOf' in sink)
 
   const layer = defineMiddleware({
     name: as,
@@ -80,9 +85,9 @@ export function audit(given: AuditOptions): Audit {
     inherit: true,
     async agent(ctx, next) {
       await next()
-      await within(chain.flush(), timeout, ctx.clock).catch(() => {})
+      await within(chains.flush(), timeout, ctx.clock).catch(() => {})
       // A file of its own; it opens again where another agent writes on.
-      if (typeof sink === 'string') await (to as AuditFile).close().catch(() => {})
+      if (typeof sink === 'string') await (sinkOf('') as AuditFile).close().catch(() => {})
     },
     async turn(ctx, next) {
       ctx.onEnd(({ status, reason, error, usage }) =>
@@ -105,7 +110,7 @@ export function audit(given: AuditOptions): Audit {
       })
     },
   })
-  return Object.assign(layer, { head: () => chain.head, flush: () => chain.flush() })
+  return Object.assign(layer, { head: (tenant?: string) => chains.of(tenant).head, flush: () => chains.flush() })
 
   /** A record before, and one behind, whichever way it ends. */
   async function around<R>(
@@ -145,7 +150,9 @@ export function audit(given: AuditOptions): Audit {
 
   /** Once, also where the run is replayed. Where it may go on without, nothing waits. */
   async function written(ctx: TurnContext, type: string, fields: AuditFields, key = ''): Promise<void> {
-    const record = { at: new Date(ctx.clock.now()).toISOString(), type, ...placeOf(ctx), ...fields }
+    const place = placeOf(ctx)
+    const chain = chains.of(place.tenant)
+    const record = { at: new Date(ctx.clock.now()).toISOString(), type, ...place, ...fields }
     const patience: Patience = onError === 'block' ? (work) => within(work, timeout, ctx.clock) : (work) => work
     const writing = ctx.once(`${as}:${ctx.turnId}:${type}:${key}`, () =>
       chain.append(() => settled(record, digest, content), patience),

@@ -1,3 +1,4 @@
+import { isAlliumError } from '@allium/core'
 import { jsonLine } from '../json-line.ts'
 import { type Digest, genesis, sealed, unseal } from './seal.ts'
 import type { AuditSink } from './sink.ts'
@@ -52,7 +53,23 @@ export class Chain {
     await this.#appending
   }
 
+  /** Whether nothing is written, or waits to be. */
+  get isIdle(): boolean {
+    return this.#waiting === 0
+  }
+
+  /** Where another process has written meanwhile, behind what that one wrote. */
   async #write(fields: () => Promise<object>, patience: Patience): Promise<void> {
+    for (let tries = 1; ; tries++)
+      try {
+        return await this.#writeOnce(fields, patience)
+      } catch (error) {
+        if (!isAlliumError(error, 'store.conflict') || tries === mostTries) throw error
+        this.#lost--
+      }
+  }
+
+  async #writeOnce(fields: () => Promise<object>, patience: Patience): Promise<void> {
     const { line, head, lost } = await this.#prepare(fields, patience).catch((error) => {
       this.#lost++
       throw error
@@ -99,3 +116,5 @@ export class Chain {
 }
 
 const mostWaiting = 10_000
+/** Of one record, where several processes write to one chain. */
+const mostTries = 50

@@ -5,3 +5,9 @@ export interface AuditSink {
   /** The last record that it keeps, if any: a chain that was begun by another process goes on from it. */
   last?(): string | undefined | Promise<string | undefined>
 }
+
+/** Where a chain for each tenant goes, such as `audit` of a store. */
+export interface AuditSinks {
+  /** The sink of a tenant; `''` for who has none. */
+  chainOf(tenant: string): AuditSink
+}

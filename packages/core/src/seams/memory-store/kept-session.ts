@@ -1,6 +1,6 @@
 import type { Message } from '../../messages/message.ts'
 import { toJson } from '../../messages/plain-json.ts'
-import type { SessionKey, SessionSummary, StoredSession, StoredTurn, WaitingCall } from '../session-store.ts'
+import type { FindBy, SessionKey, SessionSummary, StoredSession, StoredTurn, WaitingCall } from '../session-store.ts'
 import { ownCopy } from './copy.ts'
 
 /** One session as the memory store keeps it: every turn that was appended, and the lease. */
@@ -46,7 +46,8 @@ export class KeptSession {
     return history
   }
 
-  find(by: { turnId: string } | { idempotencyKey: string }): StoredTurn | undefined {
+  find(by: FindBy): StoredTurn | undefined {
+    if ('version' in by) return ownCopy(this.turns[by.version - 1])
     const all = this.open === undefined ? this.turns : [...this.turns, this.open]
     const found = all.find((turn) =>
       'turnId' in by ? turn.turnId === by.turnId : turn.idempotencyKey === by.idempotencyKey,

@@ -19,6 +19,16 @@ export const findCases: StoreCases = {
     }
   },
 
+  async 'finds a run by the version that it made'(bench) {
+    const turns = [turnOf('one'), turnOf('two', 2), turnOf('three', 4)]
+    await add(bench, chat, ...turns)
+    await bench.store.checkpoint(await take(bench.store, chat, bench.lease * 100), 3, runningTurn('four', 6))
+    const found = await Promise.all([1, 2, 3].map((version) => bench.other.find(chat, { version })))
+    checkEqual(found, turns, 'find() by a version gives the run whose append made it')
+    for (const version of [-1, 0, 4])
+      checkEqual(await bench.other.find(chat, { version }), undefined, `Nobody has made the version ${version}`)
+  },
+
   async 'finds no run of another session, nor one that is not there'(bench) {
     await add(bench, chat, { ...turnOf('one'), idempotencyKey: 'k1' }, turnOf('two', 2))
     await add(bench, { ...chat, sessionId: 'other' }, turnOf('other'))

@@ -132,8 +132,13 @@ export const runFaults: readonly Fault[] = [
   ],
   [
     'finds runs by their ids',
-    (store) => ({ find: async (key, by) => ('turnId' in by ? store.find(key, by) : undefined) }),
+    (store) => ({ find: async (key, by) => ('idempotencyKey' in by ? undefined : store.find(key, by)) }),
     'finds a run by its id and by its key, one that goes on among them',
+  ],
+  [
+    'counts versions from 0',
+    (store) => ({ find: (key, by) => store.find(key, 'version' in by ? { version: by.version + 1 } : by) }),
+    'finds a run by the version that it made',
   ],
   [
     'finds runs anywhere',

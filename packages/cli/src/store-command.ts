@@ -1,0 +1,56 @@
+import { parseArgs } from 'node:util'
+import { messageOf } from 'allium'
+import { exitCodes, UsageError } from './exit-codes.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** Loaded without the drivers, which the packages' main entries import. */
+const printers: Readonly<Record<string, (options: SqlOptions) => Promise<string>>> = {
+  async postgres(options) {
+    return (await installed('postgres', () => import('@allium/store-postgres/sql'))).postgresSql(options)
+  },
+  async sqlite({ from }) {
+    return (await installed('sqlite', () => import('@allium/store-sqlite/sql'))).sqliteSql({ from })
+  },
+}
+
+interface SqlOptions {
+  readonly schema: string | undefined
+  readonly from: number | undefined
+}
+
+/** `allium store sql postgres --schema agents --from 1`: the SQL of a store. @throws UsageError */
+export async function storeCommand(argv: readonly string[], { stdout }: Surroundings): Promise<number> {
+  const { values, positionals } = parsed(argv)
+  const [what, name = '', ...more] = positionals
+  const print = Object.hasOwn(printers, name) ? printers[name] : undefined
+  if (what !== 'sql' || print === undefined || more.length > 0)
+    throw new UsageError(
+      `"allium store" prints the SQL of a store: allium store sql ${Object.keys(printers).join('|')}.`,
+    )
+  const from = values.from === undefined ? undefined : Number(values.from)
+  try {
+    stdout.write(await print({ schema: values.schema, from }))
+  } catch (error) {
+    throw error instanceof TypeError ? new UsageError(error.message) : error
+  }
+  return exitCodes.ok
+}
+
+function parsed(argv: readonly string[]) {
+  try {
+    const options = { schema: { type: 'string' }, from: { type: 'string' } } as const
+    return parseArgs({ args: [...argv], allowPositionals: true, options })
+  } catch (error) {
+    throw new UsageError(messageOf(error))
+  }
+}
+
+/** The packages of stores are installed by who uses them. */
+async function installed<T>(name: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load()
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw error
+    throw new UsageError(`@allium/store-${name} is not installed here. Run npm install @allium/store-${name}.`)
+  }
+}

@@ -1,0 +1,81 @@
+import { AlliumError, fromJson, type Lease, messageOf, type SessionKey, type SessionStore } from '@allium/core'
+import type { ExportedTurn } from './export-sessions.ts'
+
+export interface ImportOptions {
+  /** The tenant that the sessions get. @default the one that they had */
+  tenant?: string | undefined
+  /**
+   * Whether what turns have recorded goes into the outbox again: where the old store's outbox was not done with it.
+   * @default false
+   */
+  records?: boolean | undefined
+}
+
+/** Milliseconds that a session is held for one of its turns. */
+const hold = 30_000
+
+/**
+ * Stores what `exportSessions` gave, in this store or another one. What is there already is left, so that an import that was cut may
+ * be repeated.
+ *
+ * @param lines in the order in which they were exported; empty ones are passed over
+ * @returns how many turns the lines held
+ * @throws AlliumError `store.corrupt` for a line that is none of an export, `session.busy` where somebody has a session,
+ * `store.conflict` where a session has gone on otherwise
+ *
+ * @example
+ * await importSessions(store.sessions, readline.createInterface({ input: file }))
+ */
+export async function importSessions(
+  store: SessionStore,
+  lines: Iterable<string> | AsyncIterable<string>,
+  { tenant, records = false }: ImportOptions = {},
+): Promise<number> {
+  let line = 0
+  let turns = 0
+  for await (const text of lines) {
+    line++
+    if (text.trim() === '') continue
+    const exported = read(text, line)
+    const key = tenant === undefined ? exported.key : { ...exported.key, tenant }
+    const turn = records ? exported.turn : { ...exported.turn, records: [] }
+    await put(store, { ...exported, key, turn })
+    turns++
+  }
+  return turns
+}
+
+async function put(store: SessionStore, { key, version, turn }: ExportedTurn): Promise<void> {
+  const lease = await taken(store, key)
+  try {
+    if (version !== undefined) return await store.append(lease, version - 1, turn, { release: true })
+    const known = await store.find(key, { turnId: turn.turnId })
+    if (known === undefined) await store.checkpoint(lease, lease.version, turn)
+  } finally {
+    await store.release(lease)
+  }
+}
+
+async function taken(store: SessionStore, key: SessionKey): Promise<Lease> {
+  const { lease, heldUntil } = await store.acquire(key, hold)
+  if (lease !== undefined) return lease
+  throw new AlliumError(
+    'session.busy',
+    `The session "${key.sessionId}" is in use until ${new Date(heldUntil).toISOString()}. Import it again then: what is stored already is left.`,
+    { details: { heldUntil } },
+  )
+}
+
+function read(text: string, line: number): ExportedTurn {
+  try {
+    const value = fromJson(text) as Partial<ExportedTurn> | null
+    if (value?.allium === 1 && value.key !== undefined && value.turn !== undefined) return value as ExportedTurn
+    throw new TypeError('it has no session of this version of the format.')
+  } catch (cause) {
+    throw new AlliumError(
+      'store.corrupt',
+      `Line ${line} is none of an export: ${messageOf(cause)} What stood before it is stored.`,
+      { cause, details: { line } },
+    )
+  }
+}

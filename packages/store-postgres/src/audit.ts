@@ -1,0 +1,37 @@
+import { type AuditRow, type AuditTable, bytesOf } from '@allium/store-sql'
+import type { Database, Row } from './database.ts'
+
+/** Records that a reader gets at a time. */
+const most = 500
+
+/** Audit records in Postgres. */
+export function postgresAudit(db: Database): AuditTable {
+  return {
+    async add(tenant, { seq, body, digest }) {
+      // The same record again is there already: it may be sent twice.
+      const rows = await db.repeatable(
+        `with added as (
+           insert into ${db.s}.audit values ($1, $2, ${db.s}.now_ms(), $3, $4) on conflict do nothing returning seq
+         ) select seq from added union all
+         select seq from ${db.s}.audit where tenant = $1 and seq = $2 and body = $3 and digest = $4`,
+        ...[tenant, seq, body, digest],
+      )
+      return rows.length > 0
+    },
+    async last(tenant) {
+      const [row] = await db.repeatable(
+        `select * from ${db.s}.audit where tenant = $1 order by seq desc limit 1`,
+        tenant,
+      )
+      return row && rowOf(row)
+    },
+    async after(tenant, seq) {
+      const sql = `select * from ${db.s}.audit where tenant = $1 and seq > $2 order by seq limit ${most}`
+      return (await db.repeatable(sql, tenant, seq)).map(rowOf)
+    },
+  }
+}
+
+function rowOf({ seq, body, digest }: Row): AuditRow {
+  return { seq: Number(seq), body: bytesOf(body), digest: bytesOf(digest) }
+}

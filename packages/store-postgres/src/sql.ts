@@ -1,0 +1,1 @@
+export { postgresSql } from './migrations.ts'

@@ -1,0 +1,20 @@
+import { agentOn, type Job, open, principal } from './scene.ts'
+
+/** One turn in a process of its own, which ends where the job says. */
+const job = JSON.parse(process.argv[2] ?? '') as Job
+process.stdout.write('begun\n')
+const store = open(job)
+const reach = (label: string) => {
+  if (label === job.label) process.kill(process.pid, job.signal)
+}
+try {
+  const session = agentOn(store, job, reach).session({ id: job.session, principal })
+  const first = await session.run(`Pay ${job.key}`, { idempotencyKey: job.key })
+  const [call] = session.pending
+  if (call !== undefined) await session.resume({ [call.callId]: { approve: true, token: call.token ?? '' } })
+  reach('acknowledge')
+  process.stdout.write(`${JSON.stringify({ status: first.status })}\n`)
+} catch (error) {
+  process.stdout.write(`${JSON.stringify({ failed: (error as { code?: string }).code ?? String(error) })}\n`)
+}
+await store.close()

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto'
+import { AlliumError } from '@allium/core'
+import { type Cluster, Redis } from 'ioredis'
+import { told } from './failures.ts'
+
+/** A connection of ioredis, or one to a cluster. */
+export type RedisClient = Redis | Cluster
+
+/** A script that Redis runs as one operation. */
+export interface Script {
+  readonly text: string
+  readonly digest: string
+}
+
+export function script(text: string): Script {
+  return { text, digest: createHash('sha1').update(text).digest('hex') }
+}
+
+/** Commands of one client; what fails has a code. */
+export class Client {
+  readonly redis: RedisClient
+  readonly #prefix: string
+  readonly #isOwn: boolean
+  #closed = false
+
+  /** @param given a URL, for a connection of its own, or one that stays when this closes */
+  constructor(given: string | RedisClient, prefix: string) {
+    this.#isOwn = typeof given === 'string'
+    this.redis = typeof given === 'string' ? ownClient(given) : given
+    this.#prefix = prefix
+  }
+
+  /**
+   * A key of which each part is kept apart from the next, whatever is in it. Keys of one place stand in one slot of a cluster.
+   *
+   * @param place what keys have in common that one script takes
+   */
+  key(place: readonly string[], ...rest: readonly string[]): string {
+    return [this.#prefix, `{${place.map(encodeURIComponent).join(':')}}`, ...rest.map(encodeURIComponent)].join(':')
+  }
+
+  async ask<T>(work: (redis: RedisClient) => Promise<T>): Promise<T> {
+    if (this.#closed) throw new AlliumError('store.unavailable', 'The store is closed. Open another one.')
+    try {
+      return await work(this.redis)
+    } catch (error) {
+      throw told(error)
+    }
+  }
+
+  /** Sends the text of a script where the server does not know it yet. */
+  run({ text, digest }: Script, keys: readonly string[], ...values: readonly (string | number)[]): Promise<unknown> {
+    return this.ask(async (redis) => {
+      try {
+        return await redis.evalsha(digest, keys.length, ...keys, ...values)
+      } catch (error) {
+        if (!String((error as Error).message).startsWith('NOSCRIPT')) throw error
+        return await redis.eval(text, keys.length, ...keys, ...values)
+      }
+    })
+  }
+
+  close(): void {
+    this.#closed = true
+    if (this.#isOwn) this.redis.disconnect()
+  }
+}
+
+/** It connects with the first command. A server that hangs is as good as gone. */
+function ownClient(url: string): Redis {
+  const client = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: 5000,
+    commandTimeout: 10_000,
+    maxRetriesPerRequest: 5,
+    connectionName: 'allium',
+  })
+  // A connection that is lost fails the commands that wait for it; there it is told.
+  client.on('error', () => {})
+  return client
+}

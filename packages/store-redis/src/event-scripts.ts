@@ -1,0 +1,76 @@
+import { script } from './client.ts'
+
+/**
+ * KEYS of a run: what it is (`run`), its events as a stream, its signals by number, the ids of its steers. A fifth is the session's
+ * latest run.
+ */
+const isThere = "redis.call('EXISTS', KEYS[1]) == 1"
+
+/**
+ * ARGV: turn id, epoch, id, count and body of the batch, '1' where it ends, milliseconds that it is kept after its end, and while it goes
+ * on, and how many events who appends knows of. Where Redis has fewer it has forgotten some: the rest goes, too, so that nobody reads over
+ * the gap.
+ */
+export const appendScript = script(`
+local epoch, count, knows = tonumber(ARGV[2]), tonumber(ARGV[4]), tonumber(ARGV[9])
+local seq = tonumber(redis.call('HGET', KEYS[1], 'seq') or '-1')
+if seq < knows and knows > 0 then
+  redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[4])
+  if redis.call('GET', KEYS[5]) == ARGV[1] then redis.call('DEL', KEYS[5]) end
+  return {'lost'}
+end
+if not (${isThere}) then
+  seq = 0
+  redis.call('HSET', KEYS[1], 'seq', 0, 'asked', 0, 'listener', 0, 'epoch', ARGV[2])
+  redis.call('SET', KEYS[5], ARGV[1])
+end
+local standing = tonumber(redis.call('HGET', KEYS[1], 'epoch'))
+if epoch < standing then return {'taken'} end
+if epoch == standing and redis.call('HGET', KEYS[1], 'ended') then return {'ended'} end
+redis.call('HSET', KEYS[1], 'epoch', ARGV[2])
+redis.call('HDEL', KEYS[1], 'ended')
+if ARGV[6] == '1' then
+  local stop = redis.call('HGET', KEYS[1], 'stop')
+  if stop then redis.call('HDEL', KEYS[3], stop) end
+  redis.call('HDEL', KEYS[1], 'stop')
+  local unheard = redis.call('HGETALL', KEYS[3])
+  redis.call('DEL', KEYS[3])
+  if #unheard > 0 then return {'unheard', unheard} end
+end
+if count > 0 then
+  seq = seq + count
+  redis.call('XADD', KEYS[2], seq .. '-0', 'id', ARGV[3], 'count', ARGV[4], 'body', ARGV[5])
+  redis.call('HSET', KEYS[1], 'seq', seq)
+end
+local ttl = ARGV[8]
+if ARGV[6] == '1' then
+  redis.call('HSET', KEYS[1], 'ended', 1)
+  ttl = ARGV[7]
+end
+for i = 1, 4 do redis.call('PEXPIRE', KEYS[i], ttl) end
+if redis.call('GET', KEYS[5]) == ARGV[1] then redis.call('PEXPIRE', KEYS[5], ttl) end
+return {'appended', seq}`)
+
+/** ARGV: the id of a steer, '' for none, '1' for a stop, and the signal, milliseconds that it is kept. */
+export const askScript = script(`
+if not (${isThere}) or redis.call('HGET', KEYS[1], 'ended') then return 0 end
+if ARGV[2] == '1' then
+  if redis.call('HGET', KEYS[1], 'stop') then return 1 end
+elseif redis.call('SADD', KEYS[4], ARGV[1]) == 0 then
+  return 1
+end
+local n = redis.call('HINCRBY', KEYS[1], 'asked', 1)
+if ARGV[2] == '1' then redis.call('HSET', KEYS[1], 'stop', n) end
+redis.call('HSET', KEYS[3], n, ARGV[3])
+for i = 3, 4 do redis.call('PEXPIRE', KEYS[i], ARGV[4]) end
+return 1`)
+
+export const listenScript = script(`
+if not (${isThere}) then return 0 end
+return redis.call('HINCRBY', KEYS[1], 'listener', 1)`)
+
+/** ARGV: the listener, and the number of the signal. */
+export const dealScript = script(`
+if redis.call('HGET', KEYS[1], 'listener') ~= ARGV[1] then return 0 end
+if redis.call('HGET', KEYS[1], 'stop') == ARGV[2] then redis.call('HDEL', KEYS[1], 'stop') end
+return redis.call('HDEL', KEYS[3], ARGV[2])`)

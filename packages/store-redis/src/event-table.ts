@@ -1,0 +1,101 @@
+import type { RunKey } from '@allium/core'
+import {
+  type AskedSignal,
+  type EventTable,
+  month,
+  partsOf,
+  type RunHead,
+  type StoredBatch,
+  sessionParts,
+} from '@allium/store-sql'
+import type { Client } from './client.ts'
+import { appendScript, askScript, dealScript, listenScript } from './event-scripts.ts'
+
+/** Batches that a reader gets at a time. */
+const most = 64
+
+/** Events of runs as streams of Redis. */
+export function redisEvents(client: Client, eventTtl: number): EventTable {
+  /** How many events of its open runs this process has seen. */
+  const known = new Map<string, number>()
+  const latestKey = (key: RunKey['key']) => client.key(['run', ...sessionParts(key)])
+  const keysOf = ({ key, turnId }: RunKey) => [
+    ...['run', 'events', 'signals', 'steers'].map((part) => client.key(['run', ...sessionParts(key)], turnId, part)),
+    latestKey(key),
+  ]
+  const keyOf = (run: RunKey, part: 'run' | 'events' | 'signals') =>
+    client.key(['run', ...sessionParts(run.key)], run.turnId, part)
+
+  return {
+    async append(run, epoch, batch, end) {
+      const name = JSON.stringify(partsOf(run))
+      const knows = known.get(name) ?? 0
+      const count = batch?.count ?? 0
+      const body = batch === undefined ? '' : base64(batch.body)
+      const [outcome, given] = (await client.run(
+        appendScript,
+        keysOf(run),
+        ...[run.turnId, epoch, batch?.id ?? '', count, body, end ? '1' : '0', eventTtl, month, knows],
+      )) as [string, unknown]
+      if (outcome === 'taken' || outcome === 'ended') return { fenced: outcome }
+      if (outcome === 'unheard') return { unheard: signalsIn(given as string[]) }
+      const seq = outcome === 'lost' ? knows + count : Number(given)
+      if (end) known.delete(name)
+      else known.set(name, seq)
+      return { seq }
+    },
+    async batches(run, after) {
+      const rows = await client.ask((redis) => redis.xrange(keyOf(run, 'events'), `${after + 1}-0`, '+', 'COUNT', most))
+      return rows.map(([place, fields]) => batchIn(Number(place.split('-')[0]), fields))
+    },
+    heads: (runs) => Promise.all(runs.map((run) => headOf(client, keyOf(run, 'run')))),
+    async latest(key) {
+      const turnId = await client.ask((redis) => redis.get(latestKey(key)))
+      const head = turnId === null ? undefined : await headOf(client, keyOf({ key, turnId }, 'run'))
+      return turnId === null || head === undefined ? undefined : { turnId, seq: head.seq, ended: head.ended }
+    },
+    async ask(run, id, body) {
+      const signal = JSON.stringify([id, body && base64(body)])
+      const kept = await client.run(askScript, keysOf(run), id ?? '', id === null ? '1' : '0', signal, month)
+      return kept === 1
+    },
+    async listen(run) {
+      const number = Number(await client.run(listenScript, keysOf(run)))
+      return number === 0 ? undefined : number
+    },
+    async asked(run, after) {
+      const fields = await client.ask((redis) => redis.hgetall(keyOf(run, 'signals')))
+      return signalsIn(Object.entries(fields).flat()).filter(({ n }) => n > after)
+    },
+    async deal(run, listener, n) {
+      await client.run(dealScript, keysOf(run), listener, n)
+    },
+  }
+}
+
+async function headOf(client: Client, key: string): Promise<RunHead | undefined> {
+  const fields = await client.ask((redis) => redis.hmget(key, 'seq', 'asked', 'listener', 'ended'))
+  const [seq, asked, listener, ended] = fields
+  if (seq === null) return undefined
+  return { seq: Number(seq), asked: Number(asked), listener: Number(listener), ended: ended !== null }
+}
+
+/** A batch stands at the place of its last event. */
+function batchIn(last: number, fields: readonly string[]): StoredBatch {
+  const [, id = '', , count = '0', , body = ''] = fields
+  return { first: last - Number(count) + 1, count: Number(count), id, body: Buffer.from(body, 'base64') }
+}
+
+/** Numbers and signals in turns, as a hash gives them, in no order. */
+function signalsIn(fields: readonly string[]): AskedSignal[] {
+  const signals: AskedSignal[] = []
+  for (let i = 0; i < fields.length; i += 2) {
+    const [id, body] = JSON.parse(fields[i + 1] ?? '[]') as [string | null, string | null]
+    signals.push({ n: Number(fields[i]), id, body: body === null ? null : Buffer.from(body, 'base64') })
+  }
+  return signals.sort((a, b) => a.n - b.n)
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64')
+}

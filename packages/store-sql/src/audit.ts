@@ -1,0 +1,124 @@
+import { AlliumError, messageOf } from '@allium/core'
+import type { SealedPlace } from './encrypt.ts'
+import { checkName } from './key.ts'
+import { corrupt, type Sealer } from './sealer.ts'
+
+/** Where `observe.audit` writes: a chain for each tenant. */
+export interface StoredAudit {
+  /** The chain of a tenant; `''` for those without one. */
+  chainOf(tenant: string): StoredChain
+}
+
+/** The records of a tenant. */
+export interface StoredChain {
+  /**
+   * Keeps a record behind the last one.
+   *
+   * @throws AlliumError `store.conflict` where another process has written behind it: take up the chain from `last()`
+   */
+  append(line: string): Promise<void>
+  last(): Promise<string | undefined>
+  /** All records, for `observe.verify`. */
+  lines(): AsyncIterable<string>
+  /**
+   * Checks the sealed bytes against the digests that stand beside them, each over the one before: also where the key of the tenant
+   * is gone.
+   */
+  verifySealed(): Promise<{ ok: boolean; records: number }>
+}
+
+/** A record as a row. `digest` is that of the sealed bytes, over the one before. */
+export interface AuditRow {
+  readonly seq: number
+  readonly body: Uint8Array
+  readonly digest: Uint8Array
+}
+
+/** What a database does of an audit. */
+export interface AuditTable {
+  /** False where there is a record of this number. */
+  add(tenant: string, row: AuditRow): Promise<boolean>
+  last(tenant: string): Promise<AuditRow | undefined>
+  /** Some at a time, in their order. */
+  after(tenant: string, seq: number): Promise<AuditRow[]>
+}
+
+export function storedAudit(table: AuditTable, sealer: Sealer): StoredAudit {
+  return {
+    chainOf(given) {
+      const tenant = checkName('tenant', given)
+      const open = async ({ seq, body }: AuditRow) => String(await sealer.open(body, placeOf(tenant, seq)))
+      return {
+        async append(line) {
+          const seq = seqOf(tenant, line)
+          const last = await table.last(tenant)
+          if ((last?.seq ?? 0) !== seq - 1) throw taken(tenant, seq)
+          const body = await sealer.seal(line, placeOf(tenant, seq))
+          const digest = await chained(last?.digest, body)
+          if (!(await table.add(tenant, { seq, body, digest }))) throw taken(tenant, seq)
+        },
+        async last() {
+          const row = await table.last(tenant)
+          return row && (await open(row))
+        },
+        async *lines() {
+          for await (const row of rowsOf(table, tenant)) yield await open(row)
+        },
+        async verifySealed() {
+          let records = 0
+          let before: Uint8Array | undefined
+          for await (const { seq, body, digest } of rowsOf(table, tenant)) {
+            if (seq !== records + 1 || !same(await chained(before, body), digest)) return { ok: false, records }
+            before = digest
+            records++
+          }
+          return { ok: true, records }
+        },
+      }
+    },
+  }
+}
+
+async function* rowsOf(table: AuditTable, tenant: string): AsyncGenerator<AuditRow> {
+  for (let seq = 0; ; ) {
+    const rows = await table.after(tenant, seq)
+    yield* rows
+    const last = rows.at(-1)
+    if (last === undefined) return
+    seq = last.seq
+  }
+}
+
+function placeOf(tenant: string, seq: number): SealedPlace {
+  return { tenant, row: JSON.stringify(['audit', seq]) }
+}
+
+async function chained(before: Uint8Array | undefined, body: Uint8Array): Promise<Uint8Array> {
+  const bytes = new Uint8Array((before?.length ?? 0) + body.length)
+  if (before !== undefined) bytes.set(before)
+  bytes.set(body, before?.length ?? 0)
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+}
+
+function same(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i])
+}
+
+/** The place of a record in its chain. @throws AlliumError `store.corrupt` where the line is none */
+function seqOf(tenant: string, line: string): number {
+  try {
+    const { seq } = JSON.parse(line) as { seq?: unknown }
+    if (Number.isSafeInteger(seq) && (seq as number) > 0) return seq as number
+    throw new TypeError('it has no "seq" from 1 on.')
+  } catch (cause) {
+    throw corrupt({ tenant, row: `audit record (${messageOf(cause)})` }, cause)
+  }
+}
+
+function taken(tenant: string, seq: number): AlliumError {
+  return new AlliumError(
+    'store.conflict',
+    `The audit of the tenant "${tenant}" takes no record ${seq} here: another process has written. Read its last record, and go on from there.`,
+    { details: { tenant, seq } },
+  )
+}

@@ -1,0 +1,39 @@
+import type { RunKey, RunSignal } from '@allium/core'
+import type { SealedPlace } from '../encrypt.ts'
+import type { Sealer } from '../sealer.ts'
+import type { AskedSignal, EventBatch } from './event-table.ts'
+
+/** Events and signals of a run as bytes and back. */
+export class EventSealer {
+  readonly #sealer: Sealer
+
+  constructor(sealer: Sealer) {
+    this.#sealer = sealer
+  }
+
+  /** The values are read before anything is awaited. @throws AlliumError `state.invalid` */
+  async batch(run: RunKey, events: readonly unknown[]): Promise<EventBatch | undefined> {
+    if (events.length === 0) return undefined
+    const id = crypto.randomUUID()
+    return { id, count: events.length, body: await this.#sealer.seal(events, placeOf(run, 'events', id)) }
+  }
+
+  /** @throws AlliumError `store.sealed`, `store.corrupt` */
+  async events(run: RunKey, { id, body }: EventBatch): Promise<unknown[]> {
+    return (await this.#sealer.open(body, placeOf(run, 'events', id))) as unknown[]
+  }
+
+  async signal(run: RunKey, { steer, id }: RunSignal): Promise<Uint8Array | null> {
+    return id === undefined ? null : await this.#sealer.seal(steer, placeOf(run, 'signal', id))
+  }
+
+  async asked(run: RunKey, { id, body }: AskedSignal): Promise<RunSignal> {
+    if (id === null || body === null) return { stop: true }
+    const steer = await this.#sealer.open(body, placeOf(run, 'signal', id))
+    return { steer, id } as RunSignal
+  }
+}
+
+function placeOf({ key, turnId }: RunKey, kind: 'events' | 'signal', id: string): SealedPlace {
+  return { tenant: key.tenant, row: JSON.stringify([kind, key.owner, key.sessionId, turnId, id]) }
+}

@@ -1,0 +1,59 @@
+import type { LatestRun, RunKey } from '@allium/core'
+
+/** The events of one append, as bytes. */
+export interface EventBatch {
+  /** Named by who appends, so that the same batch is never appended twice. */
+  readonly id: string
+  readonly count: number
+  readonly body: Uint8Array
+}
+
+/** A batch in its place: its events are those from `first` on. */
+export interface StoredBatch extends EventBatch {
+  readonly first: number
+}
+
+/** What was asked of a run; `n` grows from signal to signal. A stop has no id, and no body. */
+export interface AskedSignal {
+  readonly n: number
+  readonly id: string | null
+  readonly body: Uint8Array | null
+}
+
+/** Where a run stands. */
+export interface RunHead {
+  /** Of its last event. */
+  readonly seq: number
+  readonly ended: boolean
+  /** Of its last signal. */
+  readonly asked: number
+  /** Of its newest listener. */
+  readonly listener: number
+}
+
+export type AppendOutcome =
+  | { readonly seq: number; readonly unheard?: undefined; readonly fenced?: undefined }
+  | { readonly unheard: readonly AskedSignal[]; readonly fenced?: undefined }
+  | { readonly fenced: 'ended' | 'taken' }
+
+/**
+ * What a database does of an event log. Each operation is atomic, names its tenant, and may be repeated. A run whose time is
+ * over is not there.
+ */
+export interface EventTable {
+  /** Opens the run where it is not there. Without a batch nothing is appended. */
+  append(run: RunKey, epoch: number, batch: EventBatch | undefined, end: boolean): Promise<AppendOutcome>
+  /** Batches with events behind a place, some at a time, in their order. */
+  batches(run: RunKey, after: number): Promise<StoredBatch[]>
+  /** Where runs stand, in the order of the keys. */
+  heads(runs: readonly RunKey[]): Promise<(RunHead | undefined)[]>
+  latest(key: RunKey['key']): Promise<LatestRun | undefined>
+  /** Keeps a signal, unless it is kept, or its id was; false where the run has ended or is not there. */
+  ask(run: RunKey, id: string | null, body: Uint8Array | null): Promise<boolean>
+  /** Makes who asks the listener; gives its number, undefined where the run is not there. */
+  listen(run: RunKey): Promise<number | undefined>
+  /** What is kept and was asked after the signal n. */
+  asked(run: RunKey, after: number): Promise<AskedSignal[]>
+  /** Forgets a signal, if the listener is still the newest. */
+  deal(run: RunKey, listener: number, n: number): Promise<void>
+}

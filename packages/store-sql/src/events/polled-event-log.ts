@@ -1,0 +1,94 @@
+import { AlliumError, type Clock, type EventLog, type RunKey, type RunSignal, systemClock } from '@allium/core'
+import { checkKey, checkName } from '../key.ts'
+import type { Sealer } from '../sealer.ts'
+import { EventSealer } from './event-sealer.ts'
+import type { AskedSignal, EventTable } from './event-table.ts'
+import { Listener } from './listener.ts'
+import { Poller } from './poller.ts'
+import { readRun } from './reader.ts'
+import { checkRun, runName } from './run-name.ts'
+
+/** Milliseconds that the events of a run are kept after its end, unless options say it. */
+export const hour = 3_600_000
+
+/** An event log in a database that all its processes look into: what they append comes to readers and listeners within 100 ms. */
+export function polledEventLog(
+  table: EventTable,
+  sealer: Sealer,
+  clock: Pick<Clock, 'after'> = systemClock,
+  check: (run: RunKey) => RunKey = checkRun,
+): EventLog {
+  const sealed = new EventSealer(sealer)
+  const poller = new Poller(table, clock)
+  const sources = { table, sealer: sealed, poller }
+  const inOrder = turnTaking()
+  return {
+    async append(given, epoch, events, { end = false } = {}) {
+      const run = check(given)
+      const sealing = sealed.batch(run, events)
+      sealing.catch(() => {})
+      return inOrder(runName(run), async () => {
+        const { seq, unheard, fenced } = outcomeFields(await table.append(run, epoch, await sealing, end))
+        if (fenced !== undefined) throw refused(run, fenced)
+        poller.nudge()
+        return unheard === undefined ? { seq } : { unheard: await signalsOf(run, unheard) }
+      })
+    },
+    read: (run, after, signal) => readRun(sources, check(run), after, signal),
+    latest: async (key) => table.latest(checkKey({ ...key })),
+    async signal(given, signal) {
+      const run = check(given)
+      const id = signal.id === undefined ? null : checkName('id of the signal', signal.id)
+      const kept = await table.ask(run, id, await sealed.signal(run, signal))
+      poller.nudge()
+      return kept
+    },
+    async onSignal(given, fn) {
+      const run = check(given)
+      const number = await table.listen(run)
+      if (number === undefined) throw unopened(run)
+      const listener = new Listener(sources, run, number, fn)
+      return () => listener.stop()
+    },
+  }
+
+  /** One that cannot be opened any more is nobody's to hear. */
+  async function signalsOf(run: RunKey, asked: readonly AskedSignal[]): Promise<RunSignal[]> {
+    const signals = await Promise.all(asked.map((one) => sealed.asked(run, one).catch(() => undefined)))
+    return signals.filter((signal) => signal !== undefined)
+  }
+}
+
+function outcomeFields(outcome: Awaited<ReturnType<EventTable['append']>>) {
+  return { seq: 0, unheard: undefined, fenced: undefined, ...outcome }
+}
+
+/** Work of one name, one after the other in the order in which it came. */
+function turnTaking() {
+  const tails = new Map<string, Promise<unknown>>()
+  return <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    const doing = (tails.get(name) ?? Promise.resolve()).then(work)
+    const tail = doing.then(
+      () => {},
+      () => {},
+    )
+    tails.set(name, tail)
+    void tail.then(() => tails.get(name) === tail && tails.delete(name))
+    return doing
+  }
+}
+
+function refused({ key, turnId }: RunKey, why: 'ended' | 'taken'): AlliumError {
+  const told = why === 'ended' ? 'it has ended' : 'another process has taken it over'
+  return new AlliumError(
+    'store.fenced',
+    `The run "${turnId}" of the session "${key.sessionId}" takes no more events from here: ${told}. Nothing was stored.`,
+  )
+}
+
+function unopened({ key, turnId }: RunKey): AlliumError {
+  return new AlliumError(
+    'store.fenced',
+    `The run "${turnId}" of the session "${key.sessionId}" has no events: nobody has opened it, or it is forgotten. Append to it before you listen.`,
+  )
+}

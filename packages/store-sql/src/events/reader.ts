@@ -1,0 +1,94 @@
+import { followSignal, type LoggedEvent, type RunKey } from '@allium/core'
+import type { EventSealer } from './event-sealer.ts'
+import type { EventTable, RunHead } from './event-table.ts'
+import type { Poller } from './poller.ts'
+
+export interface ReaderSources {
+  readonly table: EventTable
+  readonly sealer: EventSealer
+  readonly poller: Poller
+}
+
+/** The events of a run for one reader. Who leaves wakes its own `next()`, which may wait for an event. */
+export function readRun(
+  sources: ReaderSources,
+  run: RunKey,
+  after: number,
+  signal: AbortSignal | undefined,
+): AsyncIterableIterator<LoggedEvent, undefined> {
+  const left = new AbortController()
+  const events = eventsOf(sources, run, { after, left, signal })
+  return {
+    next: () => events.next(),
+    return: () => {
+      left.abort()
+      return events.return(undefined)
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
+}
+
+interface Place {
+  after: number
+  left: AbortController
+  signal: AbortSignal | undefined
+}
+
+async function* eventsOf(
+  { table, sealer, poller }: ReaderSources,
+  run: RunKey,
+  { after, left, signal }: Place,
+): AsyncGenerator<LoggedEvent, undefined> {
+  const untie = signal === undefined ? () => {} : followSignal(signal, () => left.abort())
+  let seq = Math.max(0, Math.floor(after) || 0)
+  try {
+    while (!left.signal.aborted) {
+      const head = await beyond(poller, run, seq, left.signal)
+      if (head === undefined || head.seq <= seq) return undefined
+      for (const batch of await table.batches(run, seq)) {
+        const events = await sealer.events(run, batch)
+        for (const [i, event] of events.entries()) {
+          if (left.signal.aborted) return undefined
+          if (batch.first + i <= seq) continue
+          seq = batch.first + i
+          yield { seq, event }
+        }
+      }
+    }
+  } finally {
+    untie()
+  }
+  return undefined
+}
+
+/** How the run stands once it has events behind a place, or has ended; undefined where it is not there, or the reader left. */
+function beyond(poller: Poller, run: RunKey, seq: number, left: AbortSignal): Promise<RunHead | undefined> {
+  return new Promise((resolve, reject) => {
+    const over = () => {
+      poller.delete(watcher)
+      left.removeEventListener('abort', gone)
+    }
+    const gone = () => {
+      over()
+      resolve(undefined)
+    }
+    const watcher = {
+      run,
+      idle: false,
+      see(head: RunHead | undefined) {
+        if (head !== undefined && head.seq <= seq && !head.ended) return false
+        over()
+        resolve(head)
+        return true
+      },
+      fail(error: unknown) {
+        over()
+        reject(error)
+      },
+    }
+    left.addEventListener('abort', gone)
+    poller.add(watcher)
+  })
+}

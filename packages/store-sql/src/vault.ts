@@ -1,0 +1,51 @@
+import { AlliumError } from '@allium/core'
+import type { SealedPlace } from './encrypt.ts'
+import { checkKey, checkName } from './key.ts'
+
+/** Keeps what placeholders of sessions stand for: `vault` of `guard.pii`. */
+export interface Vault {
+  /** @param key as `guard.pii` gives it: the layer's name and the session's key */
+  load(key: string): Promise<Readonly<Record<string, string>> | undefined>
+  /** All values of the session. */
+  save(key: string, values: Readonly<Record<string, string>>): Promise<void>
+}
+
+type Place = readonly [tenant: string, owner: string, session: string, layer: string]
+
+/**
+ * The parts of a vault's key, so that what a tenant, an owner or a session has can be found and erased.
+ *
+ * @throws AlliumError `store.key` where it is none
+ */
+export function vaultPlace(key: string): Place {
+  const [tenant, owner, sessionId, layer] = parsed(key)
+  checkKey({ tenant, owner, sessionId })
+  return [tenant, owner, sessionId, checkName('name of the layer', layer)]
+}
+
+/** Where the values are sealed. */
+export function vaultRow([tenant, ...rest]: Place): SealedPlace {
+  return { tenant, row: JSON.stringify(['vault', ...rest]) }
+}
+
+/** The list is the only one that reaches to the end: one that begins within its texts would have a quote too many. */
+function parsed(key: string): Place {
+  for (let at = key.lastIndexOf(':['); at >= 0; at = at === 0 ? -1 : key.lastIndexOf(':[', at - 1)) {
+    const list = listIn(key.slice(at + 1))
+    if (list !== undefined) return [...list, key.slice(0, at)]
+  }
+  throw new AlliumError(
+    'store.key',
+    'The key of the vault names no session. Give what guard.pii gives: its name, ":", and the list of tenant, owner and session id in JSON.',
+  )
+}
+
+function listIn(text: string): [string, string, string] | undefined {
+  try {
+    const list: unknown = JSON.parse(text)
+    const fits = Array.isArray(list) && list.length === 3 && list.every((part) => typeof part === 'string')
+    return fits ? (list as [string, string, string]) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,22 @@
+import { bytesOf, type Sealer, type Vault, vaultPlace, vaultRow } from '@allium/store-sql'
+import type { Database } from './database.ts'
+
+/** Placeholders of sessions, in a SQLite file. */
+export function sqliteVault(db: Database, sealer: Sealer): Vault {
+  return {
+    async load(key) {
+      const place = vaultPlace(key)
+      const row = db.get(
+        'select body from vault where tenant = ? and owner = ? and session = ? and layer = ?',
+        ...place,
+      )
+      if (row === undefined) return undefined
+      return (await sealer.open(bytesOf(row.body), vaultRow(place))) as Record<string, string>
+    },
+    async save(key, values) {
+      const place = vaultPlace(key)
+      const body = await sealer.seal(values, vaultRow(place))
+      db.run('insert or replace into vault values (?, ?, ?, ?, ?)', ...place, body)
+    },
+  }
+}

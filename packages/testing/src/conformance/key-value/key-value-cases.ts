@@ -1,0 +1,97 @@
+import type { KeyValue } from '@allium/core'
+import { check, checkEqual } from '../check.ts'
+import { hostileNames } from '../hostile-names.ts'
+
+/** What a case works with: `other` has the same values as another process does. */
+export interface KeyValueBench {
+  values: KeyValue
+  other: KeyValue
+  /** Milliseconds that a value of a case lasts. */
+  ttl: number
+  /** Lets time pass. */
+  wait(ms: number): Promise<void>
+}
+
+/** What JSON takes, and what careless stores change in it. */
+const samples: readonly unknown[] = [
+  'plain',
+  '',
+  'a\u0000b "👩‍👩‍👧" \u2028 \\',
+  0,
+  -1.5,
+  9007199254740991,
+  true,
+  false,
+  null,
+  [],
+  {},
+  [null, [1, { a: [] }]],
+  { toString: 'own', 'a.b': 1, $bytes: 'no bytes', nested: { list: ['x'.repeat(100_000)] } },
+]
+
+export const keyValueCaseList: Readonly<Record<string, (bench: KeyValueBench) => Promise<void>>> = {
+  async 'gives back what was set, and undefined for what was not'({ values, other }) {
+    checkEqual(await values.get('none'), undefined, 'A key that nobody has set has no value')
+    for (const [i, value] of samples.entries()) await values.set(`sample ${i}`, value)
+    for (const [i, value] of samples.entries())
+      for (const one of [values, other]) checkEqual(await one.get(`sample ${i}`), value, `get() gives sample ${i} back`)
+  },
+
+  async 'replaces a value, and the time that it had'({ values, other, ttl, wait }) {
+    await values.set('a', 'short', ttl)
+    await other.set('a', 'long')
+    await other.set('b', 'long')
+    await values.set('b', 'short', ttl)
+    checkEqual([await values.get('a'), await values.get('b')], ['long', 'short'], 'The last value counts')
+    await wait(ttl * 1.5)
+    checkEqual([await values.get('a'), await values.get('b')], ['long', undefined], 'and so does the time it was given')
+  },
+
+  async 'keeps a value as long as it was told, and no longer'({ values, other, ttl, wait }) {
+    await values.set('short', 1, ttl)
+    await values.set('long', 2, ttl * 100)
+    await values.set('always', 3)
+    const all = async (one: KeyValue) => [await one.get('short'), await one.get('long'), await one.get('always')]
+    checkEqual(await all(other), [1, 2, 3], 'Before its time is over a value is there')
+    await wait(ttl * 1.5)
+    for (const one of [values, other])
+      checkEqual(await all(one), [undefined, 2, 3], 'After it, it is gone; others stay')
+  },
+
+  async 'forgets what is deleted, and that alone'({ values, other }) {
+    await values.set('a', 1)
+    await values.set('b', 2)
+    await other.delete('a')
+    await other.delete('a')
+    await other.delete('none')
+    checkEqual([await values.get('a'), await values.get('b')], [undefined, 2], 'A deleted value is gone, others stay')
+    await values.set('a', 3)
+    checkEqual(await other.get('a'), 3, 'It may be set again')
+  },
+
+  async 'keeps keys apart whatever they are'({ values, other }) {
+    for (const [i, name] of hostileNames.entries()) await values.set(name, i)
+    for (const [i, name] of hostileNames.entries())
+      checkEqual(await other.get(name), i, `${JSON.stringify(name)} has its own value`)
+  },
+
+  async 'keeps copies, and gives copies'({ values }) {
+    const value = { list: [1] }
+    const setting = values.set('a', value)
+    value.list.push(2)
+    await setting
+    const kept = (await values.get('a')) as typeof value
+    checkEqual(kept, { list: [1] }, 'What is kept is what set() was called with')
+    kept.list.push(3)
+    checkEqual(await values.get('a'), { list: [1] }, 'What a reader does with a value changes nothing kept')
+  },
+
+  async 'has a whole value of one of those who set at once'({ values, other }) {
+    const whole = (i: number) => Array<number>(50).fill(i)
+    await values.set('a', whole(-1))
+    await Promise.all(Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? values : other).set('a', whole(i), 60_000)))
+    const [one, two] = [(await values.get('a')) as number[], await other.get('a')]
+    checkEqual(one, whole(one?.[0] ?? -1), 'The value is one that was set')
+    check(JSON.stringify(two) === JSON.stringify(one), 'All processes see the same one')
+  },
+}

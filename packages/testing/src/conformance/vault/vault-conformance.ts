@@ -1,0 +1,51 @@
+import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
+import { checkSkips } from '../check-skips.ts'
+import { type Vault, vaultCaseList } from './vault-cases.ts'
+
+/** Makes an empty vault for one case. */
+export type MakeVault = () => Vault | Promise<Vault>
+
+export interface VaultConformanceOptions {
+  /** Opens the same vault once more, as another process does. @default the vault itself */
+  reopen?(vault: Vault): Vault | Promise<Vault>
+  /** Closes what a case has opened. */
+  close?(vault: Vault): unknown
+  /** Cases that cannot hold, each with its reason. */
+  skip?: Readonly<Record<string, string>> | undefined
+}
+
+/** What every vault of `guard.pii` has to do, as cases. {@link vaultConformance} registers them. @throws TypeError where `skip` names no case */
+export function vaultCases(makeVault: MakeVault, options: VaultConformanceOptions = {}): ConformanceCase[] {
+  const { reopen, close, skip = {} } = options
+  checkSkips(skip, Object.keys(vaultCaseList))
+  return Object.entries(vaultCaseList).map(([name, run]) => ({
+    name,
+    ...(skip[name] !== undefined && { skip: skip[name] }),
+    async run() {
+      const vault = await makeVault()
+      const other = (await reopen?.(vault)) ?? vault
+      try {
+        await run({ vault, other })
+      } finally {
+        if (other !== vault) await close?.(other)
+        await close?.(vault)
+      }
+    },
+  }))
+}
+
+/**
+ * Registers the suite that every vault of `guard.pii` passes, with `describe` and `it` of vitest, jest or node:test.
+ *
+ * @example
+ * vaultConformance({ makeVault: () => sqlite(':memory:').vault, describe, it })
+ */
+export function vaultConformance({
+  makeVault,
+  name = 'a vault',
+  describe,
+  it,
+  ...options
+}: VaultConformanceOptions & TestFunctions & { makeVault: MakeVault; name?: string }): void {
+  register(name, vaultCases(makeVault, options), { describe, it })
+}
