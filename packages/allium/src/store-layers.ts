@@ -26,7 +26,7 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   keyValue: ['get', 'set', 'delete'],
   vault: ['load', 'save'],
   events: ['append', 'read'],
-  audit: ['append'],
+  audit: ['chainOf'],
 }
 
 function checkStore(store: unknown): void {

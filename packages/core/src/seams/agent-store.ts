@@ -15,8 +15,8 @@ export interface AgentStore {
   readonly vault?: Vault | undefined
   /** Events of runs, for readers who come and go. */
   readonly events?: EventLog | undefined
-  /** Where an audit goes. */
-  readonly audit?: object | undefined
+  /** Where an audit goes: a chain for each tenant. */
+  readonly audit?: { chainOf(tenant: string): object } | undefined
   /** Makes what counts a rate. */
   readonly limits?: MakeRateCounter | undefined
 }
