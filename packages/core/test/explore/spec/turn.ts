@@ -128,6 +128,9 @@ export function closeHistory(run: Run): void {
   if (ended === undefined) return
   run.closeStep?.()
   for (const layer of [...run.holders]) dropHeld(run, layer)
+  // Behind the results of tools whose step said nothing, what is said is a message of its own.
+  const isSilent = run.complete && run.answer?.asks !== undefined && run.answer.text === ''
+  if (isSilent && ended.kind !== 'blocked') run.answer = undefined
   if (ended.kind === 'blocked') retract(run)
   // Layers of the turn that had not returned yet would have changed it: the history has what was seen.
   else if (isThere(run.answer) && (run.answer.asks === undefined || run.complete)) answers(run, shownText(run))
