@@ -20,7 +20,7 @@ export const layers: Record<string, SoakedLayer> = {
   'guard.content': { make: () => guard.content({ keywords: ['gunpowder'] }), bound: nothing },
   'guard.input': { make: () => guard.input({ check: (text) => !text.includes('forbidden') }), bound: nothing },
   'memory.persist': {
-    make: () => memory.persist({ store: forgetful(), anonymous: true }),
+    make: () => memory.persist({ store: forgetful(), anonymous: true, lease: 60_000 }),
     bound: 'what its store keeps',
   },
   'observe.audit': { make: () => observe.audit({ sink: () => {} }), bound: '10,000 records that wait for the sink' },

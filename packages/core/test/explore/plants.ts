@@ -146,8 +146,8 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
   'rings/model/provider-call.ts': [
     ['    this.#count()\n    this.#reading.begin()', '    this.#reading.begin()', 'physical calls are not counted'],
     [
-      "    if (!isOpen(core)) return\n    if ('callId' in chunk)",
-      "    if ('callId' in chunk)",
+      '    if (!isOpen(core)) return\n    this.#came = true',
+      '    this.#came = true',
       'chunks come after their attempt was left',
     ],
   ],
@@ -204,7 +204,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ['if (!late) this.send(event)', 'if (true) this.send(event)', 'a left layer speaks into the stream'],
   ],
   'rings/turn/context.ts': [
-    ["    if (this.$turn.told) return 'dropped'\n", '', 'state is written after turn:end'],
+    ["    if (this.$home.told) return 'dropped'\n", '', 'state is written after turn:end'],
     ["if (this.$isLate('block')) throw leftBehind(this)", '', 'a left layer blocks'],
     ["if (this.$isLate('abort')) throw leftBehind(this)", '', 'a left layer aborts'],
     ["if (!this.$isLate('stop')) ", '', 'a left layer stops the loop'],
