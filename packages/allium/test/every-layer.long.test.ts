@@ -10,7 +10,17 @@ const names = Object.keys(kinds)
 const tenants = Array.from({ length: 10 }, (_, i) => `tenant-${i}`)
 
 /** Exports of the packs that are no layers. */
-const others = ['auditFile', 'guardCodes', 'injectionScore', 'isTransient', 'memoryKeyValue', 'objectStream', 'verify']
+const others = [
+  'auditFile',
+  'exportSessions',
+  'guardCodes',
+  'importSessions',
+  'injectionScore',
+  'isTransient',
+  'memoryKeyValue',
+  'objectStream',
+  'verify',
+]
 
 describe('one agent with every layer of every pack', { timeout: 180_000 }, () => {
   let all: World

@@ -4,6 +4,8 @@ import { guard, memory, model, observe, tools } from '../src/index.ts'
 /** What packs export beside layers. */
 const others = [
   'guard.injectionScore',
+  'memory.exportSessions',
+  'memory.importSessions',
   'model.isTransient',
   'model.memoryKeyValue',
   'model.objectStream',

@@ -75,12 +75,15 @@ it('keeps the run that goes on, as one that its process has left', async () => {
 
 it('tells a line that is none, and a session that somebody has or that has gone on otherwise', async () => {
   const [store, all] = [memoryStore(), await lines(await filled())]
-  await expect(importSessions(store, [...all.slice(0, 1), '', '{"allium":2}'])).rejects.toMatchObject({
+  const [anns, bobs] = ['"ann"', '"bob"'].map((owner) => all.filter((line) => line.includes(owner))) as [
+    string[],
+    string[],
+  ]
+  await expect(importSessions(store, [...bobs, '', '{"allium":2}'])).rejects.toMatchObject({
     code: 'store.corrupt',
     details: { line: 3 },
   })
   const { lease } = await store.acquire(key, 1000)
-  const anns = all.filter((line) => line.includes('"ann"'))
   await expect(importSessions(store, anns)).rejects.toMatchObject({ code: 'session.busy' })
   if (lease !== undefined) await store.release(lease)
   await expect(importSessions(store, anns.slice(1))).rejects.toMatchObject({ code: 'store.conflict' })
