@@ -63,12 +63,12 @@ const conversation = [
 ]
 
 const outerLayers = [
-  '└─ turn · refund-desk',
-  '   └─ loop',
-  '      ├─ model openai/gpt-5-mini · tenant-brief',
-  '      │  └─ model:retry',
-  '      │     ├─ guard:budget',
-  '      │     │  └─ observe:usage',
+  '└─ turn · guard:budget',
+  '   └─ refund-desk',
+  '      └─ loop',
+  '         ├─ model openai/gpt-5-mini · tenant-brief',
+  '         │  └─ model:retry',
+  '         │     ├─ guard:budget',
 ]
 
 /** Each line of an onion without its times and decisions. */

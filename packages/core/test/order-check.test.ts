@@ -129,6 +129,13 @@ describe('the order check', () => {
     expect(check(asks, redact)).toMatchObject([{ layers: ['redact', 'asks'] }])
   })
 
+  it('asks nothing of hooks in scopes that a layer says its place is not about', () => {
+    const cache = layer('cache', 'caches', inTool)
+    expect(check(layer('meter', 'meters', { turn: pass }), cache)).toHaveLength(1)
+    const meter = layer('meter', { is: ['meters'], scopes: ['model'] }, { turn: pass, innermost: true })
+    expect([check(meter, cache), check(cache, meter)]).toEqual([[], []])
+  })
+
   it('finds what is wrong in one scope alone, whichever', () => {
     const redact = layer('redact', 'redacts', { innermost: true, turn: pass })
     const log = layer('log', 'observes', { turn: pass })

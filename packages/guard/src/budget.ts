@@ -148,7 +148,8 @@ export function budget<Name extends string = 'guard:budget'>(
 
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
-    order: { is: ['meters'] },
+    // What it does around a turn meters nothing.
+    order: { is: ['meters'], scopes: ['model'] },
     innermost: true,
     inherit: true,
     state: { [spentKey]: sum({ scope: per === 'turn' ? 'turn' : 'session' }), [runKey]: { default: '' } },

@@ -36,6 +36,8 @@ export interface Hooks<S, Config, C, P, Args = Record<string, unknown>> {
 export interface LayerOrder {
   /** Such as `retries`, `meters`, `caches`, `redacts`, `authorizes`. */
   is?: readonly string[]
+  /** The scopes of which all this is said; its hooks in others may stand anywhere. @default all that it hooks */
+  scopes?: readonly ScopeName[]
   inside?: readonly string[]
   outside?: readonly string[]
 }

@@ -89,7 +89,7 @@ function isOwn(given: object, key: string): boolean {
   return typeof (given as Record<string, unknown>)[key] === 'function' && !isNear(key, scopeNames)
 }
 
-const orderKeys = ['is', 'inside', 'outside']
+const orderKeys = ['is', 'scopes', 'inside', 'outside']
 const layerKeys: readonly string[] = [
   ...scopeNames,
   'name',
@@ -103,6 +103,7 @@ const layerKeys: readonly string[] = [
   'reenters',
   'inherit',
   'guards',
+  'admits',
   'wrapHooks',
   'loose',
 ]

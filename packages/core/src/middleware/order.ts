@@ -117,7 +117,7 @@ const callScopes: readonly number[] = [2, 3, 4]
 /** Its place in each scope that it hooks; `innermost` moves model and tool hooks inside all others. */
 function depthsOf({ spec }: Layer, place: number, count: number): (number | undefined)[] {
   return scopeNames.map((scope) => {
-    if (spec[scope] === undefined) return undefined
+    if (spec[scope] === undefined || spec.order?.scopes?.includes(scope) === false) return undefined
     return place + (spec.innermost === true && isMoved(scope) ? count : 0)
   })
 }
