@@ -22,7 +22,7 @@ const others = [
   'verify',
 ]
 
-describe('one agent with every layer of every pack', { timeout: 180_000 }, () => {
+describe('one agent with every layer of every pack', { timeout: 400_000 }, () => {
   let all: World
   beforeAll(async () => {
     all = await world()
