@@ -3,7 +3,7 @@ const packs = {
   combinators: 7,
   config: 16,
   detect: 8,
-  guard: 31,
+  guard: 36,
   hooks: 7,
   memory: 8,
   model: 8,
