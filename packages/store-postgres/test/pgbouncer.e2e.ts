@@ -67,6 +67,8 @@ describe.skipIf(bouncer === undefined)('postgres() behind PgBouncer in transacti
     makeLedger: () => stores.fresh().ledger,
     reopen: (ledger) => stores.again(ledger).ledger,
     close: stores.close,
+    ttl: 2000,
+    wait: (ms) => sleep(ms),
     describe,
     it,
   })
