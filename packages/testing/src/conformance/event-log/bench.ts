@@ -19,7 +19,7 @@ export const chat: SessionKey = { tenant: 'acme', owner: 'ann', sessionId: 'chat
 export const run: RunKey = { key: chat, turnId: 'chat:1' }
 
 /** Time that passes while somebody waits: none at first, then at most half of what a run is kept. */
-const pauses = [...Array<number>(20).fill(0), ...Array<number>(50).fill(0.01)]
+const pauses = [...Array<number>(20).fill(0), ...Array<number>(50).fill(0.01), ...Array<number>(20).fill(0.02)]
 
 /** What comes without much ado. */
 export async function soon<T>({ wait, eventTtl }: EventLogBench, promise: Promise<T>, what: string): Promise<T> {
