@@ -32,7 +32,7 @@ export function fromAiSdkMiddleware(
   const wraps = middleware.wrapStream !== undefined || middleware.wrapGenerate !== undefined
   return defineMiddleware({
     name: as,
-    order: { is: [...(middleware.transformParams === undefined ? [] : ['shapes']), ...(wraps ? ['retries'] : [])] },
+    order: { is: middleware.transformParams === undefined ? [] : ['shapes'], outside: wraps ? ['meters'] : [] },
     reenters: true,
     model: (ctx, next) => new MiddlewareCall(middleware, as, ctx, next, facadeOf(middleware, ctx)).answer(),
   })
