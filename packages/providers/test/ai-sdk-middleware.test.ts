@@ -171,6 +171,32 @@ describe('a call', () => {
     expect((await byAllium(model(6, parts, text('two')), joins)).text).toBe('one two')
   })
 
+  test('is made twice, one after the other, by one that asks twice at once', async () => {
+    const made = model(6, text('one'), text('two'))
+    const votes = middleware({
+      wrapGenerate: async ({ doGenerate }) => {
+        const [first, second] = await Promise.all([doGenerate(), doGenerate()])
+        return { ...second, content: [...first.content, ...second.content] }
+      },
+    })
+    expect([(await byAllium(made, votes)).text, made.calls.length]).toEqual(['onetwo', 2])
+  })
+
+  test('is not made again once something was shown, in a run that refuses that', async () => {
+    const again = middleware({
+      wrapStream: async ({ doStream }) =>
+        streamBy(async function* () {
+          for await (const part of (await doStream()).stream as unknown as AsyncIterable<Part>)
+            if (part.type !== 'finish') yield part
+          for await (const part of (await doStream()).stream as unknown as AsyncIterable<Part>) yield rename(part)
+        }),
+    })
+    const agent = () => agentOf(model(6, text('one'), text('two')), again)
+    const refused = agent().run('hello', { resets: 'refuse' })
+    await expect(refused).rejects.toMatchObject({ code: 'stream.reset' })
+    await expect(agent().run('hello')).resolves.toMatchObject({ text: 'onetwo' })
+  })
+
   test('takes an answer of its own where the model failed', async () => {
     const falls = middleware({ wrapStream: ({ doStream }) => doStream().catch(() => streamOf(...text('Later.'))) })
     expect((await byAllium(model(6, new Error('down')), falls)).text).toBe('Later.')
@@ -197,6 +223,42 @@ describe('a call', () => {
     await agentOf(made, adds, looks).run(input)
     expect(inside).toEqual([{ role: 'system', content: 'Be short.' }, input])
     expect(sent(made)).toMatchObject({ temperature: 0.1, prompt: [{ role: 'system' }, { role: 'user' }] })
+  })
+
+  test('leaves every part of a history what it was, where it changes another', async () => {
+    const history: Message[] = [
+      { role: 'user', content: [{ type: 'image', data: new Uint8Array([1]), mediaType: 'image/png' }], id: 'm-1' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'reasoning', text: 'Hm.', providerMetadata: { acme: { signature: 's' } } },
+          { type: 'tool-call', callId: 'a', name: 'add', args: { a: 1 } },
+          { type: 'tool-call', callId: 'b', name: 'add', args: { a: 2 } },
+        ],
+      },
+      { role: 'tool', content: [{ type: 'tool-result', callId: 'a', name: 'add', content: '{"sum":1}', json: true }] },
+      { role: 'tool', content: [{ type: 'tool-result', callId: 'b', name: 'add', content: 'no', isError: true }] },
+    ]
+    const edits = middleware({
+      transformParams: ({ params }) => ({
+        ...params,
+        prompt: params.prompt.map((each) =>
+          each.role === 'user' && Array.isArray(each.content) && each.content[0]?.type === 'text'
+            ? { ...each, content: [{ type: 'text', text: 'changed' }] }
+            : each,
+        ),
+      }),
+    })
+    let inside: readonly Message[] = []
+    const looks = defineMiddleware({
+      name: 'looks',
+      model(ctx, next) {
+        inside = ctx.request.messages
+        return next()
+      },
+    })
+    await agentOf(model(6, text('Hi')), edits, looks).run([...history, { role: 'user', content: 'hello' }])
+    expect(inside).toEqual([...history, { role: 'user', content: [{ type: 'text', text: 'changed' }] }])
   })
 
   test('tells observers the model as it is overridden', async () => {

@@ -6,21 +6,29 @@ export function approvalIdOf({ token, callId }: PendingCall): string {
   return token ?? callId
 }
 
+/** What a client's answers come to. */
+export interface Decided {
+  decisions: Record<string, Decision>
+  calls: PendingCall[]
+}
+
 /**
  * The decisions that a client's answers are. A client sends those of earlier turns again: they are passed over, as long as one
  * is new. An id that stands for no call of the session is forged, and then none counts.
  *
  * @throws AlliumError `approval.forged`, `approval.used`
  */
-export function decisionsOf(session: Session<unknown>, responses: readonly Response[]): Record<string, Decision> {
+export function decidedBy(session: Session<unknown>, responses: readonly Response[]): Decided {
   const waiting = new Map(session.pending.map((call) => [approvalIdOf(call), call]))
-  const decisions: Record<string, Decision> = {}
+  const decided: Decided = { decisions: {}, calls: [] }
   for (const response of responses) {
     const call = waiting.get(response.approvalId)
-    if (call !== undefined) decisions[call.callId] = decisionOf(response, call)
-    else if (!isAnswered(session, response.callId)) throw forged(response)
+    if (call === undefined && !wasDecided(session, response)) throw forged(response)
+    if (call === undefined || call.callId in decided.decisions) continue
+    decided.decisions[call.callId] = decisionOf(response, call)
+    decided.calls.push(call)
   }
-  if (Object.keys(decisions).length > 0) return decisions
+  if (decided.calls.length > 0) return decided
   throw new AlliumError(
     'approval.used',
     'The calls that the messages decide about have been decided already. A decision is used once.',
@@ -31,10 +39,14 @@ function decisionOf({ approved, reason = 'Denied.' }: Response, { token }: Pendi
   return { ...(approved ? { approve: true } : { deny: reason }), ...(token !== undefined && { token }) }
 }
 
-function isAnswered({ history }: Session<unknown>, callId: string | undefined): boolean {
+/** It is about a call of the session, or one inside a sub-agent that such a call ran, which waits no more. */
+function wasDecided({ history, pending }: Session<unknown>, { callId }: Response): boolean {
+  if (callId === undefined || pending.some((call) => call.callId === callId)) return false
   return [...history].some(
-    ({ content }) =>
-      typeof content !== 'string' && content.some((part) => part.type === 'tool-result' && part.callId === callId),
+    ({ role, content }) =>
+      role === 'assistant' &&
+      typeof content !== 'string' &&
+      content.some((part) => part.type === 'tool-call' && `${callId}/`.startsWith(`${part.callId}/`)),
   )
 }
 

@@ -13,9 +13,18 @@ export class TextParts {
   #resumed = false
   #silent = true
   #reason = 'other'
-  #count = 0;
+  #count = 0
+  /** Those that wait, or in which a sub-agent's call waits. */
+  readonly #suspended: ToolEnd[] = []
+  readonly #decided: readonly PendingCall[]
+
+  /** @param decided the calls that the run begins with */
+  constructor(decided: readonly PendingCall[] = []) {
+    this.#decided = decided
+  }
 
   *of(event: StreamEvent): Generator<TextPart> {
+    if ('path' in event && event.path !== undefined) return yield* this.#inside(event)
     if (event.type === 'text-delta' || event.type === 'reasoning-delta') return yield* this.#delta(event)
     yield* this.#close()
     switch (event.type) {
@@ -89,11 +98,25 @@ export class TextParts {
     return { type: 'tool-call', toolCallId: callId, toolName, input: parsed(text) }
   }
 
-  *#toolEnd({ callId, name, status, content, isError }: ToolEnd): Generator<TextPart> {
-    if (status === 'suspended') return
+  *#toolEnd(event: ToolEnd): Generator<TextPart> {
+    const { callId, name, status, content, isError } = event
+    if (status === 'suspended') {
+      this.#suspended.push(event)
+      return
+    }
     const decided = !this.#inputs.has(callId)
     if (status === 'denied' && decided) yield { type: 'tool-output-denied', toolCallId: callId, toolName: name }
     else yield this.#output(callId, name, content, isError)
+  }
+
+  /** Of what a sub-agent does only the cards that asked are told how it came out. */
+  *#inside(event: StreamEvent): Generator<TextPart> {
+    if (event.type !== 'tool:end' || event.status === 'suspended') return
+    const inPath = this.#decided.filter(
+      ({ callId, path }) => callId.endsWith(`/${event.callId}`) && path?.join('/') === event.path?.join('/'),
+    )
+    const [call] = inPath
+    if (call !== undefined && inPath.length === 1) yield* this.#toolEnd({ ...event, callId: call.callId })
   }
 
   #output(toolCallId: string, toolName: string, text: string, isError: boolean): TextPart {
@@ -109,13 +132,21 @@ export class TextParts {
   }
 
   *#end({ status, reason, pending = [], usage }: TurnEnd): Generator<TextPart> {
-    for (const call of pending) yield* this.#asks(call)
+    yield* this.#waiting(pending)
     if (status === 'aborted') return yield { type: 'abort', ...(reason !== undefined && { reason }) }
     if (status === 'failed') return
     if (status === 'blocked' && this.#silent)
       yield { type: 'error', error: new Error(reason ?? 'The request was refused.') }
     const finishReason = status === 'suspended' ? 'tool-calls' : this.#reason
     yield { type: 'finish', finishReason, totalUsage: usageOf(usage) }
+  }
+
+  /** A call in which a sub-agent waits has an output until it has its own: a page sends no decision while a card has none. */
+  *#waiting(pending: readonly PendingCall[]): Generator<TextPart> {
+    const asked = new Set(pending.map(({ callId }) => callId))
+    for (const { callId, name } of this.#suspended)
+      if (!asked.has(callId)) yield this.#output(callId, name, 'Waits for a decision.', false)
+    for (const call of pending) yield* this.#asks(call)
   }
 
   /** What is to run stands in the card that asks, and a call of a sub-agent gets a card. */

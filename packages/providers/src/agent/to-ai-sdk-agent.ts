@@ -1,7 +1,15 @@
-import { type Agent, type AgentRun, AlliumError, type LayerEvent, type Session, type StreamEvent } from '@allium/core'
+import {
+  type Agent,
+  type AgentRun,
+  AlliumError,
+  type LayerEvent,
+  type Message,
+  type Session,
+  type StreamEvent,
+} from '@allium/core'
 import { anyTools } from './any-tools.ts'
 import { askedOf, type StreamOptions } from './asked.ts'
-import { decisionsOf } from './deciding.ts'
+import { decidedBy } from './deciding.ts'
 import { type TextPart, TextParts } from './text-parts.ts'
 import { checkUiOptions, type UiStreamOptions, uiChunks } from './ui-chunks.ts'
 
@@ -53,13 +61,13 @@ async function stream(session: Session<unknown>, options: StreamOptions): Promis
   const asked = askedOf(options)
   await session.open()
   const how = { resets: 'refuse' as const, signal: options.abortSignal }
-  const run =
-    asked.input === undefined
-      ? session.resume(decisionsOf(session, asked.responses), how)
-      : session.run(asked.input, how)
+  const decided = asked.input === undefined ? decidedBy(session, asked.responses) : undefined
+  const run = decided === undefined ? session.run(asked.input as Message, how) : session.resume(decided.decisions, how)
   const events = run[Symbol.asyncIterator]()
   // What is refused is refused before a response begins.
-  const parts = toStream(partsOf(await events.next(), events, run), () => events.return?.())
+  const parts = toStream(partsOf(await events.next(), events, run, new TextParts(decided?.calls)), () =>
+    events.return?.(),
+  )
   return {
     stream: parts,
     fullStream: parts,
@@ -82,11 +90,10 @@ async function* partsOf(
   first: IteratorResult<StreamEvent | LayerEvent, undefined>,
   events: Events,
   run: AgentRun<unknown>,
+  parts: TextParts,
 ): AsyncGenerator<TextPart> {
-  const parts = new TextParts()
   try {
-    for (let next = first; next.done !== true; next = await events.next())
-      if (!('path' in next.value && next.value.path !== undefined)) yield* parts.of(next.value as StreamEvent)
+    for (let next = first; next.done !== true; next = await events.next()) yield* parts.of(next.value as StreamEvent)
     await run
   } catch (error) {
     if (!(error instanceof Error && error.name === 'AbortError')) yield { type: 'error', error }

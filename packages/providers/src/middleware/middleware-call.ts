@@ -1,5 +1,5 @@
 import { type ContentChunk, type FinishChunk, followSignal, type ModelContext, type ModelResponse } from '@allium/core'
-import { type AiSdkModel, unsupported } from '../ai-sdk-model.ts'
+import type { AiSdkModel } from '../ai-sdk-model.ts'
 import type { AiSdkMiddleware, GenerateResult, Params, StreamPart } from './ai-sdk-middleware.ts'
 import { assemble } from './assemble.ts'
 import { fromGenerateResult, toGenerateResult } from './generate-result.ts'
@@ -32,7 +32,8 @@ export class MiddlewareCall {
   #source: Source | undefined
   /** One that began anew, for the run of the middleware that begins with it. */
   #restarted: Source | undefined
-  #wanted: Wanted | undefined
+  /** Those asked for and not begun: one after the other. */
+  readonly #queue: Wanted[] = []
   #wake = () => {}
 
   constructor(
@@ -88,7 +89,7 @@ export class MiddlewareCall {
   async #answers(): Promise<ModelResponse> {
     this.#begin()
     let last: Settled | undefined
-    for (let wanted = await this.#attend(); wanted !== undefined; wanted = this.#wanted)
+    for (let wanted = await this.#attend(); wanted !== undefined; wanted = this.#queue[0])
       last = await this.#attempt(wanted)
     const { ended } = this.#spoken
     if (last !== undefined && 'error' in last && (ended?.finish === undefined || this.ctx.signal.aborted))
@@ -104,12 +105,12 @@ export class MiddlewareCall {
     const asked = new Promise<undefined>((resolve) => {
       this.#wake = () => resolve(undefined)
     })
-    for (let at = 0; this.#wanted === undefined; at++) {
+    for (let at = 0; this.#queue[0] === undefined; at++) {
       const chunk = await Promise.race([this.#spoken.at(at), asked])
-      if (this.#wanted !== undefined) return this.#wanted
+      if (this.#queue[0] !== undefined) return this.#queue[0]
       if (chunk === undefined) return undefined
     }
-    return this.#wanted
+    return this.#queue[0]
   }
 
   async #attempt(wanted: Wanted): Promise<Settled> {
@@ -118,8 +119,8 @@ export class MiddlewareCall {
       return { response: await this.next() }
     } catch (error) {
       // It never began.
-      if (this.#wanted === wanted) {
-        this.#wanted = undefined
+      if (this.#queue[0] === wanted) {
+        this.#queue.shift()
         wanted.refuse(error)
         await this.#attend()
       }
@@ -144,9 +145,11 @@ export class MiddlewareCall {
   #open(source: Source): void {
     const before = this.#source
     this.#source = source
-    const wanted = this.#wanted
-    this.#wanted = undefined
-    if (wanted !== undefined) return wanted.give(source)
+    const wanted = this.#queue.shift()
+    if (wanted !== undefined) {
+      if (this.#queue.length > 0) source.leave()
+      return wanted.give(source)
+    }
     if (before === undefined) return
     before.next = source
     if (before.isWhole) {
@@ -190,19 +193,10 @@ export class MiddlewareCall {
     this.#restarted = undefined
     if (restarted !== undefined) return Promise.resolve(restarted)
     return new Promise((give, refuse) => {
-      const before = this.#wanted
-      if (before !== undefined) return refuse(this.#twice())
-      this.#wanted = { params, give, refuse }
+      this.#queue.push({ params, give, refuse })
       this.#source?.leave()
       this.#wake()
     })
-  }
-
-  #twice(): unknown {
-    return unsupported(
-      this.#facade,
-      `was asked twice at once by the middleware of the layer "${this.layer}". One call has to end before the next.`,
-    )
   }
 
   #streamOf(result: GenerateResult): ReadableStream<StreamPart> {
