@@ -84,6 +84,7 @@ export const errorCodes = [
   'state.invalid',
   'state.reducer',
   'state.reserved_key',
+  'steer.unguarded',
   'store.conflict',
   'store.corrupt',
   'store.fenced',

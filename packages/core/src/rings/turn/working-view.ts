@@ -2,6 +2,7 @@ import { copyMessage } from '../../messages/copy-message.ts'
 import { answerCalls } from '../../messages/history.ts'
 import { cloneJson, freezeJson } from '../../messages/json.ts'
 import type { Message, ToolResultPart } from '../../messages/message.ts'
+import type { Attempt } from '../../onion/attempt.ts'
 import type { SessionScope } from '../session/session-scope.ts'
 
 const none: readonly Message[] = []
@@ -11,6 +12,8 @@ export class WorkingView {
   input: Message[]
   /** The input is in the history: the core was entered. */
   begun = false
+  /** Turn layers that looked at the input, or wrote it, before their next(), and do more than observe. */
+  readers: Set<Attempt> | undefined
   /** The tool calls that run, which can be closed: what has no result yet was cancelled. */
   step: { close(): void } | undefined
   readonly #session: Pick<SessionScope, 'history' | 'addCallIds'>
