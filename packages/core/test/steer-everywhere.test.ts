@@ -56,7 +56,13 @@ const guards: readonly Middleware[] = [
   },
 ]
 const layers: Readonly<Record<string, Middleware>> = {
-  hold: { name: 'hold', turn: (ctx, next) => Promise.resolve(ctx.hold()).then(next) as Promise<undefined> },
+  hold: {
+    name: 'hold',
+    turn(ctx, next) {
+      ctx.hold()
+      return next()
+    },
+  },
   pipe: {
     name: 'pipe',
     async turn(ctx, next) {
@@ -70,6 +76,17 @@ const layers: Readonly<Record<string, Middleware>> = {
       await ticks(7)
     },
   },
+  tail: {
+    name: 'tail',
+    turn(ctx, next) {
+      ctx.pipe(async function* (chunks) {
+        const kept = []
+        for await (const chunk of chunks) kept.push(chunk)
+        yield* kept
+      })
+      return next()
+    },
+  },
   stops: {
     name: 'stops',
     async model(ctx, next) {
@@ -80,7 +97,7 @@ const layers: Readonly<Record<string, Middleware>> = {
   },
   asks: {
     name: 'asks',
-    tool: async (ctx, next) => (ctx.callIndex === 1 ? ctx.suspend('May I?') : next()),
+    tool: async (ctx, next) => (ctx.callIndex === 1 ? ctx.suspend() : next()),
   },
   slow: {
     name: 'slow',
@@ -117,7 +134,7 @@ async function play({
   const { agent, model } = build([...(scripts[script] ?? []), ...more], all, { tools: [work], maxSteps })
   const session = agent.session()
   const run = session.run('hi')
-  const shown = textsShown(run)
+  const shown = read(run)
   const said = steers.map(async ({ at, says }, i) => {
     await ticks(at)
     return { says: `${says} ${i}`, ...(await run.steer(`${says} ${i}`).catch(({ code }) => ({ heard: false, code }))) }
@@ -139,20 +156,29 @@ async function play({
   if (result !== undefined && history.length > 0 && result.status === 'completed')
     expect(heardIn(model.requests.at(-1)?.messages ?? [])).toEqual(history)
   const answers = session.history.filter(({ role }) => role === 'assistant').map((message) => textOf(message))
-  expect(answers.join('')).toBe(await shown)
+  const { text, ends } = await shown
+  expect(answers.join('')).toBe(text)
+  if (result !== undefined) {
+    const steps = ends.filter((type) => type === 'step:end').flatMap(() => ['finish', 'step:end'])
+    // What a layer holds comes at once, behind the ends of its steps.
+    if (names.includes('hold')) expect(ends.slice().sort()).toEqual(steps.slice().sort())
+    else expect(ends).toEqual(steps)
+  }
   if (result !== undefined && history.length > 0) expect(result.text).toBe(answers.at(-1))
 }
 
-/** The text of all answers of a run, as its reader has it in the end. */
-async function textsShown(run: AsyncIterable<{ type: string; delta?: unknown }>): Promise<string> {
+/** What the reader of a run has in the end: the text of all answers, and how each step ended. */
+async function read(run: AsyncIterable<{ type: string; delta?: unknown }>) {
   let text = ''
   let before = ''
+  const ends: string[] = []
   try {
     for await (const event of run) {
       if (event.type === 'step:start') before = text
       if (event.type === 'model:reset') text = before
       if (event.type === 'text-delta') text += event.delta
+      if (event.type === 'finish' || event.type === 'step:end') ends.push(event.type)
     }
   } catch {}
-  return text
+  return { text, ends }
 }

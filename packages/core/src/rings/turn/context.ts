@@ -98,6 +98,8 @@ export interface TurnContext<S = StateOf, Config = unknown, C = unknown, P = unk
 
 /** What the model calls of a turn start from. */
 export interface TurnPlan {
+  /** The input as it stands, to look at: a layer that goes by what is said looks with `ctx.onInput()`. */
+  readonly input: readonly Message[]
   /** The id of the model. */
   readonly model: string
   readonly settings: Readonly<Settings>
@@ -199,12 +201,13 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     return this.$turn.startedAt
   }
   get plan(): TurnPlan {
-    const { model, settings, format } = this.$turn.options
+    const { view, options } = this.$turn
+    const { model, settings, format } = options
     const { tools } = this.$agent
     const flowOf = (tool: string) => tools.flowOf(tool)
     const runsAtProvider = (tool: string) => isRunByProvider(tools.get(tool)?.tool)
     const answerTool = format?.tool?.name
-    return { model: modelId(model), settings, tools: tools.defs, answerTool, flowOf, runsAtProvider }
+    return { input: view.input, model: modelId(model), settings, tools: tools.defs, answerTool, flowOf, runsAtProvider }
   }
   get maxSteps(): number {
     return this.$turn.maxSteps
