@@ -49,6 +49,7 @@ const guards: readonly Middleware[] = [
         await ticks(3)
         if (textOf(message).includes('bad')) ctx.block('bad')
         if (textOf(message).includes('none')) return null
+        if (textOf(message).includes('halt')) ctx.stop('halt')
         return undefined
       })
       return next()
@@ -109,7 +110,10 @@ const layers: Readonly<Record<string, Middleware>> = {
   },
 }
 
-const steer = fc.record({ at: fc.nat(150), says: fc.constantFrom('plain', 'my secret', 'bad', 'none', 'bad secret') })
+const steer = fc.record({
+  at: fc.nat(150),
+  says: fc.constantFrom('plain', 'my secret', 'bad', 'none', 'bad secret', 'halt'),
+})
 const scene = fc.record({
   script: fc.constantFrom(...Object.keys(scripts)),
   layers: fc.subarray(Object.keys(layers)),
@@ -150,16 +154,16 @@ async function play({
   const history = heardIn(session.history)
   const kept = outcomes.filter(({ heard }) => heard).map(({ says }) => says.replace('secret', '[X]'))
   expect([...history].sort()).toEqual(kept.sort())
-  for (const { heard, says } of outcomes) if (/bad|none/.test(says)) expect(heard).toBe(false)
+  for (const { heard, says } of outcomes) if (/bad|none|halt/.test(says)) expect(heard).toBe(false)
   for (const { messages } of model.requests)
     expect(heardIn(messages)).toEqual(history.slice(0, heardIn(messages).length))
   if (result !== undefined && history.length > 0 && result.status === 'completed')
     expect(heardIn(model.requests.at(-1)?.messages ?? [])).toEqual(history)
   const answers = session.history.filter(({ role }) => role === 'assistant').map((message) => textOf(message))
-  const { text, ends } = await shown
+  const { text, ends, starts } = await shown
   expect(answers.join('')).toBe(text)
   if (result !== undefined) {
-    const steps = ends.filter((type) => type === 'step:end').flatMap(() => ['finish', 'step:end'])
+    const steps = Array(starts).fill(['finish', 'step:end']).flat()
     // What a layer holds comes at once, behind the ends of its steps.
     if (names.includes('hold')) expect(ends.slice().sort()).toEqual(steps.slice().sort())
     else expect(ends).toEqual(steps)
@@ -172,13 +176,17 @@ async function read(run: AsyncIterable<{ type: string; delta?: unknown }>) {
   let text = ''
   let before = ''
   const ends: string[] = []
+  let starts = 0
   try {
     for await (const event of run) {
-      if (event.type === 'step:start') before = text
+      if (event.type === 'step:start') {
+        before = text
+        starts++
+      }
       if (event.type === 'model:reset') text = before
       if (event.type === 'text-delta') text += event.delta
       if (event.type === 'finish' || event.type === 'step:end') ends.push(event.type)
     }
   } catch {}
-  return { text, ends }
+  return { text, ends, starts }
 }
