@@ -80,7 +80,7 @@ describe.each([6, 7] as const)('in ai %i', (version) => {
 
   /** A page of `useChat`, whose server is the AI SDK's own function. `tamper` is what a page may send instead. */
   function page(
-    made: { agent: Agent; session: Session<{}> },
+    made: { agent: Agent; session: Session<{}>; decider?: unknown },
     tamper: (messages: ai6.UIMessage[]) => unknown[] = (all) => all,
   ) {
     const refused: unknown[] = []
@@ -219,6 +219,27 @@ describe.each([6, 7] as const)('in ai %i', (version) => {
     expect(parts(chat)).toEqual(['step-start', ...cards, 'step-start', 'Done.'])
     expect(chat.messages.at(-1)?.parts.slice(1, 3)).toMatchObject([{ output: 'Refunded it.' }, { output: 'Refunded.' }])
     expect([refunds, refused, chat.error]).toEqual([[{ cents: 5 }], [], undefined])
+  })
+
+  test('who may not approve gets an id that only denies, and who may gets the token', async () => {
+    const [ann, eve] = [
+      { tenantId: 'acme', userId: 'ann' },
+      { tenantId: 'acme', userId: 'eve' },
+    ]
+    const mayDecide = (who: unknown) => (who as typeof eve).userId === 'eve'
+    for (const [decider, approved, ran, refusals] of [
+      [ann, true, [], 1],
+      [ann, false, [], 0],
+      [eve, true, [{ cents: 5 }], 0],
+    ] as const) {
+      const approvals = { secret: 'a secret of the test', mayDecide }
+      const { chat, refused } = page({ ...sessionOf(modelOf(asking, ['Done.']), { approvals }), decider })
+      await chat.sendMessage({ text: 'Refund' })
+      await chat.addToolApprovalResponse({ id: card(chat).approval.id, approved })
+      await expect.poll(() => refused.length + Number(parts(chat)?.at(-1) === 'Done.')).toBe(1)
+      expect([refunds, refused.length, card(chat).approval.id === 'call-1']).toEqual([ran, refusals, decider === ann])
+      for (const code of refused) expect(code).toBe('approval.forged')
+    }
   })
 
   test('of what a page sends only the newest message counts', async () => {

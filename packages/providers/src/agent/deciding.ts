@@ -1,7 +1,18 @@
 import { AlliumError, type Decision, type PendingCall, type Session } from '@allium/core'
 import type { Response } from './asked.ts'
 
-/** As the client is told a call that waits: whoever sends it back may decide. The one place where that right is given and asked. */
+/**
+ * The calls that wait as one who decides sees them: with a token those that he may approve. Without a decider, as the session's
+ * own principal does.
+ */
+export async function waitingFor(session: Session<unknown>, decider: unknown): Promise<readonly PendingCall[]> {
+  const waiting = session.pending.filter(({ client }) => client !== true)
+  if (decider === undefined) return waiting
+  const allowed = new Map((await session.pendingFor(decider)).map((call) => [call.callId, call]))
+  return waiting.map(({ token: _, ...call }) => allowed.get(call.callId) ?? call)
+}
+
+/** As the client is told a call that waits. An id that is no token lets nobody approve who needs one. */
 export function approvalIdOf({ token, callId }: PendingCall): string {
   return token ?? callId
 }
@@ -18,8 +29,12 @@ export interface Decided {
  *
  * @throws AlliumError `approval.forged`, `approval.used`
  */
-export function decidedBy(session: Session<unknown>, responses: readonly Response[]): Decided {
-  const waiting = new Map(session.pending.map((call) => [approvalIdOf(call), call]))
+export async function decidedBy(
+  session: Session<unknown>,
+  responses: readonly Response[],
+  decider: unknown,
+): Promise<Decided> {
+  const waiting = new Map((await waitingFor(session, decider)).map((call) => [approvalIdOf(call), call]))
   const decided: Decided = { decisions: {}, calls: [] }
   for (const response of responses) {
     const call = waiting.get(response.approvalId)

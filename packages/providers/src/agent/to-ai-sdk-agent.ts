@@ -9,13 +9,15 @@ import {
 } from '@allium/core'
 import { anyTools } from './any-tools.ts'
 import { askedOf, type StreamOptions } from './asked.ts'
-import { decidedBy } from './deciding.ts'
+import { decidedBy, waitingFor } from './deciding.ts'
 import { type TextPart, TextParts } from './text-parts.ts'
 import { checkUiOptions, type UiStreamOptions, uiChunks } from './ui-chunks.ts'
 
 export interface ToAiSdkAgentOptions {
   /** The conversation that is gone on with: that of the principal who asks. */
   session: Session<unknown>
+  /** Who answers approvals on this page, as the server has verified him; needed for `approvals.mayDecide`. @default the principal of the session */
+  decider?: unknown
 }
 
 /** An agent of the AI SDK, by shape: `Agent` of `ai` 6 and 7, for their functions to use. */
@@ -40,7 +42,7 @@ export interface AiSdkAgent {
  * @example
  * createAgentUIStreamResponse({ agent: toAiSdkAgent(agent, { session: agent.session({ id, principal }) }), uiMessages })
  */
-export function toAiSdkAgent(agent: Pick<Agent, 'name'>, { session }: ToAiSdkAgentOptions): AiSdkAgent {
+export function toAiSdkAgent(agent: Pick<Agent, 'name'>, { session, decider }: ToAiSdkAgentOptions): AiSdkAgent {
   return {
     version: 'agent-v1',
     id: agent.name,
@@ -52,21 +54,27 @@ export function toAiSdkAgent(agent: Pick<Agent, 'name'>, { session }: ToAiSdkAge
           'An agent of Allium answers the AI SDK by its stream. For a whole answer await session.run(input).',
         ),
       ),
-    stream: (options: StreamOptions) => stream(session, options) as Promise<never>,
+    stream: (options: StreamOptions) => stream(session, decider, options) as Promise<never>,
   }
 }
 
-async function stream(session: Session<unknown>, options: StreamOptions): Promise<object> {
+async function stream(session: Session<unknown>, decider: unknown, options: StreamOptions): Promise<object> {
   checkOptions(options)
   const asked = askedOf(options)
   await session.open()
   const how = { resets: 'refuse' as const, signal: options.abortSignal }
-  const decided = asked.input === undefined ? decidedBy(session, asked.responses) : undefined
-  const run = decided === undefined ? session.run(asked.input as Message, how) : session.resume(decided.decisions, how)
+  const decided = asked.input === undefined ? await decidedBy(session, asked.responses, decider) : undefined
+  const run =
+    decided === undefined
+      ? session.run(asked.input as Message, how)
+      : session.resume(decided.decisions, decider === undefined ? how : { ...how, decider })
   const events = run[Symbol.asyncIterator]()
   // What is refused is refused before a response begins.
-  const parts = toStream(partsOf(await events.next(), events, run, new TextParts(decided?.calls)), () =>
-    events.return?.(),
+  const parts = toStream(
+    partsOf(await events.next(), events, run, new TextParts(decided?.calls), (event) =>
+      shownTo(session, decider, event),
+    ),
+    () => events.return?.(),
   )
   return {
     stream: parts,
@@ -91,13 +99,21 @@ async function* partsOf(
   events: Events,
   run: AgentRun<unknown>,
   parts: TextParts,
+  shown: (event: StreamEvent) => Promise<StreamEvent>,
 ): AsyncGenerator<TextPart> {
   try {
-    for (let next = first; next.done !== true; next = await events.next()) yield* parts.of(next.value as StreamEvent)
+    for (let next = first; next.done !== true; next = await events.next())
+      yield* parts.of(await shown(next.value as StreamEvent))
     await run
   } catch (error) {
     if (!(error instanceof Error && error.name === 'AbortError')) yield { type: 'error', error }
   }
+}
+
+/** Of a turn that waits, the calls as the one who decides sees them. */
+async function shownTo(session: Session<unknown>, decider: unknown, event: StreamEvent): Promise<StreamEvent> {
+  if (event.type !== 'turn:end' || event.path !== undefined || event.pending === undefined) return event
+  return { ...event, pending: await waitingFor(session, decider) }
 }
 
 function toStream(parts: AsyncGenerator<TextPart>, leave: () => unknown): ReadableStream<TextPart> {
