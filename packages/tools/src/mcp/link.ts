@@ -14,8 +14,10 @@ export interface LinkSetup {
   readonly connectTimeout: number
   readonly logger: Logger
   readonly clock: Clock
-  /** Told of the server's tools: when it is reached, and when it says that they changed. */
-  onTools(tools: readonly Tool[]): void
+  /** Whose connection it is; undefined for the agent's own. */
+  owner(): unknown
+  /** Told of the server's tools: when it is reached, and when it says that they changed. Without it they are not listed. */
+  readonly onTools: ((tools: readonly Tool[]) => void) | undefined
 }
 
 /** Whose call it is, and until when. */
@@ -43,7 +45,7 @@ export class Link {
   static async to(setup: LinkSetup, signal: AbortSignal): Promise<Link> {
     const sdk = await loadSdk()
     const said: string[] = []
-    const route = routeTo(setup.server, sdk, setup.secrets, (line) => {
+    const route = await routeTo(setup.server, sdk, setup.secrets, setup.owner, (line) => {
       said.push(setup.secrets.hide(line))
       if (said.length > 5) said.shift()
       setup.logger.debug?.(`MCP server "${setup.name}": ${said.at(-1)}`)
@@ -53,7 +55,7 @@ export class Link {
       await link.#shake(signal)
     } catch (cause) {
       await link.close()
-      throw unreachable(setup, cause, said)
+      throw link.unauthorized(cause) ?? unreachable(setup, cause, said)
     }
     return link
   }
@@ -121,6 +123,18 @@ export class Link {
     return error instanceof this.#sdk.StreamableHTTPError && error.code !== -1 ? error.code : undefined
   }
 
+  /** Where the server wants an authorization that it did not get. */
+  unauthorized(error: unknown): AlliumError | undefined {
+    if (!(error instanceof this.#sdk.UnauthorizedError)) return undefined
+    const { name, secrets } = this.#setup
+    const message = `The MCP server "${name}" wants an authorization that it did not get: ${secrets.tell(error)}`
+    return new AlliumError('mcp.unauthorized', message, {
+      cause: secrets.cleaned(error),
+      expose: true,
+      details: { server: name },
+    })
+  }
+
   /** Closes the connection, and waits until a child is gone. */
   async close(): Promise<void> {
     this.open = false
@@ -131,10 +145,11 @@ export class Link {
   }
 
   async #shake(signal: AbortSignal): Promise<void> {
-    const { connectTimeout } = this.#setup
+    const { connectTimeout, onTools } = this.#setup
     await this.#client.connect(this.#route.transport, { timeout: connectTimeout, signal })
+    if (onTools === undefined) return
     this.#client.setNotificationHandler(this.#sdk.ToolListChangedNotificationSchema, () => this.#relist())
-    this.#setup.onTools(await this.#list())
+    onTools(await this.#list())
   }
 
   async #list(): Promise<Tool[]> {
@@ -172,7 +187,7 @@ export class Link {
     const { name, logger, secrets, onTools } = this.#setup
     try {
       const tools = await this.#list()
-      if (this.open) onTools(tools)
+      if (this.open) onTools?.(tools)
     } catch (error) {
       if (this.open)
         logger.warn(`The changed tools of the MCP server "${name}" cannot be listed: ${secrets.tell(error)}`)
