@@ -11,6 +11,7 @@ import {
 } from '@allium/core'
 import type { Tool } from '@modelcontextprotocol/sdk/types.js'
 import { Connection, type McpReconnectOptions } from './mcp/connection.ts'
+import { Dialogues } from './mcp/dialogues.ts'
 import type { LinkSetup } from './mcp/link.ts'
 import { PerPrincipal } from './mcp/per-principal.ts'
 import { Secrets } from './mcp/secrets.ts'
@@ -56,6 +57,11 @@ export interface McpLayerOptions {
   pin?: string | undefined
   /** What its tools do besides bringing in what may be anybody's, and sending their arguments to the server, for `guard.flow`. @default nothing */
   flow?: { private?: boolean; writes?: boolean } | undefined
+  /**
+   * Whether the server may ask something in the middle of a call, which then waits for `session.resume()` with the answers as `data`; `expiresIn` are
+   * the milliseconds until it is told that nobody answers. @default true, with 600_000
+   */
+  elicitation?: boolean | { expiresIn?: number | undefined } | undefined
   /** Milliseconds for one call. @default the agent's toolTimeout */
   timeout?: number | undefined
   /** Milliseconds for the handshake, and for each page of the list of tools. @default 30_000 */
@@ -96,6 +102,10 @@ const readOptions = layerOptions<EveryOption>('tools:mcp', {
   requireApproval: option.either(option.flag, option.list(option.text), option.fn),
   pin: option.text,
   flow: option.shape<{ private?: boolean; writes?: boolean }>({ private: option.flag, writes: option.flag }),
+  elicitation: option.either(
+    option.flag,
+    option.shape<{ expiresIn?: number }>({ expiresIn: option.number({ above: 0 }) }),
+  ),
   timeout: option.number({ above: 0 }),
   connectTimeout: option.number({ above: 0 }),
   reconnect: option.shape<McpReconnectOptions>({
@@ -119,11 +129,21 @@ const readOptions = layerOptions<EveryOption>('tools:mcp', {
 export function mcp(given: McpOptions): TypedMiddleware<{}> {
   const options = readOptions(given) as McpOptions
   const { name, as = `tools:mcp:${name}`, connectTimeout = 30_000, reconnect } = options
-  const { prefix = `${name}__`, include, exclude = [], requireApproval = false, timeout, pin, flow } = options
+  const {
+    prefix = `${name}__`,
+    include,
+    exclude = [],
+    requireApproval = false,
+    timeout,
+    pin,
+    flow,
+    elicitation = true,
+  } = options
   checkOptions(options, as)
   if (isHttp(options)) checkOwners(options, as)
   /** The names of its tools, for the tool hook; of all agents that have this layer. */
   const own = new Set<string>()
+  const declines = new Set<Dialogues['decline']>()
 
   return defineMiddleware({
     name: as,
@@ -133,7 +153,11 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
       const { logger, clock } = ctx
       const toolbox = new Toolbox({ name, prefix, include, exclude, requireApproval, timeout, pin, flow }, logger)
       const onTools = toolbox.update.bind(toolbox)
-      const setup = { name, secrets: new Secrets(options), connectTimeout, logger, clock }
+      const setup = { name, secrets: new Secrets(options), connectTimeout, logger, clock, asks: elicitation !== false }
+      const { expiresIn = 600_000 } = typeof elicitation === 'object' ? elicitation : {}
+      const dialogues = new Dialogues(name, expiresIn, clock)
+      const forget = dialogues.decline.bind(dialogues)
+      declines.add(forget)
       const users = isPerPrincipal(options) ? options : undefined
       const compare = users?.tools === undefined ? toolbox.compare.bind(toolbox) : undefined
       const calls = users
@@ -143,7 +167,7 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
         if (calls instanceof Connection) await calls.open()
         else if (users !== undefined) onTools(users.tools?.map(listed) ?? (await listing(setup, users)))
         await toolbox.checkPin()
-        for (const tool of toolbox.tools(calls)) {
+        for (const tool of toolbox.tools(calls, dialogues)) {
           try {
             ctx.registerTool(tool)
             own.add(tool.name)
@@ -153,10 +177,13 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
         }
         await next()
       } finally {
+        declines.delete(forget)
+        dialogues.close()
         await calls.close()
       }
     },
     async tool(ctx, next) {
+      if (ctx.approval !== undefined && 'deny' in ctx.approval) for (const decline of declines) decline(ctx)
       const result = await next()
       return own.has(ctx.tool.name) ? withStructured(result) : result
     },

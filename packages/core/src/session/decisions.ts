@@ -82,18 +82,19 @@ function waitingCall(session: SessionScope, waiting: ReadonlyMap<string, Waiting
 }
 
 function checkShape(callId: string, value: unknown): Decision {
-  const { approve, deny, args, token, ...rest } = (typeof value === 'object' && value !== null ? value : {}) as Record<
-    string,
-    unknown
-  >
+  const { approve, deny, args, data, token, ...rest } = (
+    typeof value === 'object' && value !== null ? value : {}
+  ) as Record<string, unknown>
   const said = [
     approve === true,
     typeof deny === 'string',
     typeof args === 'object' && args !== null && !Array.isArray(args),
   ]
   const given = [approve, deny, args].filter((one) => one !== undefined)
+  const answers =
+    data === undefined || (approve === true && typeof data === 'object' && data !== null && !Array.isArray(data))
   const known = Object.keys(rest).length === 0 && (token === undefined || typeof token === 'string')
-  if (known && given.length === 1 && said.filter(Boolean).length === 1) return cloneJson(value) as Decision
+  if (known && answers && given.length === 1 && said.filter(Boolean).length === 1) return cloneJson(value) as Decision
   throw fail('approval.invalid', `The decision for the call "${callId}" is not one. ${form}`)
 }
 

@@ -13,7 +13,12 @@ export type Sdk = Pick<typeof import('@modelcontextprotocol/sdk/client/index.js'
   > &
   Pick<
     typeof import('@modelcontextprotocol/sdk/types.js'),
-    'CallToolResultSchema' | 'ErrorCode' | 'ListToolsResultSchema' | 'McpError' | 'ToolListChangedNotificationSchema'
+    | 'CallToolResultSchema'
+    | 'ElicitRequestSchema'
+    | 'ErrorCode'
+    | 'ListToolsResultSchema'
+    | 'McpError'
+    | 'ToolListChangedNotificationSchema'
   > &
   Pick<typeof import('@modelcontextprotocol/sdk/validation/ajv'), 'AjvJsonSchemaValidator'>
 

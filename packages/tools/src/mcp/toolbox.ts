@@ -1,5 +1,6 @@
 import { type AnyTool, digestOf, type Logger, messageOf, type ToolExecution, toolResult } from '@allium/core'
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
+import type { Dialogues } from './dialogues.ts'
 import type { Caller } from './link.ts'
 import { contentOf } from './result.ts'
 import { withoutPatterns } from './schema.ts'
@@ -86,14 +87,14 @@ export class Toolbox {
   }
 
   /** Those that an agent can have: what it cannot take is left out, and told. */
-  tools(calls: Calls): AnyTool[] {
+  tools(calls: Calls, dialogues: Dialogues): AnyTool[] {
     const listed = [...(this.#first?.values() ?? [])]
     return listed.flatMap((tool) => {
       const name = this.#nameOf(tool)
       const same = listed.filter((other) => this.#nameOf(other) === name)
       if (same.length > 1) return this.leftOut(tool.name, `it is called "${name}" here, as ${list(names(same))} are`)
       try {
-        return [this.#toolFor(tool, calls)]
+        return [this.#toolFor(tool, calls, dialogues)]
       } catch (error) {
         return this.leftOut(tool.name, `its schema ${messageOf(error)}`)
       }
@@ -110,7 +111,7 @@ export class Toolbox {
     return toolName(this.#options.prefix, name)
   }
 
-  #toolFor(tool: Tool, calls: Calls): AnyTool {
+  #toolFor(tool: Tool, calls: Calls, dialogues: Dialogues): AnyTool {
     const { timeout, name: server } = this.#options
     const requireApproval = this.#approvalOf(tool.name)
     return {
@@ -120,10 +121,11 @@ export class Toolbox {
       flow: { ...this.#options.flow, untrusted: true, sends: true, changed: () => this.#isOther },
       ...(timeout !== undefined && { timeout }),
       ...(requireApproval !== undefined && { requireApproval }),
-      execute: async (args: Record<string, unknown>, { signal, principal }) => {
+      execute: async (args: Record<string, unknown>, ctx) => {
         if (!this.#now.has(tool.name))
           return failure(`The MCP server "${server}" no longer has the tool "${tool.name}".`)
-        const result = await calls.call(tool.name, args, { signal, principal })
+        const result = await dialogues.run(calls, tool.name, args, ctx)
+        if (result === undefined) return 'waits for a human'
         const problem = await mismatch(tool, result)
         if (problem !== undefined) return failure(`The result of "${tool.name}" does not fit its schema: ${problem}`)
         const { structuredContent, isError = false } = result

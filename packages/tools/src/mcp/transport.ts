@@ -4,6 +4,7 @@ import type { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdi
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { withAuthorization } from './authorization.ts'
 import { Callers } from './callers.ts'
+import type { Caller } from './link.ts'
 import type { Sdk } from './sdk.ts'
 import { type Secrets, variables } from './secrets.ts'
 import { isHttp, type McpHttpServer, type McpPrincipalServer, type McpServer, type McpStdioServer } from './server.ts'
@@ -13,8 +14,10 @@ export interface Route {
   readonly transport: StdioClientTransport | StreamableHTTPClientTransport
   /** The child's process id, once it runs. */
   readonly pid?: () => number | undefined
-  /** Sends a message in the name of a principal, whose headers it gets. */
-  readonly sendFor?: <T>(principal: unknown, send: () => T) => T
+  /** Sends a message of a caller's, whose headers it gets. */
+  readonly sendFor?: <T>(caller: Caller, send: () => T) => T
+  /** In whose call the server asks something, if that can be told. */
+  readonly asked?: (question: unknown) => Caller | undefined
   /** Tells the server that its session ends. */
   readonly farewell?: () => Promise<void>
 }
@@ -67,13 +70,13 @@ async function httpRoute(
   const callers = new Callers()
   const place = new URL(url)
   const withHeaders: typeof fetch = async (to, init) => {
-    const given = typeof headers === 'function' ? await headers(callers.of(init?.body) ?? owner()) : headers
+    const given = typeof headers === 'function' ? await headers(callers.of(init?.body)?.principal ?? owner()) : headers
     // Before they are set: what refuses one quotes it.
     secrets.add(Object.values(given))
     const all = new Headers(init?.headers)
     for (const [name, value] of Object.entries(given)) all.set(name, value)
     secrets.add([all.get('authorization') ?? ''])
-    return fetch(to, { ...init, headers: all })
+    return callers.listening(await fetch(to, { ...init, headers: all }), init?.body)
   }
   const provider = (typeof authProvider === 'function' ? await authProvider(owner()) : authProvider) as
     | OAuthClientProvider
@@ -83,10 +86,11 @@ async function httpRoute(
   const send: typeof fetch = (to, init) => (isMessage(init) ? asked(to, init) : fetch(to, init))
   const options = { fetch: send, ...(provider !== undefined && { authProvider: provider }) }
   const transport = new sdk.StreamableHTTPClientTransport(place, options)
-  if (typeof headers === 'function') callers.watch(transport)
+  callers.watch(transport)
   return {
     transport,
-    sendFor: (principal, send) => callers.sendFor(principal, send),
+    sendFor: (caller, send) => callers.sendFor(caller, send),
+    asked: (question) => callers.asked(question),
     farewell: () => transport.terminateSession(),
   }
 }
