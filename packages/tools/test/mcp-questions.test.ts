@@ -114,14 +114,6 @@ describe('a question of an MCP server', () => {
     expect(notes).toEqual(['trip begins', accepts[0], 'trip begins', ...accepts])
   })
 
-  it('is declined when the agent is disposed', async () => {
-    const { agentWith, notes } = await world()
-    const agent = agentWith([{ toolCalls: [call('book')] }])
-    await agent.session().run('Book')
-    await agent.dispose()
-    await vi.waitFor(() => expect(notes).toEqual(['book begins', 'How many to Oslo? decline']))
-  })
-
   it('is not put where elicitation is off', async () => {
     const { agentWith, notes } = await world()
     const session = agentWith([{ toolCalls: [call('book')] }, 'x'], { elicitation: false }).session()

@@ -34,7 +34,8 @@ export class Dialogues {
   /** Undefined: it waits for a human. */
   async run(calls: Calls, tool: string, args: Answers, ctx: ToolExecution): Promise<CallToolResult | undefined> {
     const asked = askedIn(ctx)
-    const given = asked && ctx.approval && 'approve' in ctx.approval ? (ctx.approval.data ?? {}) : undefined
+    const given =
+      asked && ctx.approval && 'approve' in ctx.approval ? withDefaults(asked.question, ctx.approval.data) : undefined
     if (asked === undefined || given === undefined) {
       this.decline(ctx)
       return this.#go(new Dialogue(calls, tool, args, ctx.principal), ctx, [])
@@ -62,7 +63,6 @@ export class Dialogues {
 
   close(): void {
     this.#ended.abort()
-    for (const { dialogue } of this.#open.values()) dialogue.decline()
     this.#open.clear()
   }
 
@@ -112,6 +112,15 @@ export class Dialogues {
 function askedIn({ asked }: Pick<ToolExecution, 'asked'>): Asked | undefined {
   if (asked === undefined || asked.by !== undefined) return undefined
   return typeof asked.request.ticket === 'string' ? (asked.request as Asked) : undefined
+}
+
+/** Answers that are left out are those that the server proposes. */
+function withDefaults({ schema }: Question, given: Answers = {}): Answers {
+  const fields = Object.entries((schema.properties ?? {}) as Record<string, { default?: unknown }>)
+  const proposed = fields
+    .filter(([, field]) => field.default !== undefined)
+    .map(([name, field]) => [name, field.default])
+  return { ...Object.fromEntries(proposed), ...given }
 }
 
 /** How answers break the schema of the question. One that cannot be read takes none. */

@@ -82,9 +82,9 @@ export async function oauthFixture() {
 }
 
 /** The provider of one user, in memory. */
-export function memoryProvider() {
+export function memoryProvider(own: Partial<OAuthClientProvider> & { client?: unknown } = {}) {
   const redirects: URL[] = []
-  let client: unknown
+  let client = own.client
   let tokens: OAuthTokens | undefined
   let verifier = ''
   const provider: OAuthClientProvider = {
@@ -98,6 +98,7 @@ export function memoryProvider() {
     saveCodeVerifier: (given) => void (verifier = given),
     codeVerifier: () => verifier,
     invalidateCredentials: (what) => void ((what === 'tokens' || what === 'all') && (tokens = undefined)),
+    ...own,
   }
   /** The user follows the link, and agrees; the app's callback gets the code. */
   const agree = async (serverUrl: string) => {
