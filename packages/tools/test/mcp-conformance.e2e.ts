@@ -14,20 +14,18 @@ const command = `${process.execPath} --conditions=@allium/source --import=${impo
 
 /** Scenarios of the suite that are not run, and why. */
 const leftOut: Record<string, string> = {
-  'auth/cross-app-access-complete-flow': 'LATER',
+  'auth/cross-app-access-complete-flow': 'the SDK 1.32 has no OAuthClientProvider for it',
 }
 
-async function run(...args: string[]): Promise<string> {
+/** What the suite says of a scenario. Its results are files in its working folder. */
+async function run(scenario: string): Promise<string> {
   const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'allium-mcp-')))
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }))
   const env = { ...process.env, NODE_OPTIONS: '', NO_COLOR: '1' }
-  try {
-    const { stdout, stderr } = await promisify(execFile)(node22, [suite, ...args], { cwd, env })
-    return stdout + stderr
-  } catch (error) {
-    const { stdout, stderr } = error as { stdout?: string; stderr?: string }
-    throw new Error(`${stdout}\n${stderr}`)
-  }
+  const args = [suite, 'client', '--command', command, '--scenario', scenario]
+  const ended = promisify(execFile)(node22, args, { cwd, env }).catch((error) => error)
+  const { stdout, stderr } = (await ended) as { stdout: string; stderr: string }
+  return stdout + stderr
 }
 
 const scenarios = existsSync(suite) ? await listed() : []
@@ -38,14 +36,12 @@ async function listed(): Promise<string[]> {
 }
 
 describe('the client scenarios of the conformance suite of MCP', () => {
-  test('are all run, but for those that are left out by name', () => {
-    expect(scenarios).toEqual(
-      expect.arrayContaining(['initialize', 'tools_call', 'sse-retry', ...Object.keys(leftOut)]),
-    )
+  test('are there, also those that are left out', () => {
+    const some = ['initialize', 'tools_call', 'sse-retry', 'elicitation-sep1034-client-defaults', 'auth/scope-step-up']
+    expect(scenarios).toEqual(expect.arrayContaining([...some, ...Object.keys(leftOut)]))
   })
 
   test.each(scenarios.filter((name) => leftOut[name] === undefined))('%s', { timeout: 60_000 }, async (scenario) => {
-    const said = await run('client', '--command', command, '--scenario', scenario)
-    expect(said).toMatch(/OVERALL: PASSED|0 failed/)
+    expect(await run(scenario)).toContain('OVERALL: PASSED')
   })
 })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
-import { auth, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js'
+import { auth, type OAuthClientProvider, type OAuthDiscoveryState } from '@modelcontextprotocol/sdk/client/auth.js'
 import { InvalidGrantError, InvalidTokenError } from '@modelcontextprotocol/sdk/server/auth/errors.js'
 import { requireBearerAuth } from '@modelcontextprotocol/sdk/server/auth/middleware/bearerAuth.js'
 import type { OAuthServerProvider } from '@modelcontextprotocol/sdk/server/auth/provider.js'
@@ -87,6 +87,7 @@ export function memoryProvider(own: Partial<OAuthClientProvider> & { client?: un
   let client = own.client
   let tokens: OAuthTokens | undefined
   let verifier = ''
+  let found: OAuthDiscoveryState | undefined
   const provider: OAuthClientProvider = {
     redirectUrl: 'http://127.0.0.1/callback',
     clientMetadata: { redirect_uris: ['http://127.0.0.1/callback'], token_endpoint_auth_method: 'none' },
@@ -97,6 +98,9 @@ export function memoryProvider(own: Partial<OAuthClientProvider> & { client?: un
     redirectToAuthorization: (url) => void redirects.push(url),
     saveCodeVerifier: (given) => void (verifier = given),
     codeVerifier: () => verifier,
+    // Without it the callback looks for the authorization server anew, where a server may not have said that it is.
+    saveDiscoveryState: (given) => void (found = given),
+    discoveryState: () => found,
     invalidateCredentials: (what) => void ((what === 'tokens' || what === 'all') && (tokens = undefined)),
     ...own,
   }
