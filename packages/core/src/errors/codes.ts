@@ -6,6 +6,7 @@ export const errorCodes = [
   'agent.too_deep',
   'approval.changed',
   'approval.expired',
+  'approval.forbidden',
   'approval.forged',
   'approval.invalid',
   'approval.unknown',

@@ -1,3 +1,4 @@
+import type { ApprovalRecord } from '../messages/approval-record.ts'
 import type { ProviderMetadata } from '../messages/message.ts'
 import type { ToolStatus } from '../messages/tool-status.ts'
 import type { Usage } from '../messages/usage.ts'
@@ -62,6 +63,8 @@ export interface ToolEnd extends InStep {
   /** What the model is sent, as text. */
   content: string
   isError: boolean
+  /** What a human has decided of the call. */
+  approval?: ApprovalRecord
 }
 /** A message that came while the turn ran stands in the history, before this step. */
 export interface SteerHeard extends InStep {

@@ -34,23 +34,23 @@ export class Dialogues {
   /** Undefined: it waits for a human. */
   async run(calls: Calls, tool: string, args: Answers, ctx: ToolExecution): Promise<CallToolResult | undefined> {
     const asked = askedIn(ctx)
-    const given =
-      asked && ctx.approval && 'approve' in ctx.approval ? withDefaults(asked.question, ctx.approval.data) : undefined
-    if (asked === undefined || given === undefined) {
+    if (asked === undefined || ctx.approval === undefined || !('approve' in ctx.approval)) {
       this.decline(ctx)
       return this.#go(new Dialogue(calls, tool, args, ctx.principal), ctx, [])
     }
+    const given = withDefaults(asked.question, ctx.approval.data)
     const problem = await misfit(asked.question.schema, given)
     const open = this.#open.get(asked.ticket)
     if (problem !== undefined) {
       ctx.suspend({ ...asked, problem, expiresIn: this.#left(open?.until) })
       return undefined
     }
-    const answered: Asked['answered'] = [...(asked.answered ?? []), [await digestOf(asked.question), given]]
+    const answers = given as Answers // it fits the schema
+    const answered: Asked['answered'] = [...(asked.answered ?? []), [await digestOf(asked.question), answers]]
     this.#open.delete(asked.ticket)
     if (open === undefined || open.dialogue.over)
       return this.#go(new Dialogue(calls, tool, args, ctx.principal), ctx, answered)
-    open.dialogue.answer(given)
+    open.dialogue.answer(answers)
     return this.#go(open.dialogue, ctx, answered)
   }
 
@@ -115,7 +115,8 @@ function askedIn({ asked }: Pick<ToolExecution, 'asked'>): Asked | undefined {
 }
 
 /** Answers that are left out are those that the server proposes. */
-function withDefaults({ schema }: Question, given: Answers = {}): Answers {
+function withDefaults({ schema }: Question, given: unknown = {}): unknown {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given
   const fields = Object.entries((schema.properties ?? {}) as Record<string, { default?: unknown }>)
   const proposed = fields
     .filter(([, field]) => field.default !== undefined)
@@ -124,7 +125,9 @@ function withDefaults({ schema }: Question, given: Answers = {}): Answers {
 }
 
 /** How answers break the schema of the question. One that cannot be read takes none. */
-async function misfit(schema: Question['schema'], answers: Answers): Promise<string | undefined> {
+async function misfit(schema: Question['schema'], answers: unknown): Promise<string | undefined> {
+  if (typeof answers !== 'object' || answers === null || Array.isArray(answers))
+    return 'The answers are no object: give them as data, { name: value }.'
   try {
     const { AjvJsonSchemaValidator } = await loadSdk()
     const { $schema: _, ...plain } = withoutPatterns(schema)
