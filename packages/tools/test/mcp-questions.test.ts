@@ -47,7 +47,7 @@ describe('a question of an MCP server', () => {
     const { agentWith, notes } = await world()
     const session = agentWith([{ toolCalls: [call('book')] }, 'Booked.']).session()
     await session.run('Book')
-    for (const wrong of [{}, { seats: 'two' }, { seats: 0 }, 'two', [2], null])
+    for (const wrong of ['two', [2], null, {}, { seats: 'two' }, { seats: 0 }])
       expect((await session.resume(decided(session, wrong))).status).toBe('suspended')
     expect(session.pending[0]?.request?.problem).toContain('seats')
     expect(notes).toEqual(['book begins'])

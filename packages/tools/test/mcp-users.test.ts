@@ -54,14 +54,14 @@ describe('tools.mcp with perPrincipal', () => {
     },
   )
 
-  it.each([1, 2, 3])(
+  it.each([1, 2])(
     'never sends the token of one over the connection of another: tenants × users × races, seed %i',
     async (seed) => {
       const { ask, tokensOf, agent, peak } = await world({ maxConnections: 4 })
       await agent.init()
       tokensOf.clear()
       const random = randomOf(seed)
-      const asked = Array.from({ length: 60 }, async () => {
+      const asked = Array.from({ length: 40 }, async () => {
         const user: User = { tenantId: `t${random(3)}`, userId: `u${random(3)}`, teamId: 'all', token: `#${random(2)}` }
         await new Promise((resolve) => setImmediate(resolve))
         expect((await ask(user))?.content).toBe(tokenOf(user))
