@@ -1,5 +1,6 @@
-import { Agent, memoryEventLog } from '@allium/core'
+import { Agent, memoryEventLog, memoryStore } from '@allium/core'
 import { budget, rateLimit } from '@allium/guard'
+import { persist } from '@allium/memory'
 import { manualClock } from '@allium/testing'
 import { expect, test } from 'vitest'
 import { agentOf, allOf, ask, asStream, eventsOf, gated, kept, listen, silent, textIn } from './kit.ts'
@@ -156,6 +157,16 @@ test('one idempotency key is one run, also for two who ask at once; with another
   expect(one).toEqual(two)
   const other = await ask(`${url}/sessions/a/runs`, { body: { input: 'Else' }, headers })
   expect([other.status, await other.json()]).toEqual([422, expect.objectContaining({ code: 'run.key_reused' })])
+})
+
+test('who asks again with the key of a run that has ended elsewhere reads all of its stream', async () => {
+  const [events, sessions] = [memoryEventLog(), memoryStore()]
+  const of = () => listen(agentOf(['Once.']).use(persist({ store: sessions })), { events, sessions })
+  const [here, there] = [await of(), await of()]
+  const asked = { body: { input: 'Hi' }, headers: { 'idempotency-key': 'k', ...asStream } }
+  const read = await allOf(await ask(`${here.url}/sessions/a/runs`, asked))
+  const again = await allOf(await ask(`${there.url}/sessions/a/runs`, asked))
+  expect([textIn(again), again]).toEqual(['Once.', read])
 })
 
 test('what a guard refuses has its status, in streams too', async () => {

@@ -33,12 +33,17 @@ export function responseRoutes(app: Hono<Env>, host: Host): void {
       const input = responseInput(body.input, previous !== undefined)
       const sessionId = body.store === false ? undefined : await sessionOf(host, asks, previous)
       const stream = body.stream === true
-      const asked = { input, sessionId, onDisconnect: 'abort', ...(stream && { resets: 'refuse' }) } as const
       const metadata = metadataOf(body)
       const responding: Responding = { model, sessionId, previous: previous ?? null, metadata, created: now() }
       const idOf = (turnId: string) =>
         sessionId === undefined ? `resp_${crypto.randomUUID()}` : responseId({ sessionId, turnId })
-      const pump = await host.runs.begin({ ...asks, ...asked })
+      const pump = await host.runs.begin({
+        ...asks,
+        sessionId,
+        input,
+        ...(stream && { resets: 'refuse' }),
+        onDisconnect: 'abort',
+      })
       if (stream)
         return streamOf(host, pump, { frames: (entries) => responseFrames(responding, entries, { now, idOf }) })
       const { status, text, turnId, usage, ...end } = await resultOf(pump, c.req.raw.signal)
