@@ -71,7 +71,8 @@ function several({ agents, ...options }: ServerOptions & { agents?: Readonly<Rec
   )
 }
 
-function appOf(host: Host): Hono<Env> {
+/** The router, for who wants to know its routes. */
+export function appOf(host: Host): Hono<Env> {
   const app = new Hono<Env>().basePath(host.options.base ?? '/')
   const { options, clock, metrics } = host
   const { origins = [], hosts, trustProxy = false } = options

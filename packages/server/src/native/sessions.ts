@@ -4,6 +4,7 @@ import type { Host } from '../host.ts'
 import { knowsOnly, readObject } from '../http/body.ts'
 import { fail } from '../http/problem.ts'
 import { type Env, keyOf, visit } from '../visit.ts'
+import { fieldsOf } from './bodies.ts'
 import { fork } from './fork.ts'
 import { isThere } from './is-there.ts'
 import { stop } from './runs.ts'
@@ -42,7 +43,7 @@ export function sessionRoutes(app: Hono<Env>, host: Host, at: string): void {
   app.post(`${at}/sessions/:id/fork`, async (c) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
     const body = await readObject(c.req.raw, host.maxBody)
-    knowsOnly(body, ['id', 'at'])
+    knowsOnly(body, fieldsOf('fork'))
     const { id = crypto.randomUUID(), at: turnId } = body
     if (typeof id !== 'string' || (turnId !== undefined && typeof turnId !== 'string'))
       throw fail('request.invalid', 'The fields `id` and `at` are texts: the id of the new session, and that of a run.')
