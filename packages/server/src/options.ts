@@ -37,6 +37,8 @@ export interface ServerOptions {
   uiStream?: 6 | 7 | undefined
   /** Serves clients of OpenAI's API, below `/v1`. @default false */
   openai?: boolean | undefined
+  /** Serves clients of AG-UI, at `/agui`. @default false */
+  agui?: boolean | undefined
   /** What happens to a run whose last reader has left. It goes on, for a reader who comes back, or is aborted. @default 'continue' */
   onDisconnect?: 'continue' | 'abort' | undefined
   /** Milliseconds that `'abort'` waits for a reader to come back. @default 0 */
@@ -71,6 +73,7 @@ const checks: Record<keyof ServerOptions, (value: unknown) => boolean> = {
   mayUse: isFunction,
   uiStream: (value) => value === 6 || value === 7,
   openai: (value) => typeof value === 'boolean',
+  agui: (value) => typeof value === 'boolean',
   onDisconnect: (value) => value === 'continue' || value === 'abort',
   abortAfter: isCount,
   headersAfter: isCount,

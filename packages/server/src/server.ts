@@ -2,6 +2,7 @@ import { AlliumError } from '@allium/core'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { routePath } from 'hono/route'
+import { aguiRoutes } from './agui/routes.ts'
 import { healthRoutes } from './health.ts'
 import { type Host, hostOf } from './host.ts'
 import { fault, refuseError } from './http/answer.ts'
@@ -102,6 +103,7 @@ export function appOf(host: Host): Hono<Env> {
     runRoutes(app, host, at)
     sessionRoutes(app, host, at)
     approvalRoutes(app, host, at)
+    if (options.agui === true) aguiRoutes(app, host, at)
     if (options.uiStream !== undefined) uiRoutes(app, host, at, options.uiStream)
   }
   if (options.openai === true) openaiRoutes(app, host)
