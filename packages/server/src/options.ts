@@ -39,6 +39,11 @@ export interface ServerOptions {
   openai?: boolean | undefined
   /** Serves clients of AG-UI, at `/agui`. @default false */
   agui?: boolean | undefined
+  /**
+   * Serves agents as tools of MCP, at `/mcp`; needs `@modelcontextprotocol/sdk`. With `elicitation` who has called the tool is
+   * asked about calls that wait, where their client can. Without `hosts` it serves loopback names alone. @default false
+   */
+  mcp?: boolean | { readonly elicitation?: boolean | undefined } | undefined
   /** What happens to a run whose last reader has left. It goes on, for a reader who comes back, or is aborted. @default 'continue' */
   onDisconnect?: 'continue' | 'abort' | undefined
   /** Milliseconds that `'abort'` waits for a reader to come back. @default 0 */
@@ -74,6 +79,7 @@ const checks: Record<keyof ServerOptions, (value: unknown) => boolean> = {
   uiStream: (value) => value === 6 || value === 7,
   openai: (value) => typeof value === 'boolean',
   agui: (value) => typeof value === 'boolean',
+  mcp: (value) => typeof value === 'boolean' || isObject(value),
   onDisconnect: (value) => value === 'continue' || value === 'abort',
   abortAfter: isCount,
   headersAfter: isCount,

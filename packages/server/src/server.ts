@@ -8,6 +8,7 @@ import { type Host, hostOf } from './host.ts'
 import { fault, refuseError } from './http/answer.ts'
 import { checkPlace } from './http/gate.ts'
 import { fail } from './http/problem.ts'
+import { mcpRoutes } from './mcp/routes.ts'
 import { approvalRoutes } from './native/approvals.ts'
 import { runRoutes } from './native/runs.ts'
 import { sessionRoutes } from './native/sessions.ts'
@@ -107,6 +108,8 @@ export function appOf(host: Host): Hono<Env> {
     if (options.uiStream !== undefined) uiRoutes(app, host, at, options.uiStream)
   }
   if (options.openai === true) openaiRoutes(app, host)
+  if (options.mcp !== undefined && options.mcp !== false)
+    mcpRoutes(app, host, options.mcp !== true && options.mcp.elicitation === true)
   app.notFound(() => {
     throw fail('route.not_found', 'There is no such path, or no such agent.')
   })
