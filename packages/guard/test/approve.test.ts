@@ -133,6 +133,18 @@ describe('guard.approve that remembers', () => {
     expect([asked, ran.length]).toEqual([2, 3])
   })
 
+  it('keeps who approved beside the result, and who did first where it is remembered', async () => {
+    const steps = [refund(), 'Refunded.', refund(), 'Again.']
+    const handler = () => ({ approve: true, by: { tenantId: 'acme', userId: 'bob', password: 'hidden' } }) as const
+    const { agent } = scene(steps, [approve({ remember: true, handler })], { tools: ['refund'] })
+    const session = agent.session({ principal: { tenantId: 'acme', userId: 'ann' } })
+    const by = { tenantId: 'acme', userId: 'bob' }
+    const at = expect.any(Number)
+    const kept = async () => (await session.run('go')).toolCalls.map(({ approval }) => approval)
+    expect(await kept()).toEqual([{ decision: 'approved', by, at }])
+    expect(await kept()).toEqual([{ decision: 'approved', by, at, remembered: true }])
+  })
+
   it('remembers no denial, nothing without being told to, and nothing of another session', async () => {
     const asks = async (remember: boolean, yes: boolean) => {
       let asked = 0

@@ -2,7 +2,7 @@ import { bindingOf } from '../rings/session/suspension.ts'
 import type { ToolCall, Waiting } from '../rings/tool/tool-call.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import { digestOf, sealOf } from '../seams/seal.ts'
-import { tenantOf } from '../seams/tenant.ts'
+import { identityOf, tenantOf } from '../seams/tenant.ts'
 import type { SuspendedCall } from '../state/snapshot.ts'
 
 /** Keeps what the turn needs to go on when a human has decided: what waits, and seals over what was asked. */
@@ -22,12 +22,13 @@ export async function suspend(turn: Turn): Promise<void> {
 }
 
 async function recordOf(call: ToolCall): Promise<SuspendedCall> {
-  const { turn, callId, name, asked, registered, sent, how } = call
+  const { turn, callId, name, registered, sent, how } = call
   const { setup } = turn.session.agent
   const { request = {}, args = sent.args, layer, inner }: Partial<Waiting> = how ?? {}
   const { expiresIn = setup.approvals.expiresIn, ...shown } = request
   const tenant = tenantOf(turn.session.principal)
-  const [sentDigest, digest] = [await digestOf(sentArgs(turn, callId) ?? asked.call.args), await digestOf(args)]
+  const asked = identityOf(turn.session.principal)
+  const [sentDigest, digest] = [await digestOf(sentArgs(turn, callId) ?? call.asked.call.args), await digestOf(args)]
   const record: Omit<SuspendedCall, 'token'> = {
     name,
     turnId: turn.turnId,
@@ -39,6 +40,7 @@ async function recordOf(call: ToolCall): Promise<SuspendedCall> {
     ...(setup.version !== undefined && { version: setup.version }),
     ...(layer !== undefined && { layer }),
     ...(tenant !== undefined && { tenant }),
+    ...(asked.userId !== undefined && { asked }),
     ...(expiresIn !== undefined && { expiresAt: setup.clock.now() + expiresIn }),
     ...(inner !== undefined && { inner, inside: await digestOf(inner) }),
   }

@@ -1,52 +1,70 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { describe } from '../errors/describe.ts'
+import type { ApprovalRecord } from '../messages/approval-record.ts'
 import { cloneJson } from '../messages/json.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import { bindingOf, pendingCalls } from '../rings/session/suspension.ts'
 import type { Resume } from '../rings/turn/turn-options.ts'
-import { digestOf, isSealOf, sameSeal } from '../seams/seal.ts'
+import { digestOf, isSealOf, sameSeal, sealOf } from '../seams/seal.ts'
 import { tenantOf } from '../seams/tenant.ts'
-import type { SuspendedCall } from '../state/snapshot.ts'
+import type { PendingCall, SuspendedCall } from '../state/snapshot.ts'
 import type { Decision } from '../tool/approval.ts'
 import { checkArgs, tellIssues } from '../tool/check-args.ts'
+import { checkRight, type Decider } from './deciders.ts'
 
 /**
  * Checks decisions against the calls that wait, all before any of them takes effect.
  *
- * @throws AlliumError `approval.unknown`, `approval.invalid`, `approval.used`, `approval.expired`, `approval.changed`, `approval.forged`
+ * @throws AlliumError `approval.unknown`, `approval.invalid`, `approval.used`, `approval.expired`, `approval.changed`, `approval.forged`, `approval.forbidden`
  */
-export async function checkDecisions(session: SessionScope, given: unknown): Promise<Resume> {
+export async function checkDecisions(session: SessionScope, given: unknown, decider: Decider): Promise<Resume> {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw fail('approval.invalid', `resume() takes decisions by call id, but ${describe(given)} was given. ${form}`)
   if (Object.keys(given).length === 0)
     throw fail('approval.invalid', `resume() got no decision. ${thoseThatWait(session)}`)
   const decisions = new Map<string, Decision>()
+  const records = new Map<string, Decided>()
   const waiting = waitingCalls(session)
   const decided = new Set<string>()
   for (const [callId, decision] of Object.entries(given as Record<string, unknown>)) {
-    const { outer, inside } = waitingCall(session, waiting, callId)
-    checkUnused(session, outer)
-    decisions.set(callId, checkShape(callId, decision))
-    await checkCall(session, callId, decisions.get(callId) as Decision, { outer, inside })
-    decided.add(outer)
+    const call = waitingCall(session, waiting, callId)
+    checkUnused(session, call.outer)
+    const checked = checkShape(callId, decision)
+    decisions.set(callId, checked)
+    await checkCall(session, callId, checked, call)
+    await checkRight(session, decider, call.pending, checked)
+    if (!call.inside) records.set(callId, await recordOf(session, decider, checked))
+    decided.add(call.outer)
   }
+  for (const outer of decided) checkUnused(session, outer)
   for (const outer of decided) use(session, outer)
-  return { suspension: session.suspension, decisions }
+  return { suspension: session.suspension, decisions, records, decider }
 }
+
+/** What is kept of a decision; of other arguments a digest, where a secret keeps it from being guessed. */
+async function recordOf({ agent }: SessionScope, { by }: Decider, decision: Decision): Promise<Decided> {
+  const { secret } = agent.setup.approvals
+  if ('deny' in decision) return { decision: 'denied', by }
+  if (!('args' in decision)) return { decision: 'approved', by }
+  return { decision: 'edited', by, ...(secret !== undefined && { digest: await sealOf(decision.args, secret) }) }
+}
+type Decided = Omit<ApprovalRecord, 'at'>
 
 /** A call that a decision may be for: one of this session, or one inside the sub-agent that such a call runs. */
 interface Waiting {
   outer: string
   inside: boolean
+  pending: PendingCall
 }
 
 /** By the ids that `session.pending` shows. An id may hold a "/" itself: only where a sub-agent waits does it lead inside. */
 function waitingCalls({ history, suspension }: SessionScope): Map<string, Waiting[]> {
   const waiting = new Map<string, Waiting[]>()
   for (const part of history.pending())
-    for (const { callId, path } of pendingCalls([part], suspension)) {
-      const one = { outer: part.callId, inside: path !== undefined }
+    for (const pending of pendingCalls([part], suspension)) {
+      const { callId, path } = pending
+      const one = { outer: part.callId, inside: path !== undefined, pending }
       const same = waiting.get(callId)
       if (same === undefined) waiting.set(callId, [one])
       else same.push(one)
@@ -82,10 +100,14 @@ function waitingCall(session: SessionScope, waiting: ReadonlyMap<string, Waiting
 }
 
 function checkShape(callId: string, value: unknown): Decision {
-  const { approve, deny, args, token, ...rest } = (typeof value === 'object' && value !== null ? value : {}) as Record<
-    string,
-    unknown
-  >
+  const {
+    approve,
+    deny,
+    args,
+    token,
+    data: _,
+    ...rest
+  } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>
   const said = [
     approve === true,
     typeof deny === 'string',

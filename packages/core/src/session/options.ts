@@ -48,6 +48,12 @@ export interface RunOptions<C = unknown, O extends OutputOption | undefined = un
   waitUntil?(completion: Promise<unknown>): void
 }
 
+/** What a run that resumes takes besides. */
+export interface ResumeOptions<C = unknown, O extends OutputOption | undefined = undefined> extends RunOptions<C, O> {
+  /** Who decides: a principal with a user, as your server has verified it. @default the principal of the session */
+  decider?: unknown
+}
+
 const ofSession: ReadonlySet<string> = new Set<keyof SessionOptions>([
   'id',
   'principal',
@@ -69,6 +75,7 @@ const ofRun: ReadonlySet<string> = new Set<keyof RunOptions>([
   'idempotencyKey',
   'waitUntil',
 ])
+const ofResume: ReadonlySet<string> = new Set([...ofRun, 'decider' satisfies keyof ResumeOptions])
 const ofSessionAlone = Object.fromEntries(
   ['id', 'principal', 'metadata', 'busy', 'session'].map((name) => [
     name,
@@ -84,6 +91,6 @@ export function checkSessionOptions(options: object): void {
   checkOptions(options, known, 'A session', 'run.options')
 }
 /** @throws AlliumError `run.options` */
-export function checkRunOptions(options: object): void {
-  checkOptions(options, ofRun, 'A run', 'run.options', ofSessionAlone)
+export function checkRunOptions(options: object, resumes = false): void {
+  checkOptions(options, resumes ? ofResume : ofRun, 'A run', 'run.options', ofSessionAlone)
 }

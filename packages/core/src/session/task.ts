@@ -13,8 +13,9 @@ import { Turn } from '../rings/turn/turn.ts'
 import type { Resume, RunEvents } from '../rings/turn/turn-options.ts'
 import { digestOf } from '../seams/seal.ts'
 import type { BeginningRun, StoredTurn } from '../seams/session-store.ts'
+import { deciderOf } from './deciders.ts'
 import { checkDecisions } from './decisions.ts'
-import type { RunOptions } from './options.ts'
+import type { ResumeOptions } from './options.ts'
 import { Relay } from './relay.ts'
 import type { SessionHost } from './session-host.ts'
 
@@ -23,7 +24,7 @@ export interface Task<C> {
   readonly input: Input
   /** Undefined for a run of its own. */
   readonly decisions: unknown
-  readonly options: RunOptions<C, OutputOption | undefined>
+  readonly options: ResumeOptions<C, OutputOption | undefined>
 }
 
 /** How the answer of a run gets into its form, if it has one. */
@@ -79,9 +80,12 @@ type Kept = NonNullable<Turn['options']['kept']>
 export async function prepare<C>(
   task: Task<C>,
   scope: SessionScope,
+  host: Pick<SessionHost, 'checkPrincipal'>,
   abort: (reason: unknown) => void,
 ): Promise<Prepared> {
   const { decisions, input } = task
+  const { decider: given } = task.options
+  const decider = () => deciderOf(scope, given === undefined ? undefined : host.checkPrincipal(given))
   if (decisions === undefined) toMessages(input)
   const { keepers = [] } = scope
   const kept = keepers.length === 0 ? undefined : await keptOf(task)
@@ -101,7 +105,7 @@ export async function prepare<C>(
       await giveBack(scope, begun + 1)
       return { stored }
     }
-    return { resume: decisions === undefined ? undefined : await checkDecisions(scope, decisions), kept }
+    return { resume: decisions === undefined ? undefined : await checkDecisions(scope, decisions, decider()), kept }
   } catch (error) {
     await giveBack(scope, begun)
     throw error

@@ -1,3 +1,4 @@
+import type { Identity } from '../messages/approval-record.ts'
 import type { Message } from '../messages/message.ts'
 
 /** What `ctx.suspend()` takes: anything that the human should see. */
@@ -44,6 +45,8 @@ export interface SuspendedCall {
   /** Digest of the tool's JSON Schema. */
   schema: string
   tenant?: string
+  /** Who ran the turn. */
+  asked?: Identity
   expiresAt?: number
   request?: SuspendRequest
   token: string

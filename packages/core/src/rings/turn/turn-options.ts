@@ -1,4 +1,5 @@
 import type { CustomEvent, StreamEvent } from '../../events/events.ts'
+import type { ApprovalRecord, Identity } from '../../messages/approval-record.ts'
 import type { Message } from '../../messages/message.ts'
 import type { KnownModel, ResponseFormat, Settings, ToolDef } from '../../model/model.ts'
 import type { ToolCall } from '../../model/response.ts'
@@ -10,6 +11,8 @@ import type { ToolResult } from '../../tool/tool-result.ts'
 /** A tool call of the turn and what it came to. */
 export interface ToolCallRecord extends Pick<ToolCall, 'callId' | 'name' | 'args'> {
   result: ToolResult
+  /** What a human has decided of it. */
+  approval?: ApprovalRecord
 }
 
 export type EndKind = 'aborted' | 'blocked' | 'failed'
@@ -26,6 +29,10 @@ export interface Resume {
   /** Absent where only the history of the session was restored. */
   readonly suspension: Suspension | undefined
   readonly decisions: ReadonlyMap<string, Decision>
+  /** What is kept of each, by the id of its call. */
+  readonly records: ReadonlyMap<string, Omit<ApprovalRecord, 'at'>>
+  /** Who has decided: for the calls of sub-agents, too. */
+  readonly decider: { readonly principal: unknown; readonly by: Identity }
 }
 
 export interface TurnOptions {
