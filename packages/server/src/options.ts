@@ -33,6 +33,13 @@ export interface ServerOptions {
   events?: EventLog | undefined
   /** Whether somebody may use an agent, where there are several. Anything but true, and a throw, is no. @default everybody may */
   mayUse?: ((principal: unknown, agent: string) => boolean | Promise<boolean>) | undefined
+  /**
+   * Whether somebody may read a session of another owner of their tenant: those routes take `?owner=`. It opens list, messages and usage,
+   * never what runs, decides or deletes. Anything but true, and a throw, is no. @default nobody but the owner
+   */
+  mayRead?:
+    | ((principal: unknown, of: { readonly owner: string; readonly sessionId: string }) => boolean | Promise<boolean>)
+    | undefined
   /** Serves pages of the AI SDK, at `/chat`: the version that they have. @default not at all */
   uiStream?: 6 | 7 | undefined
   /** Serves clients of OpenAI's API, below `/v1`. @default false */
@@ -76,6 +83,7 @@ const checks: Record<keyof ServerOptions, (value: unknown) => boolean> = {
   sessions: isObject,
   events: isObject,
   mayUse: isFunction,
+  mayRead: isFunction,
   uiStream: (value) => value === 6 || value === 7,
   openai: (value) => typeof value === 'boolean',
   agui: (value) => typeof value === 'boolean',

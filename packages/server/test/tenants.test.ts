@@ -98,3 +98,38 @@ test("whatever is asked by whomever, nobody sees what is another tenant's or own
   for (const route of ['messages', 'usage', 'fork', 'delete', 'stop', 'chatStop', 'decide'])
     expect([route, seen.has(`${route} false`)]).toEqual([route, true])
 }, 60_000)
+
+test('who may read another owner of their tenant sees list, messages and usage, without tokens, and does nothing there', async () => {
+  const refund = [{ text: 'I ask.', toolCalls: [{ name: 'wait' }] }]
+  const agent = agentOf(refund, { tools: [wait], approvals: { secret: 'a secret of the test' } })
+  const asked: unknown[] = []
+  const { url } = await listen(agent, {
+    mayRead: (principal, of) => {
+      asked.push(of)
+      return (principal as { userId: string }).userId === 'support'
+    },
+  })
+  await ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' } })
+  const read = async (path: string, as: string) => {
+    const response = await ask(`${url}${path}`, { as })
+    return [response.status, await response.text()] as const
+  }
+  const [status, messages] = await read('/sessions/a/messages?owner=ann', 'acme/support')
+  expect([status, messages]).toEqual([200, expect.stringContaining('I ask.')])
+  expect(messages).not.toContain('approval')
+  expect((await read('/sessions/a/usage?owner=ann', 'acme/support'))[0]).toBe(200)
+  expect((await read('/sessions?owner=ann', 'acme/support'))[1]).toContain('"id":"a"')
+  expect(asked[0]).toEqual({ owner: 'ann', sessionId: 'a' })
+  for (const as of ['acme/bob', 'umbrella/support']) {
+    expect((await read('/sessions/a/messages?owner=ann', as))[0]).toBe(404)
+    expect((await read('/sessions?owner=ann', as))[1]).toBe('{"sessions":[]}')
+  }
+  for (const [method, path] of [
+    ['POST', 'stop'],
+    ['GET', 'events'],
+    ['DELETE', ''],
+  ] as const) {
+    const response = await ask(`${url}/sessions/a/${path}?owner=ann`.replace('/?', '?'), { as: 'acme/support', method })
+    expect([path, response.status]).toEqual([path, path === 'events' ? 204 : 404])
+  }
+})

@@ -27,6 +27,12 @@ const lastEvent = {
   description: 'The last event that the reader has.',
   schema: { type: 'string' },
 }
+const owner = {
+  name: 'owner',
+  in: 'query',
+  description: 'Whose session it is, for whom `mayRead` lets read.',
+  schema: { type: 'string' },
+}
 const paged = [
   { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 } },
   { name: 'cursor', in: 'query', schema: { type: 'string' } },
@@ -66,12 +72,14 @@ const ofAgents: readonly Route[] = [
     path: '/sessions/{id}/messages',
     summary: 'The history as messages of a page',
     answers: { 200: 'Messages' },
+    parameters: [owner],
   },
   {
     method: 'get',
     path: '/sessions/{id}/usage',
     summary: 'What the session has used',
     answers: { 200: 'SessionUsage' },
+    parameters: [owner],
   },
   {
     method: 'post',
@@ -85,7 +93,7 @@ const ofAgents: readonly Route[] = [
     path: '/sessions',
     summary: 'The sessions of who asks',
     answers: { 200: 'Sessions' },
-    parameters: paged,
+    parameters: [...paged, owner],
   },
   { method: 'delete', path: '/sessions/{id}', summary: 'Deletes a session', answers: { 204: null } },
   {
