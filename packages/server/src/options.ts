@@ -1,4 +1,5 @@
 import {
+  type AgentStore,
   AlliumError,
   type Clock,
   type EventLog,
@@ -12,6 +13,8 @@ import {
 /** An agent as a server needs it. */
 export interface ServedAgent {
   readonly name: string
+  /** The store that it was made with, where it was. */
+  readonly store?: Pick<AgentStore, 'sessions' | 'events'> | undefined
   session(options?: { id?: string; principal?: never }): Session<unknown, unknown>
   use(layer: Middleware): unknown
   inspect(): { layers: readonly { name: string; order: { is?: readonly string[] } }[] }
@@ -26,10 +29,10 @@ export interface ServerOptions {
   principal(request: Request): unknown
   /**
    * Where sessions are kept: the store of the agent's `memory.persist`. An agent without such a layer gets one.
-   * @default one in this process
+   * @default those of the agent's `store`, else one in this process
    */
   sessions?: SessionStore | undefined
-  /** Where the events of runs are kept for their readers. @default in this process, until an hour after the run */
+  /** Where the events of runs are kept for their readers. @default those of the agent's `store`, else in this process, until an hour after the run */
   events?: EventLog | undefined
   /** Whether somebody may use an agent, where there are several. Anything but true, and a throw, is no. @default everybody may */
   mayUse?: ((principal: unknown, agent: string) => boolean | Promise<boolean>) | undefined

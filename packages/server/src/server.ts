@@ -8,6 +8,7 @@ import { type Host, hostOf } from './host.ts'
 import { fault, refuseError } from './http/answer.ts'
 import { checkPlace } from './http/gate.ts'
 import { fail } from './http/problem.ts'
+import { inTrace } from './http/trace.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { approvalRoutes } from './native/approvals.ts'
 import { runRoutes } from './native/runs.ts'
@@ -88,6 +89,7 @@ export function appOf(host: Host): Hono<Env> {
     c.header('x-content-type-options', 'nosniff')
     metrics.request(routePath(c, -1), c.res.status, (clock.monotonic() - began) / 1000)
   })
+  app.use('*', (c, next) => inTrace(c.req.raw, next))
   app.use('*', async (c, next) => {
     checkPlace(c.req.raw, { hosts, origins, trustProxy })
     await next()

@@ -221,3 +221,11 @@ test('headers go out after a while though nothing came, and signs of life from t
   end()
   for await (const _ of events);
 })
+
+test('an agent that was made with a store brings its sessions and events along', async () => {
+  const store = { sessions: memoryStore(), events: memoryEventLog() }
+  const { url } = await listen(Object.assign(kept(agentOf(['Hi.']), store.sessions).agent, { store }))
+  await ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' } })
+  const key = { tenant: 'acme', owner: 'ann', sessionId: 'a' }
+  expect([(await store.sessions.load(key))?.version, (await store.events.latest(key))?.ended]).toEqual([1, true])
+})
