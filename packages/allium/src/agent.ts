@@ -30,7 +30,7 @@ export interface AgentOptions<C extends Schema = undefined, P extends Schema = u
  */
 export class Agent<S = {}, C extends Schema = undefined, P extends Schema = undefined> extends CoreAgent<S, C, P> {
   /** As it was given: a server takes sessions and events from it. */
-  readonly store: AgentStore | undefined
+  readonly store?: AgentStore | undefined
 
   constructor({ store, ...options }: AgentOptions<C, P>) {
     super({
