@@ -9,7 +9,7 @@ const packs = {
   model: 8,
   observe: 15,
   prices: 2,
-  providers: 10,
+  providers: 20,
   resilience: 2,
   server: 14,
   'store-postgres': 14,

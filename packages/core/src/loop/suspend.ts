@@ -1,9 +1,11 @@
+import { cloneJson } from '../messages/json.ts'
 import { bindingOf } from '../rings/session/suspension.ts'
 import type { ToolCall, Waiting } from '../rings/tool/tool-call.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import { digestOf, sealOf } from '../seams/seal.ts'
 import { identityOf, tenantOf } from '../seams/tenant.ts'
 import type { SuspendedCall } from '../state/snapshot.ts'
+import { isClientTool } from '../tool/client-tool.ts'
 
 /** Keeps what the turn needs to go on when a human has decided: what waits, and seals over what was asked. */
 export async function suspend(turn: Turn): Promise<void> {
@@ -19,6 +21,8 @@ export async function suspend(turn: Turn): Promise<void> {
   const stepIndex = turn.stepIndex - 1
   session.suspension = { turnId, rootId, stepIndex, state: session.state.ofTurn(), calls }
   if (stopReason !== undefined) session.suspension.stopReason = stopReason
+  const { clientTools } = turn.options
+  if (clientTools !== undefined) session.suspension.clientTools = cloneJson(clientTools)
 }
 
 async function recordOf(call: ToolCall): Promise<SuspendedCall> {
@@ -39,6 +43,7 @@ async function recordOf(call: ToolCall): Promise<SuspendedCall> {
     request: shown,
     ...(setup.version !== undefined && { version: setup.version }),
     ...(layer !== undefined && { layer }),
+    ...(layer === undefined && isClientTool(registered?.tool) && { client: true as const }),
     ...(tenant !== undefined && { tenant }),
     ...(asked.userId !== undefined && { asked }),
     ...(expiresIn !== undefined && { expiresAt: setup.clock.now() + expiresIn }),

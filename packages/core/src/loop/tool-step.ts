@@ -154,7 +154,7 @@ function tellEnd(turn: Turn, { name, result, approval }: ToolCallRecord): void {
 function prepare(turn: Turn, asked: AskedCall, args: Record<string, unknown>): ToolCall | Promise<ToolCall> {
   const { agent } = turn.session
   const { call, problem } = asked
-  const registered = agent.tools.get(call.name)
+  const registered = turn.options.tools.get(call.name)
   const make = (invalid: SentArgs['invalid'], parsed?: unknown, cause?: unknown) =>
     new ToolCall(turn, toolRing, asked, { args, invalid, cause }, registered, parsed)
   const judged = (checked: CheckedArgs) =>
@@ -182,7 +182,7 @@ function cutShort(call: CallOfModel, { finishReason, toolCalls }: ModelResponse)
 }
 
 function noSuchTool(turn: Turn, name: string): string {
-  const names = turn.session.agent.tools.defs.map((def) => def.name)
+  const names = turn.options.tools.defs.map((def) => def.name)
   return `There is no tool "${name.slice(0, 100)}". ${names.length === 0 ? 'There are no tools.' : `The tools are: ${names.join(', ')}.`}`
 }
 

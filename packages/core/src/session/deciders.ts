@@ -42,6 +42,8 @@ export async function checkRight(
 ): Promise<void> {
   if (session.parent !== undefined) return
   if ('deny' in decision && owns(session, decider)) return
+  if ('result' in decision && !owns(session, decider)) throw forbidden(`does not run the call "${call.callId}"`)
+  if ('result' in decision) return
   const asWell = 'args' in decision ? [call, { ...call, args: decision.args }] : [call]
   for (const one of asWell)
     if (!(await allows(session, decider, one))) throw forbidden(`may not decide the call "${call.callId}"`)
@@ -60,7 +62,7 @@ export async function decidable(session: SessionScope, principal: unknown): Prom
 /** By the agent's rule, if it has one; else its owner alone decides. A rule that fails says no. */
 async function allows(session: SessionScope, decider: Decider, call: PendingCall): Promise<boolean> {
   const { approvals, logger } = session.agent.setup
-  if (approvals.mayDecide === undefined) return owns(session, decider)
+  if (approvals.mayDecide === undefined || call.client === true) return owns(session, decider)
   const { callId, name, args, request, path } = call
   const shown = freezeJson(cloneJson({ callId, name, args, request, path })) as DecidableCall
   const [outer] = callId.split('/', 1) as [string]

@@ -11,6 +11,7 @@ import { tenantOf } from '../seams/tenant.ts'
 import type { PendingCall, SuspendedCall } from '../state/snapshot.ts'
 import type { Decision } from '../tool/approval.ts'
 import { checkArgs, tellIssues } from '../tool/check-args.ts'
+import type { ToolRegistry } from '../tool/registry.ts'
 import { checkRight, type Decider } from './deciders.ts'
 
 /**
@@ -18,7 +19,12 @@ import { checkRight, type Decider } from './deciders.ts'
  *
  * @throws AlliumError `approval.unknown`, `approval.invalid`, `approval.used`, `approval.expired`, `approval.changed`, `approval.forged`, `approval.forbidden`
  */
-export async function checkDecisions(session: SessionScope, given: unknown, decider: Decider): Promise<Resume> {
+export async function checkDecisions(
+  session: SessionScope,
+  given: unknown,
+  decider: Decider,
+  tools: ToolRegistry,
+): Promise<Resume> {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw fail('approval.invalid', `resume() takes decisions by call id, but ${describe(given)} was given. ${form}`)
   if (Object.keys(given).length === 0)
@@ -32,9 +38,9 @@ export async function checkDecisions(session: SessionScope, given: unknown, deci
     checkUnused(session, call.outer)
     const checked = checkShape(callId, decision)
     decisions.set(callId, checked)
-    await checkCall(session, callId, checked, call)
+    await checkCall(session, callId, checked, { ...call, tools })
     await checkRight(session, decider, call.pending, checked)
-    if (!call.inside) records.set(callId, await recordOf(session, decider, checked))
+    if (!call.inside && !('result' in checked)) records.set(callId, await recordOf(session, decider, checked))
     decided.add(call.outer)
   }
   for (const outer of decided) checkUnused(session, outer)
@@ -104,6 +110,8 @@ function checkShape(callId: string, value: unknown): Decision {
     approve,
     deny,
     args,
+    result,
+    isError,
     token,
     data: _,
     ...rest
@@ -112,9 +120,13 @@ function checkShape(callId: string, value: unknown): Decision {
     approve === true,
     typeof deny === 'string',
     typeof args === 'object' && args !== null && !Array.isArray(args),
+    result !== undefined && (isError === undefined || typeof isError === 'boolean'),
   ]
-  const given = [approve, deny, args].filter((one) => one !== undefined)
-  const known = Object.keys(rest).length === 0 && (token === undefined || typeof token === 'string')
+  const given = [approve, deny, args, result].filter((one) => one !== undefined)
+  const known =
+    Object.keys(rest).length === 0 &&
+    (isError === undefined || result !== undefined) &&
+    (token === undefined || typeof token === 'string')
   if (known && given.length === 1 && said.filter(Boolean).length === 1) return cloneJson(value) as Decision
   throw fail('approval.invalid', `The decision for the call "${callId}" is not one. ${form}`)
 }
@@ -124,7 +136,7 @@ async function checkCall(
   session: SessionScope,
   callId: string,
   given: Decision,
-  { outer, inside }: Waiting,
+  { outer, inside, tools }: Waiting & { tools: ToolRegistry },
 ): Promise<void> {
   const record = session.suspension?.calls[outer]
   const { secret } = session.agent.setup.approvals
@@ -134,6 +146,7 @@ async function checkCall(
       `The call "${callId}" was suspended for another tenant. Resume it in a session of that one.`,
     )
   if ('deny' in given && !inside) return
+  if (!inside) checkWho(callId, record, given)
   if (record === undefined && secret !== undefined)
     throw fail(
       'approval.forged',
@@ -141,7 +154,19 @@ async function checkCall(
     )
   const token = inside ? given.token?.split('.', 1)[0] : given.token
   if (record !== undefined) await checkRecord(session, outer, record, token, 'deny' in given)
-  await checkTool(session, outer, record, inside ? { approve: true } : given)
+  await checkTool(session, outer, record, { decision: inside ? { approve: true } : given, tools })
+}
+
+/** Who runs a call gives its result, and nobody else does. */
+function checkWho(callId: string, record: SuspendedCall | undefined, decision: Decision): void {
+  const client = record?.client === true
+  if (client === 'result' in decision) return
+  throw fail(
+    'approval.invalid',
+    client
+      ? `The call "${callId}" is the client's to run: resume it with { result }, or { deny: "why" }.`
+      : `The call "${callId}" waits for a decision, and is not the client's to run. ${form}`,
+  )
 }
 
 async function checkRecord(
@@ -184,10 +209,10 @@ async function checkTool(
   { agent }: SessionScope,
   callId: string,
   record: SuspendedCall | undefined,
-  decision: Decision,
+  { decision, tools }: { decision: Decision; tools: ToolRegistry },
 ): Promise<void> {
   if (record !== undefined) {
-    const registered = agent.tools.get(record.name)
+    const registered = tools.get(record.name)
     if (record.schema !== (await digestOf(registered?.def.jsonSchema)))
       throw fail(
         'approval.changed',

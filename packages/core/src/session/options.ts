@@ -1,6 +1,6 @@
 import { checkOptions } from '../errors/known-options.ts'
 import type { Usable } from '../middleware/middleware.ts'
-import type { ModelRef, Settings } from '../model/model.ts'
+import type { ModelRef, Settings, ToolDef } from '../model/model.ts'
 import type { OutputOption } from '../output/output.ts'
 import type { ToolExecution } from '../tool/tool.ts'
 
@@ -36,6 +36,11 @@ export interface RunOptions<C = unknown, O extends OutputOption | undefined = un
   output?: O | undefined
   maxSteps?: number | undefined
   /**
+   * Tools that whoever began the run executes: such a call passes the layers, then waits, and goes on with
+   * `resume({ [callId]: { result } })`. @default those of the run that it resumes
+   */
+  clientTools?: readonly ToolDef[] | undefined
+  /**
    * Whether another attempt of a model call may take back, with `model:reset`, chunks that have reached the reader. With
    * `refuse` its next() rejects with `stream.reset`. @default 'allow'
    */
@@ -70,6 +75,7 @@ const ofRun: ReadonlySet<string> = new Set<keyof RunOptions>([
   'use',
   'output',
   'maxSteps',
+  'clientTools',
   'resets',
   'readerSilence',
   'idempotencyKey',

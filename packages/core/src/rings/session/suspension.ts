@@ -21,13 +21,14 @@ export function pendingCalls(
   open = true,
 ): PendingCall[] {
   return calls.flatMap(({ callId, name, args }): PendingCall[] => {
-    const { inner, request, expiresAt, token, ran = args } = suspension?.calls[callId] ?? {}
+    const { inner, request, expiresAt, token, client, ran = args } = suspension?.calls[callId] ?? {}
     if (inner !== undefined) return innerPending({ callId, token, refused: refusedOf(request) }, inner, open)
     return [
       {
         callId,
         name,
         args: cloneJson(open ? ran : args),
+        ...(client === true && { client }),
         ...(request !== undefined && { request }),
         ...(expiresAt !== undefined && { expiresAt }),
         ...(token !== undefined && open && { token }),

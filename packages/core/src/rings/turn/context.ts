@@ -103,7 +103,7 @@ export interface TurnPlan {
   /** The id of the model. */
   readonly model: string
   readonly settings: Readonly<Settings>
-  /** The agent's tools. */
+  /** The agent's tools, and those that the client runs. */
   readonly tools: readonly ToolDef[]
   /** The tool that the model answers with, where the run's `output` is got that way. */
   readonly answerTool: string | undefined
@@ -202,8 +202,7 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   }
   get plan(): TurnPlan {
     const { view, options } = this.$turn
-    const { model, settings, format } = options
-    const { tools } = this.$agent
+    const { model, settings, format, tools } = options
     const flowOf = (tool: string) => tools.flowOf(tool)
     const runsAtProvider = (tool: string) => isRunByProvider(tools.get(tool)?.tool)
     const answerTool = format?.tool?.name

@@ -6,6 +6,7 @@ import type { ToolCall } from '../../model/response.ts'
 import type { Onion } from '../../onion/hook.ts'
 import type { Suspension } from '../../state/snapshot.ts'
 import type { Decision } from '../../tool/approval.ts'
+import type { ToolRegistry } from '../../tool/registry.ts'
 import type { ToolResult } from '../../tool/tool-result.ts'
 
 /** A tool call of the turn and what it came to. */
@@ -41,6 +42,9 @@ export interface TurnOptions {
   context: unknown
   model: KnownModel
   settings: Readonly<Settings>
+  /** Those of the agent, and those that the client runs. */
+  tools: ToolRegistry
+  clientTools: readonly ToolDef[] | undefined
   maxSteps: number
   onion: Onion
   events: RunEvents
