@@ -35,6 +35,7 @@ export default [
     gzip: true,
     modifyEsbuildConfig: withoutDependencies,
   })),
+  { name: '@allium/server/client', path: 'packages/server/dist/client.js', limit: '5 KB', gzip: true },
 ]
 
 function withoutDependencies(config) {
