@@ -152,6 +152,8 @@ export class ToolAttempt extends TurnAttempt implements ToolContext {
     this.$change({ approved: true })
     if (who === undefined) return
     const { by, edited, remembered } = who
+    // In another attempt of the call what is remembered is its own.
+    if (remembered === true && this.$call.decided !== undefined) return
     this.$call.decided = {
       decision: edited === true ? 'edited' : 'approved',
       ...(by !== undefined && { by: identityOf(by) }),
