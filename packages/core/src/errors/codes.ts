@@ -43,6 +43,7 @@ export const errorCodes = [
   'mcp.lost',
   'mcp.not_installed',
   'mcp.refused',
+  'mcp.unauthorized',
   'mcp.unreachable',
   'message.invalid',
   'model.failed',
