@@ -11,7 +11,7 @@ const packs = {
   prices: 2,
   providers: 20,
   resilience: 2,
-  server: 14,
+  server: 24,
   'store-postgres': 14,
   'store-redis': 6,
   'store-sql': 7,

@@ -2,20 +2,16 @@ import { AlliumError } from '@allium/core'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { routePath } from 'hono/route'
-import { aguiRoutes } from './agui/routes.ts'
 import { healthRoutes } from './health.ts'
 import { type Host, hostOf } from './host.ts'
 import { fault, refuseError } from './http/answer.ts'
 import { checkPlace } from './http/gate.ts'
 import { fail } from './http/problem.ts'
 import { inTrace } from './http/trace.ts'
-import { mcpRoutes } from './mcp/routes.ts'
 import { approvalRoutes } from './native/approvals.ts'
 import { runRoutes } from './native/runs.ts'
 import { sessionRoutes } from './native/sessions.ts'
-import { openaiRoutes } from './openai/routes.ts'
 import { checkServerOptions, type ServedAgent, type ServerOptions } from './options.ts'
-import { uiRoutes } from './ui/routes.ts'
 import { type Env, mayUse, principalOf } from './visit.ts'
 
 /** A server without a socket: a handler of requests as the web has them. */
@@ -53,9 +49,10 @@ export function server(
   checkServerOptions(options)
   const host = hostOf(agents, options)
   const app = appOf(host)
+  app.catch(() => {})
   return {
     // What is no Error passes by hono's own handler.
-    fetch: async (request) => Promise.resolve(app.fetch(request)).catch((error) => fault(error, host)),
+    fetch: async (request) => app.then((ready) => ready.fetch(request)).catch((error) => fault(error, host)),
     hosts: options.hosts,
     drain: ({ timeout = 30_000 } = {}) => host.runs.drain(timeout),
   }
@@ -74,8 +71,9 @@ function several({ agents, ...options }: ServerOptions & { agents?: Readonly<Rec
   )
 }
 
-/** The router, for who wants to know its routes. */
-export function appOf(host: Host): Hono<Env> {
+/** The router. The code of a protocol is loaded where its option is on. */
+export async function appOf(host: Host): Promise<Hono<Env>> {
+  const protocols = await protocolsOf(host)
   const app = new Hono<Env>().basePath(host.options.base ?? '/')
   const { options, clock, metrics } = host
   const { origins = [], hosts, trustProxy = false } = options
@@ -106,17 +104,42 @@ export function appOf(host: Host): Hono<Env> {
     runRoutes(app, host, at)
     sessionRoutes(app, host, at)
     approvalRoutes(app, host, at)
-    if (options.agui === true) aguiRoutes(app, host, at)
-    if (options.uiStream !== undefined) uiRoutes(app, host, at, options.uiStream)
+    for (const { everywhere } of protocols) everywhere?.(app, at)
   }
-  if (options.openai === true) openaiRoutes(app, host)
-  if (options.mcp !== undefined && options.mcp !== false)
-    mcpRoutes(app, host, options.mcp !== true && options.mcp.elicitation === true)
+  for (const { once } of protocols) once?.(app)
   app.notFound(() => {
     throw fail('route.not_found', 'There is no such path, or no such agent.')
   })
   app.onError((error, c) => refuseError(c, error, host))
   return app
+}
+
+/** Adds the routes of a protocol: for each agent, or for all of them. */
+interface ProtocolRoutes {
+  everywhere?(app: Hono<Env>, at: string): void
+  once?(app: Hono<Env>): void
+}
+
+async function protocolsOf(host: Host): Promise<ProtocolRoutes[]> {
+  const { uiStream, openai, agui, mcp } = host.options
+  const all: ProtocolRoutes[] = []
+  if (uiStream !== undefined) {
+    const { uiRoutes } = await import('./ui/routes.ts')
+    all.push({ everywhere: (app, at) => uiRoutes(app, host, at, uiStream) })
+  }
+  if (agui === true) {
+    const { aguiRoutes } = await import('./agui/routes.ts')
+    all.push({ everywhere: (app, at) => aguiRoutes(app, host, at) })
+  }
+  if (openai === true) {
+    const { openaiRoutes } = await import('./openai/routes.ts')
+    all.push({ once: (app) => openaiRoutes(app, host) })
+  }
+  if (mcp !== undefined && mcp !== false) {
+    const { mcpRoutes } = await import('./mcp/routes.ts')
+    all.push({ once: (app) => mcpRoutes(app, host, mcp !== true && mcp.elicitation === true) })
+  }
+  return all
 }
 
 const exposeHeaders = ['x-request-id', 'retry-after']

@@ -25,7 +25,7 @@ test('each native route of the router is in the document, and none besides', asy
   const { paths } = await documentOf(url)
   const told = Object.entries(paths).flatMap(([path, methods]) => Object.keys(methods).map((one) => `${one} ${path}`))
   const agent = agentOf([])
-  const { routes } = appOf(hostOf(new Map([[agent.name, agent]]), { principal }))
+  const { routes } = await appOf(hostOf(new Map([[agent.name, agent]]), { principal }))
   const there = routes
     .filter(({ method, path }) => method !== 'ALL' && !['/metrics', '/openapi.json'].includes(path))
     .map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, '{$1}')}`)
