@@ -9,7 +9,7 @@ const packs = {
   model: 8,
   observe: 15,
   prices: 2,
-  providers: 10,
+  providers: 20,
   resilience: 2,
   server: 14,
   'store-postgres': 14,
@@ -35,6 +35,7 @@ export default [
     gzip: true,
     modifyEsbuildConfig: withoutDependencies,
   })),
+  { name: '@allium/server/client', path: 'packages/server/dist/client.js', limit: '5 KB', gzip: true },
 ]
 
 function withoutDependencies(config) {

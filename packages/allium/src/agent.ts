@@ -29,6 +29,9 @@ export interface AgentOptions<C extends Schema = undefined, P extends Schema = u
  * const { text } = await agent.run('Hello')
  */
 export class Agent<S = {}, C extends Schema = undefined, P extends Schema = undefined> extends CoreAgent<S, C, P> {
+  /** As it was given: a server takes sessions and events from it. */
+  readonly store?: AgentStore | undefined
+
   constructor({ store, ...options }: AgentOptions<C, P>) {
     super({
       ...options,
@@ -36,6 +39,7 @@ export class Agent<S = {}, C extends Schema = undefined, P extends Schema = unde
       adaptModel: options.adaptModel ?? adaptAiSdk,
       validate: options.validate ?? ajvValidate(),
     })
+    this.store = store
     if (store !== undefined) this.use(storeLayers(store))
   }
 }

@@ -9,16 +9,22 @@ export * as model from '@allium/model'
 export * as observe from '@allium/observe'
 // Models
 export {
+  type AiSdkAgent,
+  type AiSdkMiddleware,
   type AiSdkModel,
   type AiSdkProvider,
   adaptAiSdk,
   createResolver,
+  type FromAiSdkMiddlewareOptions,
   type FromAiSdkOptions,
   fromAiSdk,
+  fromAiSdkMiddleware,
   type ModelFactory,
   ollamaUrl,
   type ProviderEntry,
   type ResolverOptions,
+  type ToAiSdkAgentOptions,
+  toAiSdkAgent,
 } from '@allium/providers'
 export * as tools from '@allium/tools'
 // By its name: tsup writes no right types for a namespace of its own files.

@@ -54,6 +54,8 @@ export function shadow<M extends Combinable>(layer: M, { record }: ShadowOptions
     'shadow',
     layer,
     (place) => (ctx, next) => {
+      // It stands in no input's way: what comes while the turn runs may pass it by.
+      if (place.scope === 'turn') ctx.onInput?.(() => {})
       const beside = begin(place, ctx)
       const real = next()
       beside?.follow(real)

@@ -39,7 +39,9 @@ describe('a reader who comes late', () => {
   it('takes four times as long for four times as many events', async () => {
     await cpuFor(50_000)
     const ratios: number[] = []
-    for (let i = 0; i < 3; i++) ratios.push((await cpuFor(200_000)) / (await cpuFor(50_000)))
+    // What else runs on the machine can only lengthen the one or the other: the best of some counts.
+    while (ratios.length < 8 && !ratios.some((ratio) => ratio < 8))
+      ratios.push((await cpuFor(200_000)) / (await cpuFor(50_000)))
     expect(Math.min(...ratios)).toBeLessThan(8)
   })
 

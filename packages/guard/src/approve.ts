@@ -1,6 +1,8 @@
 import {
   type Approval,
   defineMiddleware,
+  type Identity,
+  identityOf,
   layerOptions,
   option,
   type ToolContext,
@@ -18,13 +20,16 @@ export interface ApprovalRequest {
   readonly reason: string
 }
 
+/** What a handler says: whether, and who said so. */
+export type HandlerDecision = boolean | (Approval & { by?: Identity | undefined })
+
 export interface ApproveOptions<Name extends string = string> {
   /** The tools that need an approval, by name; `*` stands for any text. @default all */
   tools?: readonly string[] | undefined
   /** Of those, the calls that need one. @default all */
   when?(ctx: ToolContext): boolean | Promise<boolean>
-  /** Decides in this process; `true` approves, `false` denies. Without one the run is suspended, for `session.resume()`. What it throws denies. */
-  handler?(request: ApprovalRequest, ctx: ToolContext): Approval | boolean | Promise<Approval | boolean>
+  /** Decides in this process; `true` approves, `false` denies. It may say who decided, `by`; else the session's principal did. Without one the run is suspended, for `session.resume()`. What it throws denies. */
+  handler?(request: ApprovalRequest, ctx: ToolContext): HandlerDecision | Promise<HandlerDecision>
   /** Why a human is asked. @default names the tool */
   reason?: string | ((ctx: ToolContext) => string)
   /** Whether the same tool with the same arguments is approved for the rest of the session. What is kept of it is signed with the agent's `approvals.secret`, where there is one. @default false */
@@ -79,21 +84,38 @@ export function approve<Name extends string = 'guard:approve'>(
     state: { [key]: { default: [], reducer: (known, more) => [...known, ...more] } },
     async tool(ctx, next) {
       if (!namesTool(tools, ctx.tool.name) || !(await when(ctx))) return next()
-      const print = remember ? await ctx.seal([as, ctx.tool.name, ctx.args]) : ''
-      if (remember && ctx.state[key]?.includes(print)) return pass(ctx, next)
+      const known = remember ? await remembered(ctx) : undefined
+      if (known !== undefined) return pass(ctx, next, { ...known, remembered: true })
+      const asked = ctx.approval === undefined
       const decision = ctx.approval ?? (await decide(ctx))
       if (decision === undefined)
         return ctx.suspend({ reason: why(ctx), ...(expiresIn !== undefined && { expiresIn }) })
       if ('deny' in decision) return ctx.deny(decision.deny)
+      const by = ('by' in decision ? decision.by : undefined) ?? identityOf(ctx.principal)
       if ('args' in decision) ctx.modifyArgs(() => decision.args)
-      else if (remember) ctx.state[key] = [print]
-      return pass(ctx, next)
+      else if (remember) ctx.state[key] = [await print(ctx, asked ? by : ctx.decidedBy)]
+      return pass(ctx, next, asked ? { by, edited: 'args' in decision } : undefined)
     },
   })
   return withState<Record<`${Name}:remembered`, string[]>>(layer)
 
+  /** What is kept of an approval: a seal over the call and who gave it, and who that was. */
+  async function print(ctx: ToolContext, by: Identity | undefined): Promise<string> {
+    const who = by === undefined || Object.keys(by).length === 0 ? [] : [by]
+    return [await ctx.seal([as, ctx.tool.name, ctx.args, ...who]), ...who.map((one) => JSON.stringify(one))].join(' ')
+  }
+
+  /** Who approved the same call before, if anybody did. */
+  async function remembered(ctx: ToolContext): Promise<{ by?: Identity } | undefined> {
+    for (const kept of (ctx.state[key] ?? []) as readonly string[]) {
+      const by = identityIn(kept)
+      if ((await print(ctx, by)) === kept) return by === undefined ? {} : { by }
+    }
+    return undefined
+  }
+
   /** Undefined: nobody decides here. */
-  async function decide(ctx: ToolContext): Promise<Approval | undefined> {
+  async function decide(ctx: ToolContext): Promise<Exclude<HandlerDecision, boolean> | undefined> {
     if (handler === undefined) return undefined
     const { callId, tool, args } = ctx
     const request = {
@@ -121,19 +143,29 @@ export function approve<Name extends string = 'guard:approve'>(
  * What a handler said. Undefined says nothing, as if there were no handler.
  * @throws TypeError for what is no decision: `{ approve: false }` is none to approve
  */
-function decisionOf(said: unknown, tool: string): Approval | undefined {
+function decisionOf(said: unknown, tool: string): Exclude<HandlerDecision, boolean> | undefined {
   if (said === undefined) return undefined
   if (typeof said === 'boolean') return said ? { approve: true } : { deny: `A human denied "${tool}".` }
-  const { approve, deny, args } = (said ?? {}) as { approve?: unknown; deny?: unknown; args?: unknown }
+  const { approve, deny, args, by: who } = (said ?? {}) as Record<string, unknown>
+  const by = who === undefined ? {} : { by: identityOf(who) }
   if (deny !== undefined || approve === false)
-    return { deny: typeof deny === 'string' ? deny : `A human denied "${tool}".` }
+    return { deny: typeof deny === 'string' ? deny : `A human denied "${tool}".`, ...by }
   if (typeof args === 'object' && args !== null && !Array.isArray(args))
-    return { args: args as Record<string, unknown> }
-  if (approve === true && args === undefined) return { approve: true }
+    return { args: args as Record<string, unknown>, ...by }
+  if (approve === true && args === undefined) return { approve: true, ...by }
   throw new TypeError('The handler gave no decision: true, false, { approve: true }, { deny } or { args }.')
 }
 
-function pass<R>(ctx: ToolContext, next: () => Promise<R>): Promise<R> {
-  ctx.approve()
+function identityIn(kept: string): Identity | undefined {
+  const at = kept.indexOf(' ')
+  try {
+    return at < 0 ? undefined : identityOf(JSON.parse(kept.slice(at + 1)))
+  } catch {
+    return undefined
+  }
+}
+
+function pass<R>(ctx: ToolContext, next: () => Promise<R>, who?: Parameters<ToolContext['approve']>[0]): Promise<R> {
+  ctx.approve(who)
   return next()
 }

@@ -11,11 +11,12 @@ export interface PartRules {
 
 export type Problem = readonly [found: 'count' | 'extension' | 'size' | 'type' | 'url', reason: string]
 
-/** What is wrong about the files of some messages; undefined where nothing is. */
-export async function problemOf(messages: readonly Message[], rules: PartRules): Promise<Problem | undefined> {
-  const files = messages.flatMap(({ content }) => filesIn(content))
-  if (files.length > rules.maxFiles)
-    return ['count', `There are ${files.length} files; ${rules.maxFiles} may come at once.`]
+/** What is wrong about the files of a message behind so many others; undefined where nothing is. */
+export async function problemOf(message: Message, rules: PartRules, others = 0): Promise<Problem | undefined> {
+  const files = filesIn(message.content)
+  const count = others + files.length
+  if (files.length > 0 && count > rules.maxFiles)
+    return ['count', `There are ${count} files; ${rules.maxFiles} may come at once.`]
   for (const file of files) {
     const problem = await problemOfOne(file, rules)
     if (problem !== undefined) return problem
@@ -25,7 +26,8 @@ export async function problemOf(messages: readonly Message[], rules: PartRules):
 
 type AnyFile = ImagePart | FilePart
 
-function filesIn(content: string | readonly Part[]): AnyFile[] {
+/** Images and files, also those in results of tools. */
+export function filesIn(content: string | readonly Part[]): AnyFile[] {
   if (typeof content === 'string') return []
   return content.flatMap((part) => {
     if (part.type === 'image' || part.type === 'file') return [part]

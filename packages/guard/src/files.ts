@@ -8,7 +8,7 @@ import {
 } from '@allium/core'
 import { decide, type FailureOptions, failing, failureOptions } from './decide.ts'
 import { ending } from './ending.ts'
-import { problemOf } from './file-parts.ts'
+import { filesIn, problemOf } from './file-parts.ts'
 import { judgePath } from './file-paths.ts'
 import { tellFound } from './found.ts'
 import { namesTool } from './tool-names.ts'
@@ -82,13 +82,16 @@ export function files(given: FilesOptions = {}): TypedMiddleware<{}> {
     order: { is: rules.length === 0 ? ['blocks'] : resolve ? ['authorizes', 'mutates'] : ['authorizes'] },
     innermost: true,
     inherit: true,
-    async turn(ctx, next) {
-      const problem = await decide(ctx, guard, () => problemOf(ctx.input, partRules))
-      if (problem !== undefined) {
+    turn(ctx, next) {
+      let files = 0
+      ctx.onInput(async (message) => {
+        const problem = await decide(ctx, guard, () => problemOf(message, partRules, files))
+        files += filesIn(message.content).length
+        if (problem === undefined) return
         const [found, reason] = problem
         tellFound(ctx, { layer: as, where: 'input', found, action: 'block' })
         ctx.block(reason, ending('guard.files', guard))
-      }
+      })
       return next()
     },
     ...(rules.length > 0 && {

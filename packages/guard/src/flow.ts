@@ -10,6 +10,7 @@ import {
   misconfigured,
   option,
   type ToolContext,
+  type ToolDef,
   type ToolResult,
   type TurnContext,
   type TurnPlan,
@@ -123,7 +124,7 @@ export function flow<Name extends string = 'guard:flow'>(given: FlowOptions<Name
       const special = specialIn(plan)
       const found = scanner.labelsOf(ctx.request.messages, plan)
       const before = note(ctx, special.listed.length === 0 ? found : union(found, listings(special, plan)))
-      const inside = special.theirs.length === 0 ? before : withProvider(ctx, plan, before)
+      const inside = withProvider(ctx, plan, before)
       const changed = new Set<string>()
       if (inside.untrusted !== undefined && inside.private !== undefined)
         ctx.pipe(unlinked(may, formOf(ctx, plan), (kind) => changed.add(kind)))
@@ -187,13 +188,12 @@ export function flow<Name extends string = 'guard:flow'>(given: FlowOptions<Name
     return note(ctx, scanner.labelsOf(ctx.messages, ctx.plan))
   }
 
-  function specialIn({ tools, flowOf, runsAtProvider }: TurnPlan): Special {
+  function specialIn({ tools, flowOf }: TurnPlan): Special {
     const known = specials.get(tools)
     if (known !== undefined) return known
     const names = tools.map(({ name }) => name)
     const made = {
       listed: names.filter((name) => flowOf(name)?.changed !== undefined),
-      theirs: names.filter(runsAtProvider),
     }
     specials.set(tools, made)
     return made
@@ -201,7 +201,8 @@ export function flow<Name extends string = 'guard:flow'>(given: FlowOptions<Name
 
   /** A call of a model that the provider runs tools for may bring in what these do, and lets out what was there before. */
   function withProvider(ctx: ModelContext<Record<string, Labels | null>>, plan: TurnPlan, before: Labels): Labels {
-    const theirs = ctx.request.tools.filter(({ name }) => plan.runsAtProvider(name))
+    const theirs = ctx.request.tools.filter((def) => isTheirs(def, plan))
+    if (theirs.length === 0) return before
     const inside = theirs.reduce(
       (labels, { name }) => union(labels, labelled(plan.flowOf(name) ?? unknown, { kind: 'tool', tool: name })),
       before,
@@ -287,14 +288,18 @@ export function flow<Name extends string = 'guard:flow'>(given: FlowOptions<Name
   }
 }
 
+/** Whether the provider runs a tool, also one that a layer has added or renamed, of which nothing is known. */
+function isTheirs({ name, providerExecuted }: ToolDef, plan: TurnPlan): boolean {
+  return providerExecuted !== undefined && (plan.runsAtProvider(name) || !plan.tools.some((def) => def.name === name))
+}
+
 function formOf({ request }: ModelContext, { answerTool }: TurnPlan): Form {
   return { answerTool, isJson: request.responseFormat.type === 'json' }
 }
 
-/** The tools of an agent that are more than a function: whose listing may change, that the provider runs. */
+/** The tools of an agent whose listing may change. */
 interface Special {
   readonly listed: readonly string[]
-  readonly theirs: readonly string[]
 }
 
 type WithState = { state: Record<string, Labels | null> }

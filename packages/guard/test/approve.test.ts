@@ -122,6 +122,21 @@ describe('guard.approve with a handler', () => {
   })
 })
 
+describe('guard.approve of a tool that the client runs', () => {
+  it('asks a person first; then the call waits for the client, and is not asked about again', async () => {
+    const { agent } = scene([calling(['locate']), 'In Oslo.'], [approve()], {})
+    const session = agent.session()
+    const locate = { name: 'locate', description: 'Where', jsonSchema: { type: 'object' } }
+    const { pending } = await session.run('go', { clientTools: [locate] })
+    const callId = pending[0]?.callId as string
+    expect(pending[0]?.client).toBeUndefined()
+    const next = await session.resume({ [callId]: { approve: true } })
+    expect([next.status, next.pending[0]?.client]).toEqual(['suspended', true])
+    const { text, toolCalls } = await session.resume({ [callId]: { result: 'Oslo' } })
+    expect([text, toolCalls[0]?.result.content]).toEqual(['In Oslo.', 'Oslo'])
+  })
+})
+
 describe('guard.approve that remembers', () => {
   it('asks once for a tool with the same arguments, by value, and again for others', async () => {
     const steps = [refund(), calling(['refund', { cents: 5 }]), calling(['refund', { cents: 6 }]), 'Done.']
@@ -131,6 +146,18 @@ describe('guard.approve that remembers', () => {
     })
     await agent.run('go')
     expect([asked, ran.length]).toEqual([2, 3])
+  })
+
+  it('keeps who approved beside the result, and who did first where it is remembered', async () => {
+    const steps = [refund(), 'Refunded.', refund(), 'Again.']
+    const handler = () => ({ approve: true, by: { tenantId: 'acme', userId: 'bob', password: 'hidden' } }) as const
+    const { agent } = scene(steps, [approve({ remember: true, handler })], { tools: ['refund'] })
+    const session = agent.session({ principal: { tenantId: 'acme', userId: 'ann' } })
+    const by = { tenantId: 'acme', userId: 'bob' }
+    const at = expect.any(Number)
+    const kept = async () => (await session.run('go')).toolCalls.map(({ approval }) => approval)
+    expect(await kept()).toEqual([{ decision: 'approved', by, at }])
+    expect(await kept()).toEqual([{ decision: 'approved', by, at, remembered: true }])
   })
 
   it('remembers no denial, nothing without being told to, and nothing of another session', async () => {

@@ -25,8 +25,9 @@ export function changesIn(before: Asked, after: Asked): OnionChange[] {
   return changes
 }
 
-function turnFields({ input, maxSteps }: TurnContext): { input: readonly Message[]; maxSteps: number } {
-  return { input: [...input], maxSteps }
+/** By the plan, since the context is another layer's: it is not that one who looks at the input. */
+function turnFields({ plan, maxSteps }: TurnContext): { input: readonly Message[]; maxSteps: number } {
+  return { input: [...plan.input], maxSteps }
 }
 
 /** How much changed and where, and nothing of what is said. */

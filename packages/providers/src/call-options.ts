@@ -47,7 +47,7 @@ function mergeOptions(
   return merged
 }
 
-function toTool(
+export function toTool(
   { name, description, jsonSchema, providerExecuted, providerOptions, strict }: ToolDef,
   dialect: Dialect,
 ): Record<string, unknown> {
@@ -58,6 +58,6 @@ function toTool(
   return tool
 }
 
-function toToolChoice(choice: ToolChoice): Record<string, unknown> {
+export function toToolChoice(choice: ToolChoice): Record<string, unknown> {
   return typeof choice === 'string' ? { type: choice } : { type: 'tool', toolName: choice.name }
 }

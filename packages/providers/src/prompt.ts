@@ -21,6 +21,8 @@ export interface PromptContext {
   dialect: Dialect
   tools: ProviderTools
   urls: UrlPatterns | undefined
+  /** Told which messages and which part became a piece. */
+  origin?: (piece: Piece, of: Message | Part) => void
 }
 
 /**
@@ -38,6 +40,8 @@ export function toPrompt(messages: readonly Message[], context: PromptContext): 
     if (message.role === 'system') prompt.push(...toSystem(message))
     else if (message.role === 'tool' && last?.role === 'tool') (last.content as Piece[]).push(...content)
     else if (content.length > 0) prompt.push({ role: message.role, content })
+    else continue
+    context.origin?.(prompt.at(-1) as Piece, message)
   }
   return prompt
 }
@@ -62,7 +66,11 @@ function toContent({ role, content }: Message, context: PromptContext, told: Tol
   )
   return parts
     .filter((part) => says(part, context) && !isUnanswered(part, unanswered, context))
-    .map((part) => ({ ...toPart(part, role, context), ...options(part, told) }))
+    .map((part) => {
+      const piece = { ...toPart(part, role, context), ...options(part, told) }
+      context.origin?.(piece, part)
+      return piece
+    })
 }
 
 function toPart(part: Part, role: Message['role'], context: PromptContext): Piece {

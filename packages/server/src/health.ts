@@ -9,6 +9,11 @@ export function healthRoutes(app: Hono<Env>, { runs, metrics, options }: Host): 
 
   app.get('/readyz', (c) => (runs.draining ? c.json({ ok: false }, 503) : c.json({ ok: true })))
 
+  app.get('/openapi.json', async (c) => {
+    const { openapi } = await import('./native/openapi.ts')
+    return c.json(openapi(options.base ?? '/'))
+  })
+
   app.get('/metrics', (c) => {
     const { token } = options.metrics ?? {}
     if (token === undefined) return c.notFound()

@@ -30,12 +30,20 @@ export interface Host {
 
 export function hostOf(agents: ReadonlyMap<string, ServedAgent>, options: ServerOptions): Host {
   const { clock = systemClock, logger = console, headersAfter = 1000, heartbeat = 15_000 } = options
-  const { events = memoryEventLog({ clock }), onDisconnect = 'continue', abortAfter = 0 } = options
+  const { onDisconnect = 'continue', abortAfter = 0 } = options
+  const shared = sharedStore(agents)
+  const events = options.events ?? shared?.events ?? memoryEventLog({ clock })
   const metrics = new Metrics()
-  const sessions = storeOf(agents, options.sessions)
+  const sessions = storeOf(agents, options.sessions ?? shared?.sessions)
   const runs = new Runs({ log: events, clock, onDisconnect, abortAfter, metrics })
   const { maxBody = 1_048_576 } = options
   return { agents, sessions, events, runs, metrics, clock, logger, options, headersAfter, heartbeat, maxBody }
+}
+
+/** The store that all agents were made with, where it is one. */
+function sharedStore(agents: ReadonlyMap<string, ServedAgent>): ServedAgent['store'] {
+  const [first, ...others] = [...agents.values()].map(({ store }) => store)
+  return others.every((store) => store === first) ? first : undefined
 }
 
 /** The store of the agents' sessions; an agent that keeps none begins to. */

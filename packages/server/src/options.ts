@@ -1,4 +1,5 @@
 import {
+  type AgentStore,
   AlliumError,
   type Clock,
   type EventLog,
@@ -12,6 +13,8 @@ import {
 /** An agent as a server needs it. */
 export interface ServedAgent {
   readonly name: string
+  /** The store that it was made with, where it was. */
+  readonly store?: Pick<AgentStore, 'sessions' | 'events'> | undefined
   session(options?: { id?: string; principal?: never }): Session<unknown, unknown>
   use(layer: Middleware): unknown
   inspect(): { layers: readonly { name: string; order: { is?: readonly string[] } }[] }
@@ -26,17 +29,31 @@ export interface ServerOptions {
   principal(request: Request): unknown
   /**
    * Where sessions are kept: the store of the agent's `memory.persist`. An agent without such a layer gets one.
-   * @default one in this process
+   * @default those of the agent's `store`, else one in this process
    */
   sessions?: SessionStore | undefined
-  /** Where the events of runs are kept for their readers. @default in this process, until an hour after the run */
+  /** Where the events of runs are kept for their readers. @default those of the agent's `store`, else in this process, until an hour after the run */
   events?: EventLog | undefined
   /** Whether somebody may use an agent, where there are several. Anything but true, and a throw, is no. @default everybody may */
   mayUse?: ((principal: unknown, agent: string) => boolean | Promise<boolean>) | undefined
+  /**
+   * Whether somebody may read a session of another owner of their tenant: those routes take `?owner=`. It opens list, messages and usage,
+   * never what runs, decides or deletes. Anything but true, and a throw, is no. @default nobody but the owner
+   */
+  mayRead?:
+    | ((principal: unknown, of: { readonly owner: string; readonly sessionId: string }) => boolean | Promise<boolean>)
+    | undefined
   /** Serves pages of the AI SDK, at `/chat`: the version that they have. @default not at all */
   uiStream?: 6 | 7 | undefined
   /** Serves clients of OpenAI's API, below `/v1`. @default false */
   openai?: boolean | undefined
+  /** Serves clients of AG-UI, at `/agui`. @default false */
+  agui?: boolean | undefined
+  /**
+   * Serves agents as tools of MCP, at `/mcp`; needs `@modelcontextprotocol/sdk`. With `elicitation` who has called the tool is
+   * asked about calls that wait, where their client can. Without `hosts` it serves loopback names alone. @default false
+   */
+  mcp?: boolean | { readonly elicitation?: boolean | undefined } | undefined
   /** What happens to a run whose last reader has left. It goes on, for a reader who comes back, or is aborted. @default 'continue' */
   onDisconnect?: 'continue' | 'abort' | undefined
   /** Milliseconds that `'abort'` waits for a reader to come back. @default 0 */
@@ -69,8 +86,11 @@ const checks: Record<keyof ServerOptions, (value: unknown) => boolean> = {
   sessions: isObject,
   events: isObject,
   mayUse: isFunction,
+  mayRead: isFunction,
   uiStream: (value) => value === 6 || value === 7,
   openai: (value) => typeof value === 'boolean',
+  agui: (value) => typeof value === 'boolean',
+  mcp: (value) => typeof value === 'boolean' || isObject(value),
   onDisconnect: (value) => value === 'continue' || value === 'abort',
   abortAfter: isCount,
   headersAfter: isCount,

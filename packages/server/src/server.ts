@@ -2,11 +2,14 @@ import { AlliumError } from '@allium/core'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { routePath } from 'hono/route'
+import { aguiRoutes } from './agui/routes.ts'
 import { healthRoutes } from './health.ts'
 import { type Host, hostOf } from './host.ts'
 import { fault, refuseError } from './http/answer.ts'
 import { checkPlace } from './http/gate.ts'
 import { fail } from './http/problem.ts'
+import { inTrace } from './http/trace.ts'
+import { mcpRoutes } from './mcp/routes.ts'
 import { approvalRoutes } from './native/approvals.ts'
 import { runRoutes } from './native/runs.ts'
 import { sessionRoutes } from './native/sessions.ts'
@@ -71,7 +74,8 @@ function several({ agents, ...options }: ServerOptions & { agents?: Readonly<Rec
   )
 }
 
-function appOf(host: Host): Hono<Env> {
+/** The router, for who wants to know its routes. */
+export function appOf(host: Host): Hono<Env> {
   const app = new Hono<Env>().basePath(host.options.base ?? '/')
   const { options, clock, metrics } = host
   const { origins = [], hosts, trustProxy = false } = options
@@ -85,6 +89,7 @@ function appOf(host: Host): Hono<Env> {
     c.header('x-content-type-options', 'nosniff')
     metrics.request(routePath(c, -1), c.res.status, (clock.monotonic() - began) / 1000)
   })
+  app.use('*', (c, next) => inTrace(c.req.raw, next))
   app.use('*', async (c, next) => {
     checkPlace(c.req.raw, { hosts, origins, trustProxy })
     await next()
@@ -101,9 +106,12 @@ function appOf(host: Host): Hono<Env> {
     runRoutes(app, host, at)
     sessionRoutes(app, host, at)
     approvalRoutes(app, host, at)
+    if (options.agui === true) aguiRoutes(app, host, at)
     if (options.uiStream !== undefined) uiRoutes(app, host, at, options.uiStream)
   }
   if (options.openai === true) openaiRoutes(app, host)
+  if (options.mcp !== undefined && options.mcp !== false)
+    mcpRoutes(app, host, options.mcp !== true && options.mcp.elicitation === true)
   app.notFound(() => {
     throw fail('route.not_found', 'There is no such path, or no such agent.')
   })

@@ -38,8 +38,7 @@ export function agentOf(steps: readonly ScriptedStep[], options: Partial<AgentOp
   return new Agent({ model: scriptedModel(steps), logger: silent, ...options })
 }
 
-export function kept(agent: Agent): { agent: Agent; sessions: SessionStore } {
-  const sessions = memoryStore()
+export function kept(agent: Agent, sessions: SessionStore = memoryStore()): { agent: Agent; sessions: SessionStore } {
   return { agent: agent.use(persist({ store: sessions })), sessions }
 }
 

@@ -25,3 +25,60 @@ test("a page of the AI SDK gets its stream, and OpenAI's clients get theirs, whe
     choices: [{ message: { content: 'Hello.' } }],
   })
 })
+
+/** What https://www.openresponses.org requires of a response, and of which type it is. */
+const required = {
+  id: 'string',
+  object: 'string',
+  created_at: 'number',
+  completed_at: 'number null',
+  status: 'string',
+  incomplete_details: 'object null',
+  model: 'string',
+  previous_response_id: 'string null',
+  instructions: 'string null',
+  output: 'array',
+  error: 'object null',
+  tools: 'array',
+  tool_choice: 'string',
+  truncation: 'string',
+  parallel_tool_calls: 'boolean',
+  text: 'object',
+  top_p: 'number',
+  presence_penalty: 'number',
+  frequency_penalty: 'number',
+  top_logprobs: 'number',
+  temperature: 'number',
+  reasoning: 'object null',
+  user: 'string null',
+  usage: 'object null',
+  max_output_tokens: 'number null',
+  max_tool_calls: 'number null',
+  store: 'boolean',
+  background: 'boolean',
+  service_tier: 'string',
+  metadata: 'object',
+  safety_identifier: 'string null',
+  prompt_cache_key: 'string null',
+}
+
+function lacks(response: Record<string, unknown>): string[] {
+  const typeOf = (value: unknown) => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
+  const wrong = Object.entries(required).filter(([name, types]) => !types.split(' ').includes(typeOf(response[name])))
+  return wrong.map(([name]) => name)
+}
+
+test('a response has every field that Open Responses requires, whole and in each event that has one', async () => {
+  const failed = Object.assign(new Error('No.'), { statusCode: 500 })
+  const { url } = await listen(agentOf(['Hello.', 'Hello.', { text: 'Hel', error: failed }]), { openai: true })
+  const body = { model: 'agent', input: 'Hi' }
+  expect(lacks((await (await ask(`${url}/v1/responses`, { body })).json()) as never)).toEqual([])
+  for (const _ of ['completed', 'failed']) {
+    const all = await allOf(await ask(`${url}/v1/responses`, { body: { ...body, stream: true } }))
+    expect(all.pop()?.data).toBe('[DONE]')
+    const events = all.map(({ data }) => JSON.parse(data))
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, at) => at))
+    expect(events.flatMap(({ response }) => (response ? lacks(response) : []))).toEqual([])
+    expect(all.map(({ event }) => event)).toEqual(events.map(({ type }) => type))
+  }
+})

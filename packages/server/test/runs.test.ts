@@ -1,5 +1,6 @@
-import { Agent, memoryEventLog } from '@allium/core'
+import { Agent, memoryEventLog, memoryStore } from '@allium/core'
 import { budget, rateLimit } from '@allium/guard'
+import { persist } from '@allium/memory'
 import { manualClock } from '@allium/testing'
 import { expect, test } from 'vitest'
 import { agentOf, allOf, ask, asStream, eventsOf, gated, kept, listen, silent, textIn } from './kit.ts'
@@ -158,6 +159,16 @@ test('one idempotency key is one run, also for two who ask at once; with another
   expect([other.status, await other.json()]).toEqual([422, expect.objectContaining({ code: 'run.key_reused' })])
 })
 
+test('who asks again with the key of a run that has ended elsewhere reads all of its stream', async () => {
+  const [events, sessions] = [memoryEventLog(), memoryStore()]
+  const of = () => listen(agentOf(['Once.']).use(persist({ store: sessions })), { events, sessions })
+  const [here, there] = [await of(), await of()]
+  const asked = { body: { input: 'Hi' }, headers: { 'idempotency-key': 'k', ...asStream } }
+  const read = await allOf(await ask(`${here.url}/sessions/a/runs`, asked))
+  const again = await allOf(await ask(`${there.url}/sessions/a/runs`, asked))
+  expect([textIn(again), again]).toEqual(['Once.', read])
+})
+
 test('what a guard refuses has its status, in streams too', async () => {
   const poor = agentOf(['x', 'x']).use(budget({ limit: 1, unit: 'tokens', per: 'tenant' }))
   const { url } = await listen(poor)
@@ -209,4 +220,12 @@ test('headers go out after a while though nothing came, and signs of life from t
   text('late')
   end()
   for await (const _ of events);
+})
+
+test('an agent that was made with a store brings its sessions and events along', async () => {
+  const store = { sessions: memoryStore(), events: memoryEventLog() }
+  const { url } = await listen(Object.assign(kept(agentOf(['Hi.']), store.sessions).agent, { store }))
+  await ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' } })
+  const key = { tenant: 'acme', owner: 'ann', sessionId: 'a' }
+  expect([(await store.sessions.load(key))?.version, (await store.events.latest(key))?.ended]).toEqual([1, true])
 })

@@ -27,7 +27,7 @@ const ids = ['one', 'two', 'acme', 'ann']
 test("whatever is asked by whomever, nobody sees what is another tenant's or owner's", async () => {
   const next = seeded(7)
   const pick = <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)] as T
-  const answers = Array.from({ length: 250 }, () => ({ messages }: { messages: readonly { content: unknown }[] }) => {
+  const answers = Array.from({ length: 300 }, () => ({ messages }: { messages: readonly { content: unknown }[] }) => {
     const said =
       JSON.stringify(messages)
         .match(/canary-[^"\\ ]+/g)
@@ -35,9 +35,10 @@ test("whatever is asked by whomever, nobody sees what is another tenant's or own
     return said.endsWith('wait') ? { text: said, toolCalls: [{ name: 'wait', args: { said } }] } : `You said ${said}`
   })
   const { agent, sessions } = kept(agentOf(answers, { tools: [wait], approvals: { secret: 'a secret of the test' } }))
-  const { url } = await listen(agent, { sessions, events: memoryEventLog(), uiStream: 7, openai: true })
+  const { url } = await listen(agent, { sessions, events: memoryEventLog(), uiStream: 7, openai: true, agui: true })
   const tokens: string[] = []
   const runs: string[] = ['1.none']
+  const responses: string[] = []
   const seen = new Map<string, number>()
   const forks = new Map<string, string>()
 
@@ -70,10 +71,21 @@ test("whatever is asked by whomever, nobody sees what is another tenant's or own
       const headers: Record<string, string> = next() < 0.5 ? { 'x-session-id': id } : {}
       return ask(`${url}/v1/chat/completions`, { as, headers, body: { model: 'agent', messages } })
     },
+    response: async (as) => {
+      const previous = next() < 0.5 && responses.length > 0 ? { previous_response_id: pick(responses) } : {}
+      const asked = ask(`${url}/v1/responses`, { as, body: { model: 'agent', input: `canary-${as}-say`, ...previous } })
+      const { id } = (await (await asked).clone().json()) as { id?: string }
+      if (id !== undefined) responses.push(id)
+      return asked
+    },
+    agui: (as, id) => {
+      const messages = [{ id: 'm', role: 'user', content: `canary-${as}-${pick(['say', 'wait'])}` }]
+      return ask(`${url}/agui`, { as, body: { threadId: id, runId: 'r', messages } })
+    },
     list: (as) => ask(`${url}/sessions?limit=100`, { as }),
     approvals: (as) => ask(`${url}/approvals?limit=100`, { as }),
   }
-  for (let n = 0; n < 250; n++) {
+  for (let n = 0; n < 300; n++) {
     const [route, as, id] = [pick(Object.keys(routes)), pick(people), pick(ids)]
     const response = await (routes[route] as (typeof routes)[string])(as, id)
     const text = await response.text()
@@ -95,6 +107,41 @@ test("whatever is asked by whomever, nobody sees what is another tenant's or own
   for (const route of Object.keys(routes))
     if (!['stop', 'chatStop', 'decide'].includes(route))
       expect([route, seen.has(`${route} true`)]).toEqual([route, true])
-  for (const route of ['messages', 'usage', 'fork', 'delete', 'stop', 'chatStop', 'decide'])
+  for (const route of ['messages', 'usage', 'fork', 'delete', 'stop', 'chatStop', 'decide', 'response'])
     expect([route, seen.has(`${route} false`)]).toEqual([route, true])
 }, 60_000)
+
+test('who may read another owner of their tenant sees list, messages and usage, without tokens, and does nothing there', async () => {
+  const refund = [{ text: 'I ask.', toolCalls: [{ name: 'wait' }] }]
+  const agent = agentOf(refund, { tools: [wait], approvals: { secret: 'a secret of the test' } })
+  const asked: unknown[] = []
+  const { url } = await listen(agent, {
+    mayRead: (principal, of) => {
+      asked.push(of)
+      return (principal as { userId: string }).userId === 'support'
+    },
+  })
+  await ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' } })
+  const read = async (path: string, as: string) => {
+    const response = await ask(`${url}${path}`, { as })
+    return [response.status, await response.text()] as const
+  }
+  const [status, messages] = await read('/sessions/a/messages?owner=ann', 'acme/support')
+  expect([status, messages]).toEqual([200, expect.stringContaining('I ask.')])
+  expect(messages).not.toContain('approval')
+  expect((await read('/sessions/a/usage?owner=ann', 'acme/support'))[0]).toBe(200)
+  expect((await read('/sessions?owner=ann', 'acme/support'))[1]).toContain('"id":"a"')
+  expect(asked[0]).toEqual({ owner: 'ann', sessionId: 'a' })
+  for (const as of ['acme/bob', 'umbrella/support']) {
+    expect((await read('/sessions/a/messages?owner=ann', as))[0]).toBe(404)
+    expect((await read('/sessions?owner=ann', as))[1]).toBe('{"sessions":[]}')
+  }
+  for (const [method, path] of [
+    ['POST', 'stop'],
+    ['GET', 'events'],
+    ['DELETE', ''],
+  ] as const) {
+    const response = await ask(`${url}/sessions/a/${path}?owner=ann`.replace('/?', '?'), { as: 'acme/support', method })
+    expect([path, response.status]).toEqual([path, path === 'events' ? 204 : 404])
+  }
+})

@@ -6,11 +6,14 @@ export { type FunctionOptions, functionTool as function } from './function.ts'
 export { type HttpLookup, type HttpMethod, type HttpOptions, http } from './http.ts'
 // Also in a subpath of its own. Its SDK is an optional peer: it is loaded when an agent with servers begins, and not before.
 export {
+  type McpAuthProvider,
   type McpCall,
   type McpHeaders,
   type McpHttpServer,
   type McpLayerOptions,
+  type McpListing,
   type McpOptions,
+  type McpPrincipalServer,
   type McpReconnectOptions,
   type McpServer,
   type McpStdioServer,

@@ -4,17 +4,37 @@ import {
   messageOf,
   misconfigured,
   option,
+  type ToolDef,
   type ToolExecution,
   type ToolResult,
   type TypedMiddleware,
 } from '@allium/core'
+import type { Tool } from '@modelcontextprotocol/sdk/types.js'
 import { Connection, type McpReconnectOptions } from './mcp/connection.ts'
+import { Dialogues } from './mcp/dialogues.ts'
+import type { LinkSetup } from './mcp/link.ts'
+import { PerPrincipal } from './mcp/per-principal.ts'
 import { Secrets } from './mcp/secrets.ts'
-import { isHttp, type McpHttpServer, type McpServer, type McpStdioServer } from './mcp/server.ts'
+import {
+  isHttp,
+  type McpHttpServer,
+  type McpListing,
+  type McpPrincipalServer,
+  type McpServer,
+  type McpStdioServer,
+} from './mcp/server.ts'
 import { type McpCall, Toolbox } from './mcp/toolbox.ts'
 
 export type { McpReconnectOptions } from './mcp/connection.ts'
-export type { McpHeaders, McpHttpServer, McpServer, McpStdioServer } from './mcp/server.ts'
+export type {
+  McpAuthProvider,
+  McpHeaders,
+  McpHttpServer,
+  McpListing,
+  McpPrincipalServer,
+  McpServer,
+  McpStdioServer,
+} from './mcp/server.ts'
 export type { McpCall } from './mcp/toolbox.ts'
 
 export type McpOptions = McpServer & McpLayerOptions
@@ -37,6 +57,11 @@ export interface McpLayerOptions {
   pin?: string | undefined
   /** What its tools do besides bringing in what may be anybody's, and sending their arguments to the server, for `guard.flow`. @default nothing */
   flow?: { private?: boolean; writes?: boolean } | undefined
+  /**
+   * Whether the server may ask something in the middle of a call, which then waits for `session.resume()` with the answers as `data`; `expiresIn` are
+   * the milliseconds until it is told that nobody answers. @default true, with 600_000
+   */
+  elicitation?: boolean | { expiresIn?: number | undefined } | undefined
   /** Milliseconds for one call. @default the agent's toolTimeout */
   timeout?: number | undefined
   /** Milliseconds for the handshake, and for each page of the list of tools. @default 30_000 */
@@ -47,7 +72,16 @@ export interface McpLayerOptions {
   as?: string | undefined
 }
 
-type EveryOption = McpLayerOptions & Partial<McpStdioServer & McpHttpServer>
+interface PrincipalOptions {
+  authProvider?: unknown
+  perPrincipal?: boolean
+  listWith?: McpListing
+  tools?: readonly ToolDef[]
+  maxConnections?: number
+}
+type EveryOption = McpLayerOptions &
+  Partial<McpStdioServer & Omit<McpHttpServer, keyof PrincipalOptions>> &
+  PrincipalOptions
 const readOptions = layerOptions<EveryOption>('tools:mcp', {
   command: option.text,
   args: option.list(option.secret),
@@ -56,6 +90,11 @@ const readOptions = layerOptions<EveryOption>('tools:mcp', {
   url: option.any,
   headers: option.any,
   fetch: option.fn,
+  authProvider: option.any,
+  perPrincipal: option.flag,
+  listWith: option.object,
+  tools: option.list(option.object),
+  maxConnections: option.whole(1),
   name: option.required(option.text, 'what the server is called here'),
   prefix: option.text,
   include: option.list(option.text),
@@ -63,6 +102,10 @@ const readOptions = layerOptions<EveryOption>('tools:mcp', {
   requireApproval: option.either(option.flag, option.list(option.text), option.fn),
   pin: option.text,
   flow: option.shape<{ private?: boolean; writes?: boolean }>({ private: option.flag, writes: option.flag }),
+  elicitation: option.either(
+    option.flag,
+    option.shape<{ expiresIn?: number }>({ expiresIn: option.number({ above: 0 }) }),
+  ),
   timeout: option.number({ above: 0 }),
   connectTimeout: option.number({ above: 0 }),
   reconnect: option.shape<McpReconnectOptions>({
@@ -84,12 +127,23 @@ const readOptions = layerOptions<EveryOption>('tools:mcp', {
  * agent.use(tools.mcp({ name: 'files', command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] }))
  */
 export function mcp(given: McpOptions): TypedMiddleware<{}> {
-  const options = readOptions(given)
+  const options = readOptions(given) as McpOptions
   const { name, as = `tools:mcp:${name}`, connectTimeout = 30_000, reconnect } = options
-  const { prefix = `${name}__`, include, exclude = [], requireApproval = false, timeout, pin, flow } = options
+  const {
+    prefix = `${name}__`,
+    include,
+    exclude = [],
+    requireApproval = false,
+    timeout,
+    pin,
+    flow,
+    elicitation = true,
+  } = options
   checkOptions(options, as)
+  if (isHttp(options)) checkOwners(options, as)
   /** The names of its tools, for the tool hook; of all agents that have this layer. */
   const own = new Set<string>()
+  const declines = new Set<Dialogues['decline']>()
 
   return defineMiddleware({
     name: as,
@@ -99,15 +153,21 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
       const { logger, clock } = ctx
       const toolbox = new Toolbox({ name, prefix, include, exclude, requireApproval, timeout, pin, flow }, logger)
       const onTools = toolbox.update.bind(toolbox)
-      const secrets = new Secrets(options)
-      const connection = new Connection(
-        { name, server: options, secrets, connectTimeout, logger, clock, onTools },
-        reconnect,
-      )
+      const setup = { name, secrets: new Secrets(options), connectTimeout, logger, clock, asks: elicitation !== false }
+      const { expiresIn = 600_000 } = typeof elicitation === 'object' ? elicitation : {}
+      const dialogues = new Dialogues(name, expiresIn, clock)
+      const forget = dialogues.decline.bind(dialogues)
+      declines.add(forget)
+      const users = isPerPrincipal(options) ? options : undefined
+      const compare = users?.tools === undefined ? toolbox.compare.bind(toolbox) : undefined
+      const calls = users
+        ? new PerPrincipal({ ...setup, onTools: compare }, users)
+        : new Connection({ ...setup, server: options, owner: nobody, onTools }, reconnect)
       try {
-        await connection.open()
+        if (calls instanceof Connection) await calls.open()
+        else if (users !== undefined) onTools(users.tools?.map(listed) ?? (await listing(setup, users)))
         await toolbox.checkPin()
-        for (const tool of toolbox.tools(connection)) {
+        for (const tool of toolbox.tools(calls, dialogues)) {
           try {
             ctx.registerTool(tool)
             own.add(tool.name)
@@ -117,10 +177,13 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
         }
         await next()
       } finally {
-        await connection.close()
+        declines.delete(forget)
+        dialogues.close()
+        await calls.close()
       }
     },
     async tool(ctx, next) {
+      if (ctx.approval !== undefined && 'deny' in ctx.approval) for (const decline of declines) decline(ctx)
       const result = await next()
       return own.has(ctx.tool.name) ? withStructured(result) : result
     },
@@ -131,10 +194,68 @@ function checkOptions(options: McpOptions, as: string): void {
   const { command, url } = options as { command?: unknown; url?: unknown }
   if (options.name === '') throw misconfigured(as, 'needs a name.')
   if ((command === undefined) === (url === undefined)) throw misconfigured(as, 'needs either a command or a url.')
+  if (!isHttp(options))
+    for (const option of ['authProvider', 'perPrincipal', 'listWith', 'tools', 'maxConnections'])
+      if ((options as unknown as Record<string, unknown>)[option] !== undefined)
+        throw misconfigured(as, `has ${option}, which goes with a url. A program has one user: this process.`)
   // The URL itself may hold a secret, and is not told.
   if (isHttp(options) && !/^https?:$/.test(protocolOf(options.url)))
     throw misconfigured(as, 'needs a url of http or https.')
 }
+
+/** What the types say as well: by whose rights calls are made, and tools are listed. */
+function checkOwners(options: McpHttpServer | McpPrincipalServer, as: string): void {
+  const { authProvider, perPrincipal = false, listWith, tools, maxConnections }: PrincipalOptions = options
+  const isFunction = typeof authProvider === 'function'
+  if (authProvider !== undefined && typeof authProvider !== 'object' && !isFunction)
+    throw misconfigured(
+      as,
+      'needs authProvider to be an OAuthClientProvider, or with perPrincipal a function that gives one.',
+    )
+  if (!perPrincipal) {
+    if (isFunction)
+      throw misconfigured(as, 'has an authProvider for each user, and one connection for all. Set perPrincipal: true.')
+    for (const [option, value] of Object.entries({ listWith, tools, maxConnections }))
+      if (value !== undefined) throw misconfigured(as, `has ${option}, which goes with perPrincipal: true.`)
+    return
+  }
+  if (authProvider !== undefined && !isFunction)
+    throw misconfigured(as, 'has one authProvider for all users. With perPrincipal it is a function of the principal.')
+  if ((listWith === undefined) === (tools === undefined))
+    throw misconfigured(
+      as,
+      'lists its tools at init(), where nobody is there to list them for. Besides perPrincipal give either listWith: { headers } or { authProvider }, or tools: the definitions themselves.',
+    )
+  if (listWith !== undefined && listWith.headers === undefined && listWith.authProvider === undefined)
+    throw misconfigured(as, 'needs headers or an authProvider in listWith.')
+}
+
+function isPerPrincipal(server: McpServer): server is McpPrincipalServer {
+  return isHttp(server) && server.perPrincipal === true
+}
+
+/** The tools as `listWith` sees them, over a connection that is closed again. */
+async function listing(
+  setup: Omit<LinkSetup, 'owner' | 'server' | 'onTools'>,
+  { url, fetch, listWith }: McpPrincipalServer,
+): Promise<readonly Tool[]> {
+  let tools: readonly Tool[] = []
+  const server = { url, ...listWith, ...(fetch !== undefined && { fetch }) }
+  const onTools = (listed: readonly Tool[]) => void (tools = listed)
+  const connection = new Connection({ ...setup, server, owner: nobody, onTools }, 'by calls alone')
+  try {
+    await connection.open()
+    return tools
+  } finally {
+    await connection.close()
+  }
+}
+
+function listed({ name, description, jsonSchema }: ToolDef): Tool {
+  return { name, description, inputSchema: jsonSchema as Tool['inputSchema'] }
+}
+
+function nobody(): undefined {}
 
 function protocolOf(url: string | URL): string {
   return URL.canParse(String(url)) ? new URL(url).protocol : ''

@@ -35,6 +35,7 @@ function faultOf({ sink, source }: Scenario, { reached, asked, failed }: Outcome
 const kinds: Partial<Record<Scenario['source'], string>> = new Proxy(
   {
     file: 'attachment',
+    'steered file': 'attachment',
     'given history': 'input',
     'MCP description': 'listing',
     'stored history without labels': 'history',

@@ -50,8 +50,13 @@ export async function play(scenario: Scenario, makeGuard: MakeGuard): Promise<Ou
 
   async function heard(session: Talk, run: AgentRun<object, unknown>): Promise<void> {
     const texts = { 'text-delta': '', 'reasoning-delta': '' }
-    for await (const event of run)
+    let steered: Promise<unknown> | undefined
+    for await (const event of run) {
       if (event.type === 'text-delta' || event.type === 'reasoning-delta') texts[event.type] += event.delta
+      if (event.type === 'tool:start' && scenario.source === 'steered file')
+        steered ??= run.steer([{ type: 'text', text: 'And this.' }, fileWith(scenario)])
+    }
+    await steered
     const { status, text, pending, output } = await run
     shown.push(
       text,
@@ -62,12 +67,17 @@ export async function play(scenario: Scenario, makeGuard: MakeGuard): Promise<Ou
     if (status === 'suspended') await heard(session, session.resume(Object.fromEntries(pending.map(decision))))
   }
 
-  function decision({ callId, args, request }: PendingCall) {
+  function decision({ callId, args, request, client }: PendingCall) {
+    if (client === true) return [callId, { result: `Read this. ${orderOf(scenario)}` }]
     const sources = request?.sources as Outcome['asked'][number] | undefined
     if (sources === undefined) return [callId, { args: { ...args, note: 'changed by a person' } }]
     asked.push(sources)
     return [callId, { deny: 'I have not asked for this.' }]
   }
+}
+
+function fileWith(scenario: Scenario) {
+  return { type: 'file', data: `Read this. ${orderOf(scenario)}`, mediaType: 'text/plain' } as const
 }
 
 /** How the answers are to be given. */
@@ -117,8 +127,14 @@ async function story(scenario: Scenario, { world, say }: Stage): Promise<void> {
     case 'answer of a sub-agent':
       return say(one, session, both([{ name: 'researcher', args: { task: 'go' } }]))
     case 'file': {
-      const file = { type: 'file', data: `Read this. ${order}`, mediaType: 'text/plain' } as const
-      return say(one, session, [crm], [{ role: 'user', content: [{ type: 'text', text: 'go' }, file] }])
+      const content = [{ type: 'text', text: 'go' } as const, fileWith(scenario)]
+      return say(one, session, [crm], [{ role: 'user', content }])
+    }
+    case 'steered file':
+      return say(one, session, [crm])
+    case 'result of the client': {
+      const browse = { name: 'browse', description: 'The open page', jsonSchema: { type: 'object' } }
+      return say(one, session, both([{ name: 'browse' }]), 'go', { clientTools: [browse] } as Options)
     }
     case 'given history':
       return say(

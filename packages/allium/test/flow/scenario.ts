@@ -24,6 +24,8 @@ export const sources = [
   'tool of the provider',
   'layer of a run',
   'label of one result',
+  'steered file',
+  'result of the client',
 ] as const
 /** How it gets where it wants to. */
 export const carriers = [

@@ -73,6 +73,9 @@ export class Lifecycle implements SessionHost {
   checkContext(context: unknown): unknown {
     return checkValue(this.scope.setup.context, context, 'context', 'run.options')
   }
+  checkPrincipal(principal: unknown): unknown {
+    return checkValue(this.scope.setup.principal, principal, 'principal', 'session.principal')
+  }
   checkSessionId(id: unknown): string {
     return checkSessionId(id)
   }

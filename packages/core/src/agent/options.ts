@@ -67,7 +67,7 @@ export interface AgentOptions<
   journal?: Journal | undefined
   /** The version of the agent's code; a turn that waits is resumed by the same one alone. */
   version?: string | undefined
-  approvals?: ApprovalOptions | undefined
+  approvals?: ApprovalOptions<P extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<P> : unknown> | undefined
   resolveModel?: ResolveModel | undefined
   /** Makes a model of one of another library, wherever a model is taken. The `Agent` of `allium` takes those of the AI SDK. */
   adaptModel?: AdaptModel | undefined

@@ -1,3 +1,4 @@
+import type { ApprovalRecord } from '../messages/approval-record.ts'
 import type { ProviderMetadata } from '../messages/message.ts'
 import type { ToolStatus } from '../messages/tool-status.ts'
 import type { Usage } from '../messages/usage.ts'
@@ -62,6 +63,20 @@ export interface ToolEnd extends InStep {
   /** What the model is sent, as text. */
   content: string
   isError: boolean
+  /** What a human has decided of the call. */
+  approval?: ApprovalRecord
+}
+/** A message that came while the turn ran stands in the history, before this step. */
+export interface SteerHeard extends InStep {
+  type: 'steer:heard'
+  /** That of `run.steer()`. */
+  id: string
+}
+/** A message that came while the turn ran was not heard: nothing of it is kept. */
+export interface SteerReturned extends InStep {
+  type: 'steer:returned'
+  id: string
+  reason: string
 }
 /** The provider answered, though not quite as it was asked: it passed over a setting, say. */
 export interface ModelWarned extends InStep {
@@ -91,6 +106,8 @@ export type StreamEvent =
   | ToolEnd
   | StepStart
   | StepEnd
+  | SteerHeard
+  | SteerReturned
   | TurnStart
   | TurnEnd
   | SubAgentChunk
@@ -135,6 +152,8 @@ export interface CoreEvents {
   'turn:end': TurnEnd & { error?: unknown }
   'step:start': StepStart
   'step:end': StepEnd
+  'steer:heard': SteerHeard
+  'steer:returned': SteerReturned
   'model:start': ModelStart
   'model:chunk': InStep & { type: 'model:chunk'; chunk: ContentChunk | FinishChunk }
   'model:reset': ModelReset

@@ -6,7 +6,7 @@ import type { Resume } from '../rings/turn/turn-options.ts'
 import type { Approval, Decision } from '../tool/approval.ts'
 
 /** The calls that wait and that a human has decided, to run now. */
-export function decidedCalls({ session }: Turn, { suspension, decisions }: Resume): AskedCall[] {
+export function decidedCalls({ session }: Turn, { suspension, decisions, records }: Resume): AskedCall[] {
   const { items } = session.history
   const waiting = new Set(session.history.pending().map(({ callId }) => callId))
   return lastCalls(items).flatMap((part, index): AskedCall[] => {
@@ -17,7 +17,17 @@ export function decidedCalls({ session }: Turn, { suspension, decisions }: Resum
     const approval = inner === undefined ? approvalOf(decisions.get(callId)) : ({ approve: true } as const)
     if (approval === undefined) return []
     const args = cloneJson('args' in approval ? approval.args : part.args)
-    return [{ call: { callId, name: part.name, args }, index, problem: undefined, approval, waited, inner }]
+    return [
+      {
+        call: { callId, name: part.name, args },
+        index,
+        problem: undefined,
+        approval,
+        decided: records.get(callId),
+        waited,
+        inner,
+      },
+    ]
   })
 }
 

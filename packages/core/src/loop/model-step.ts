@@ -21,14 +21,14 @@ export function beginCall(turn: Turn): ModelCall {
   return call
 }
 
-/** The answer of a call: told, and put into the history. */
-export function callEnded(call: ModelCall, response: ModelResponse): void {
+/** The answer of a call: told, and put into the history. `followed`: a message came in, and another step follows it. */
+export function callEnded(call: ModelCall, response: ModelResponse, followed: boolean): void {
   const { turn, callIndex } = call
   const { observers } = turn.session.agent
   const { model, warnings } = response
   const finish = finishOf(response)
   if (warnings !== undefined) warn(turn, model, warnings)
-  turn.answer.finish(finish, goesOn(response))
+  turn.answer.finish(finish, followed || goesOn(response))
   if (observers.has('model:end')) {
     const { type: _, reason: finishReason, ...told } = finish
     observers.emit('model:end', {
@@ -41,7 +41,7 @@ export function callEnded(call: ModelCall, response: ModelResponse): void {
       usage: { ...response.usage },
     })
   }
-  commit(turn, response)
+  commit(turn, response, followed)
 }
 
 function warn(turn: Turn, model: string, warnings: readonly ModelWarning[]): void {
@@ -63,7 +63,7 @@ export function callFailed({ turn, callIndex, model }: ModelCall, error: unknown
     })
 }
 
-function commit(turn: Turn, response: ModelResponse): void {
+function commit(turn: Turn, response: ModelResponse, followed: boolean): void {
   const { session } = turn
   const { history } = session
   const message = withKnownResults(responseMessage(response), history.items)
@@ -74,7 +74,7 @@ function commit(turn: Turn, response: ModelResponse): void {
     }
   const empty = message.content.length === 0
   if (!empty) turn.view.commit(message)
-  turn.answer.committed(response, empty ? undefined : history.items.length - 1)
+  turn.answer.committed(response, empty ? undefined : history.items.length - 1, followed)
 }
 
 /** The message with one result for each call that waits for one, in it or before it: the last. Others belong to no call. */

@@ -38,6 +38,7 @@ export async function runTurn(
     turn.life.close('failed', error)
   }
   turn.life.clearDeadlines()
+  turn.steering?.close()
   closeHistory(turn)
   turn.answer.stepEnd.seal()
   const notStored = session.keepers === undefined ? undefined : await store(turn, session.keepers)

@@ -1,9 +1,11 @@
+import { cloneJson } from '../messages/json.ts'
 import { bindingOf } from '../rings/session/suspension.ts'
 import type { ToolCall, Waiting } from '../rings/tool/tool-call.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import { digestOf, sealOf } from '../seams/seal.ts'
-import { tenantOf } from '../seams/tenant.ts'
+import { identityOf, tenantOf } from '../seams/tenant.ts'
 import type { SuspendedCall } from '../state/snapshot.ts'
+import { isClientTool } from '../tool/client-tool.ts'
 
 /** Keeps what the turn needs to go on when a human has decided: what waits, and seals over what was asked. */
 export async function suspend(turn: Turn): Promise<void> {
@@ -19,15 +21,18 @@ export async function suspend(turn: Turn): Promise<void> {
   const stepIndex = turn.stepIndex - 1
   session.suspension = { turnId, rootId, stepIndex, state: session.state.ofTurn(), calls }
   if (stopReason !== undefined) session.suspension.stopReason = stopReason
+  const { clientTools } = turn.options
+  if (clientTools !== undefined) session.suspension.clientTools = cloneJson(clientTools)
 }
 
 async function recordOf(call: ToolCall): Promise<SuspendedCall> {
-  const { turn, callId, name, asked, registered, sent, how } = call
+  const { turn, callId, name, registered, sent, how } = call
   const { setup } = turn.session.agent
   const { request = {}, args = sent.args, layer, inner }: Partial<Waiting> = how ?? {}
   const { expiresIn = setup.approvals.expiresIn, ...shown } = request
   const tenant = tenantOf(turn.session.principal)
-  const [sentDigest, digest] = [await digestOf(sentArgs(turn, callId) ?? asked.call.args), await digestOf(args)]
+  const asked = identityOf(turn.session.principal)
+  const [sentDigest, digest] = [await digestOf(sentArgs(turn, callId) ?? call.asked.call.args), await digestOf(args)]
   const record: Omit<SuspendedCall, 'token'> = {
     name,
     turnId: turn.turnId,
@@ -38,7 +43,9 @@ async function recordOf(call: ToolCall): Promise<SuspendedCall> {
     request: shown,
     ...(setup.version !== undefined && { version: setup.version }),
     ...(layer !== undefined && { layer }),
+    ...(layer === undefined && isClientTool(registered?.tool) && { client: true as const }),
     ...(tenant !== undefined && { tenant }),
+    ...(asked.userId !== undefined && { asked }),
     ...(expiresIn !== undefined && { expiresAt: setup.clock.now() + expiresIn }),
     ...(inner !== undefined && { inner, inside: await digestOf(inner) }),
   }

@@ -65,9 +65,10 @@ class ToolStep {
     tellStart(turn, callId, name, cloneJson(args))
     this.#runs[index] = true
     let result: ToolResult
+    let call: ToolCall | undefined
     try {
       const prepared = prepare(turn, asked, ran)
-      const call = prepared instanceof Promise ? await turn.life.until(prepared) : prepared
+      call = prepared instanceof Promise ? await turn.life.until(prepared) : prepared
       result = (await turn.life.run(call)) as ToolResult
       if (result.status === 'suspended') waits(turn, call, result)
     } catch (error) {
@@ -77,8 +78,11 @@ class ToolStep {
     // A step that was closed has told it as cancelled.
     if (this.#closed) return
     this.#runs[index] = false
-    this.#records[index] = { callId, name, args: ran, result }
-    tellEnd(turn, name, result)
+    const record: ToolCallRecord = { callId, name, args: ran, result }
+    const decided = call?.decided ?? asked.decided
+    if (decided !== undefined && result.status !== 'suspended') record.approval = { ...decided, at: turn.startedAt }
+    this.#records[index] = record
+    tellEnd(turn, record)
   }
 
   /** The loop was left: what has no result yet was cancelled, and nobody will be asked about calls that wait. */
@@ -96,8 +100,7 @@ class ToolStep {
     this.#closed = true
     const turn = this.#turn
     turn.view.step = undefined
-    for (const [i, { call }] of this.#calls.entries())
-      if (this.#runs[i] === true) tellEnd(turn, call.name, cancelled(call.callId))
+    for (const [i, { call }] of this.#calls.entries()) if (this.#runs[i] === true) tellEnd(turn, recordOf(call))
     const content: ToolResultPart[] = []
     for (const [i, { call }] of this.#calls.entries()) {
       const own = this.#records[i]
@@ -126,7 +129,7 @@ function tellStart(turn: Turn, callId: string, name: string, args: Record<string
 }
 
 /** The stream gets what may be shown; what was thrown goes to observers alone. */
-function tellEnd(turn: Turn, name: string, result: ToolResult): void {
+function tellEnd(turn: Turn, { name, result, approval }: ToolCallRecord): void {
   const { session, turnId, stepIndex } = turn
   const { callId, status, isError = false, error } = result
   const content = contentText(result)
@@ -141,6 +144,7 @@ function tellEnd(turn: Turn, name: string, result: ToolResult): void {
     content,
     isError,
   }
+  if (approval !== undefined) event.approval = approval
   void turn.events.push(event)
   const { observers } = session.agent
   if (observers.has('tool:end')) observers.emit('tool:end', error === undefined ? { ...event } : { ...event, error })
@@ -150,7 +154,7 @@ function tellEnd(turn: Turn, name: string, result: ToolResult): void {
 function prepare(turn: Turn, asked: AskedCall, args: Record<string, unknown>): ToolCall | Promise<ToolCall> {
   const { agent } = turn.session
   const { call, problem } = asked
-  const registered = agent.tools.get(call.name)
+  const registered = turn.options.tools.get(call.name)
   const make = (invalid: SentArgs['invalid'], parsed?: unknown, cause?: unknown) =>
     new ToolCall(turn, toolRing, asked, { args, invalid, cause }, registered, parsed)
   const judged = (checked: CheckedArgs) =>
@@ -178,7 +182,7 @@ function cutShort(call: CallOfModel, { finishReason, toolCalls }: ModelResponse)
 }
 
 function noSuchTool(turn: Turn, name: string): string {
-  const names = turn.session.agent.tools.defs.map((def) => def.name)
+  const names = turn.options.tools.defs.map((def) => def.name)
   return `There is no tool "${name.slice(0, 100)}". ${names.length === 0 ? 'There are no tools.' : `The tools are: ${names.join(', ')}.`}`
 }
 
@@ -187,10 +191,11 @@ function cancelled(callId: string): ToolResult {
 }
 
 /** The part for the history, which shares nothing with what layers hold. */
-function resultPart({ name, result }: ToolCallRecord): ToolResultPart {
+function resultPart({ name, result, approval }: ToolCallRecord): ToolResultPart {
   const { callId, content, isError } = result
   const part: ToolResultPart = { type: 'tool-result', callId, name, content: cloneJson(content) }
   if (result.flow !== undefined) part.flow = { ...result.flow }
+  if (approval !== undefined) part.approval = approval
   if (isError === true) part.isError = true
   else if (typeof content === 'string' && isJson(result)) part.json = true
   return part

@@ -58,6 +58,12 @@ export function checkInput(messages: readonly Message[]): void {
     const mend = 'Give each call one result behind it, in a tool message, or leave both out.'
     throw new AlliumError('message.invalid', `input[${at}] ${what}. ${mend}`)
   }
+  for (const [at, { content }] of messages.entries())
+    if (typeof content !== 'string' && content.some((part) => 'approval' in part && part.approval !== undefined))
+      throw new AlliumError(
+        'message.invalid',
+        `input[${at}] has a result with an approval. Who decided what is told by the session alone: leave it out.`,
+      )
   for (const [callId, { at, name }] of openCalls(messages, broken))
     broken(at, `has the tool call ${describe(callId)} of ${describe(name)} without its result`)
 }

@@ -17,6 +17,8 @@ export class History {
   changedFrom = 0
   /** A call that the provider ran may be without its result, which can come with a later answer of the turn. */
   mayAwait = false
+  /** Somebody has decided a call of it: what is kept of that is not sent to models. */
+  hasApprovals = false
   #view: ReadonlyHistory | undefined
 
   /** Adds a message that the core made itself. */
@@ -27,6 +29,7 @@ export class History {
   /** Adds messages as copies. */
   push(messages: readonly Message[]): void {
     for (const message of messages) this.append(copyMessage(message))
+    this.hasApprovals ||= messages.some(isApproved)
   }
 
   /** Replaces or removes the answer; only the core may. */
@@ -66,6 +69,7 @@ export class History {
   /** Gives results to calls that wait for theirs. */
   answer(results: readonly ToolResultPart[]): void {
     const at = answerCalls(this.items, results)
+    this.hasApprovals ||= results.some(({ approval }) => approval !== undefined)
     if (at !== undefined) this.changed(at)
   }
 
@@ -96,6 +100,22 @@ export class History {
   viewFor(mayPush: () => boolean): ReadonlyHistory {
     return new Proxy(this.items, new AppendOnly(mayPush)) as unknown as ReadonlyHistory
   }
+}
+
+/** Whether somebody has decided a call that it has the result of. */
+function isApproved({ content }: Message): boolean {
+  return typeof content !== 'string' && content.some((part) => 'approval' in part && part.approval !== undefined)
+}
+
+/** A message as models are sent it: the same without what is kept of decisions. */
+export function withoutApprovals(message: Message): Message {
+  if (!isApproved(message)) return message
+  const content = (message.content as Part[]).map((part) => {
+    if (part.type !== 'tool-result' || part.approval === undefined) return part
+    const { approval: _, ...rest } = part
+    return rest
+  })
+  return { ...message, content }
 }
 
 /** All tool calls of the last assistant message that the agent's own tools answer. */

@@ -1,3 +1,5 @@
+import type { ApprovalRecord } from './approval-record.ts'
+
 /** What a provider adds to a part and wants back unchanged in the next step, by provider: thinking signatures and the like. */
 export type ProviderMetadata = Record<string, Record<string, unknown>>
 
@@ -51,6 +53,8 @@ export interface ToolResultPart extends PartBase {
   json?: boolean
   /** What the tool, or a layer, said of this result, for `guard.flow`. Models are not sent it. */
   flow?: { untrusted?: boolean; private?: boolean }
+  /** What a human has decided of the call, and who that was. Models are not sent it. */
+  approval?: ApprovalRecord
   /** The provider ran the call, and its result never came: this one stands in its place, and is not sent on. */
   missing?: boolean
 }

@@ -1,7 +1,7 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import type { Hook, Onion, ScopeName } from '../onion/hook.ts'
 import type { ToolRegistry } from '../tool/registry.ts'
-import type { Layer } from './middleware.ts'
+import type { Layer, LayerOrder } from './middleware.ts'
 
 /** The hooks of all layers by scope, outermost first: the agent's, then the run's, then the innermost ones. */
 export function compileOnion(layers: readonly Layer[], ofRun: readonly Layer[] = []): Onion {
@@ -80,11 +80,18 @@ function hooksOf(scope: ScopeName, layers: readonly Layer[]): Hook[] {
             inherit: spec.inherit === true,
             innermost: spec.innermost === true,
             place,
+            ...(scope === 'turn' && { looksOnly: looksOnly(spec.order) }),
             ...(spec.guards !== undefined && { guards: spec.guards.bind(spec) }),
             ...(spec.admits !== undefined && { admits: spec.admits.bind(spec) }),
           },
         ]
   })
+}
+
+const lookers = new Set(['observes', 'traces', 'meters', 'limits'])
+
+function looksOnly({ is = [], scopes = ['turn'] }: LayerOrder = {}): boolean {
+  return scopes.includes('turn') && is.some((word) => lookers.has(word))
 }
 
 /** A sub-agent's onion inside the layers of its parent that are inherited; compiled once for each pair. @throws AlliumError `tool.invalid` */

@@ -17,6 +17,8 @@ export interface Hook {
   readonly innermost?: boolean
   /** Where the layer was given to `use()`. */
   readonly place?: Place | undefined
+  /** Of a turn hook: it watches, counts or limits, and lets every input pass as it is. */
+  readonly looksOnly?: boolean
   /** Of which tools it must see every call. */
   readonly guards?: ((tool: string) => boolean) | undefined
   /** Why an agent may not have a tool, if it may not; of a tool, which this folder knows nothing of. */

@@ -11,6 +11,8 @@ export interface Journal {
    * @param work the step; what it emits goes to `emit` in order
    */
   step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): T | PromiseLike<T>
+  /** Whether a step is recorded. Without it a run that is replayed does not hear again what came while it ran. */
+  known?(id: string): boolean | PromiseLike<boolean>
 }
 
 /** The default: runs each step, keeps nothing. */

@@ -62,6 +62,7 @@ function open(entries: Map<string, Entry>): MemoryJournal {
         throw error
       }
     },
+    known: (id) => entries.has(id),
     killAfter(steps) {
       limit = entries.size + steps
       return new Promise((resolve) => (died = resolve))

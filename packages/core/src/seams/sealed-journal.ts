@@ -28,6 +28,7 @@ export function sealedJournal(journal: Journal, { seal, open }: Seals): Journal 
     decode(new TextDecoder().decode(await open(sealed as Uint8Array, { step })))
 
   return {
+    ...(journal.known !== undefined && { known: (id: string) => journal.known?.(id) ?? false }),
     async step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> {
       /** What this process did itself goes on as it is. */
       let ran: { result: T } | { error: unknown } | undefined

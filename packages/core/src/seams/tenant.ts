@@ -1,5 +1,12 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
+import type { Identity } from '../messages/approval-record.ts'
+
+/** What is kept of who did something: of a principal its tenant and user, and nothing else. */
+export function identityOf(principal: unknown): Identity {
+  const [tenantId, userId] = [tenantOf(principal), ownerOf(principal)]
+  return { ...(tenantId !== undefined && { tenantId }), ...(userId !== undefined && { userId }) }
+}
 
 /**
  * The tenant that a principal belongs to: its `tenantId`, else its `tenant`. Approvals and store keys carry it.

@@ -2,8 +2,10 @@ import { AlliumError } from '../errors/allium-error.ts'
 import type { LayerEvent, StreamEvent } from '../events/events.ts'
 import type { Partial } from '../loop/partial.ts'
 import type { RunResult } from '../loop/run-result.ts'
+import type { Steered } from '../rings/turn/steering.ts'
 import type { State } from '../state/state-store.ts'
 import type { LiveRun } from './live-run.ts'
+import { checkSteerOptions, type SteerInput, type SteerOptions, toSteered } from './steer-input.ts'
 
 /**
  * A run that has started: await it for its result, or iterate it for its events, or both.
@@ -27,6 +29,22 @@ export class AgentRun<S = State, O = string>
   /** Cancels the provider call and the running tools; the run rejects with an AbortError, the partial answer is kept. */
   abort(reason?: unknown): void {
     this.#run.abort(reason)
+  }
+
+  /**
+   * Puts a message of the user's into the turn that runs: before its next step, behind the tools that run now. It passes every
+   * guard that an input passes. A model that was about to end its turn is asked once more, within `maxSteps`.
+   *
+   * @param message a text, parts of a user's message, or such a message
+   * @param options.id what `steer:heard` or `steer:returned` in the stream names it by @default an id of its own
+   * @returns whether it was heard; if not it is given back with the reason, and never becomes a later input by itself
+   * @throws AlliumError `run.not_running` once the run has ended; `run.options` for what is no message of a user;
+   * `steer.unguarded` where a layer goes by the input and would not see it; what a guard threw that looked at it
+   */
+  async steer(message: SteerInput, options: SteerOptions = {}): Promise<Steered> {
+    const { id } = checkSteerOptions(options)
+    const steered = toSteered(message)
+    return new Promise((settle, fail) => this.#run.steer({ id, message: steered, settle, fail }))
   }
 
   /** Resolves when the run has ended, whichever way; unlike awaiting the run it does not hurry a slow reader. */

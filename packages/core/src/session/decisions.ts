@@ -1,52 +1,76 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { describe } from '../errors/describe.ts'
+import type { ApprovalRecord } from '../messages/approval-record.ts'
 import { cloneJson } from '../messages/json.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import { bindingOf, pendingCalls } from '../rings/session/suspension.ts'
 import type { Resume } from '../rings/turn/turn-options.ts'
-import { digestOf, isSealOf, sameSeal } from '../seams/seal.ts'
+import { digestOf, isSealOf, sameSeal, sealOf } from '../seams/seal.ts'
 import { tenantOf } from '../seams/tenant.ts'
-import type { SuspendedCall } from '../state/snapshot.ts'
+import type { PendingCall, SuspendedCall } from '../state/snapshot.ts'
 import type { Decision } from '../tool/approval.ts'
 import { checkArgs, tellIssues } from '../tool/check-args.ts'
+import type { ToolRegistry } from '../tool/registry.ts'
+import { checkRight, type Decider } from './deciders.ts'
 
 /**
  * Checks decisions against the calls that wait, all before any of them takes effect.
  *
- * @throws AlliumError `approval.unknown`, `approval.invalid`, `approval.used`, `approval.expired`, `approval.changed`, `approval.forged`
+ * @throws AlliumError `approval.unknown`, `approval.invalid`, `approval.used`, `approval.expired`, `approval.changed`, `approval.forged`, `approval.forbidden`
  */
-export async function checkDecisions(session: SessionScope, given: unknown): Promise<Resume> {
+export async function checkDecisions(
+  session: SessionScope,
+  given: unknown,
+  decider: Decider,
+  tools: ToolRegistry,
+): Promise<Resume> {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw fail('approval.invalid', `resume() takes decisions by call id, but ${describe(given)} was given. ${form}`)
   if (Object.keys(given).length === 0)
     throw fail('approval.invalid', `resume() got no decision. ${thoseThatWait(session)}`)
   const decisions = new Map<string, Decision>()
+  const records = new Map<string, Decided>()
   const waiting = waitingCalls(session)
   const decided = new Set<string>()
   for (const [callId, decision] of Object.entries(given as Record<string, unknown>)) {
-    const { outer, inside } = waitingCall(session, waiting, callId)
-    checkUnused(session, outer)
-    decisions.set(callId, checkShape(callId, decision))
-    await checkCall(session, callId, decisions.get(callId) as Decision, { outer, inside })
-    decided.add(outer)
+    const call = waitingCall(session, waiting, callId)
+    checkUnused(session, call.outer)
+    const checked = checkShape(callId, decision)
+    decisions.set(callId, checked)
+    await checkCall(session, callId, checked, { ...call, tools })
+    await checkRight(session, decider, call.pending, checked)
+    if (!call.inside && !('result' in checked)) records.set(callId, await recordOf(session, decider, checked))
+    decided.add(call.outer)
   }
+  for (const outer of decided) checkUnused(session, outer)
   for (const outer of decided) use(session, outer)
-  return { suspension: session.suspension, decisions }
+  return { suspension: session.suspension, decisions, records, decider }
 }
+
+/** What is kept of a decision; of other arguments a digest, where a secret keeps it from being guessed. */
+async function recordOf({ agent }: SessionScope, { by }: Decider, decision: Decision): Promise<Decided> {
+  const { secret } = agent.setup.approvals
+  if ('deny' in decision) return { decision: 'denied', by }
+  if (!('args' in decision)) return { decision: 'approved', by }
+  return { decision: 'edited', by, ...(secret !== undefined && { digest: await sealOf(decision.args, secret) }) }
+}
+type Decided = Omit<ApprovalRecord, 'at'>
 
 /** A call that a decision may be for: one of this session, or one inside the sub-agent that such a call runs. */
 interface Waiting {
   outer: string
   inside: boolean
+  pending: PendingCall
 }
 
 /** By the ids that `session.pending` shows. An id may hold a "/" itself: only where a sub-agent waits does it lead inside. */
 function waitingCalls({ history, suspension }: SessionScope): Map<string, Waiting[]> {
   const waiting = new Map<string, Waiting[]>()
   for (const part of history.pending())
-    for (const { callId, path } of pendingCalls([part], suspension)) {
-      const one = { outer: part.callId, inside: path !== undefined }
+    for (const pending of pendingCalls([part], suspension)) {
+      const { callId, path } = pending
+      const one = { outer: part.callId, inside: path !== undefined, pending }
       const same = waiting.get(callId)
       if (same === undefined) waiting.set(callId, [one])
       else same.push(one)
@@ -82,17 +106,27 @@ function waitingCall(session: SessionScope, waiting: ReadonlyMap<string, Waiting
 }
 
 function checkShape(callId: string, value: unknown): Decision {
-  const { approve, deny, args, token, ...rest } = (typeof value === 'object' && value !== null ? value : {}) as Record<
-    string,
-    unknown
-  >
+  const {
+    approve,
+    deny,
+    args,
+    result,
+    isError,
+    token,
+    data: _,
+    ...rest
+  } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>
   const said = [
     approve === true,
     typeof deny === 'string',
     typeof args === 'object' && args !== null && !Array.isArray(args),
+    result !== undefined && (isError === undefined || typeof isError === 'boolean'),
   ]
-  const given = [approve, deny, args].filter((one) => one !== undefined)
-  const known = Object.keys(rest).length === 0 && (token === undefined || typeof token === 'string')
+  const given = [approve, deny, args, result].filter((one) => one !== undefined)
+  const known =
+    Object.keys(rest).length === 0 &&
+    (isError === undefined || result !== undefined) &&
+    (token === undefined || typeof token === 'string')
   if (known && given.length === 1 && said.filter(Boolean).length === 1) return cloneJson(value) as Decision
   throw fail('approval.invalid', `The decision for the call "${callId}" is not one. ${form}`)
 }
@@ -102,7 +136,7 @@ async function checkCall(
   session: SessionScope,
   callId: string,
   given: Decision,
-  { outer, inside }: Waiting,
+  { outer, inside, tools }: Waiting & { tools: ToolRegistry },
 ): Promise<void> {
   const record = session.suspension?.calls[outer]
   const { secret } = session.agent.setup.approvals
@@ -112,6 +146,7 @@ async function checkCall(
       `The call "${callId}" was suspended for another tenant. Resume it in a session of that one.`,
     )
   if ('deny' in given && !inside) return
+  if (!inside) checkWho(callId, record, given)
   if (record === undefined && secret !== undefined)
     throw fail(
       'approval.forged',
@@ -119,7 +154,19 @@ async function checkCall(
     )
   const token = inside ? given.token?.split('.', 1)[0] : given.token
   if (record !== undefined) await checkRecord(session, outer, record, token, 'deny' in given)
-  await checkTool(session, outer, record, inside ? { approve: true } : given)
+  await checkTool(session, outer, record, { decision: inside ? { approve: true } : given, tools })
+}
+
+/** Who runs a call gives its result, and nobody else does. */
+function checkWho(callId: string, record: SuspendedCall | undefined, decision: Decision): void {
+  const client = record?.client === true
+  if (client === 'result' in decision) return
+  throw fail(
+    'approval.invalid',
+    client
+      ? `The call "${callId}" is the client's to run: resume it with { result }, or { deny: "why" }.`
+      : `The call "${callId}" waits for a decision, and is not the client's to run. ${form}`,
+  )
 }
 
 async function checkRecord(
@@ -162,10 +209,10 @@ async function checkTool(
   { agent }: SessionScope,
   callId: string,
   record: SuspendedCall | undefined,
-  decision: Decision,
+  { decision, tools }: { decision: Decision; tools: ToolRegistry },
 ): Promise<void> {
   if (record !== undefined) {
-    const registered = agent.tools.get(record.name)
+    const registered = tools.get(record.name)
     if (record.schema !== (await digestOf(registered?.def.jsonSchema)))
       throw fail(
         'approval.changed',

@@ -1,11 +1,21 @@
 import { toAbortError } from '../errors/abort-error.ts'
+import { AlliumError } from '../errors/allium-error.ts'
 import { silence } from '../errors/thenable.ts'
 import { type Partial, partialOf } from '../loop/partial.ts'
 import type { RunResult } from '../loop/run-result.ts'
 import { noUsage } from '../messages/usage.ts'
+import type { Steer } from '../rings/turn/steering.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import type { Clock } from '../seams/clock.ts'
 import { EventQueue } from './event-queue.ts'
+
+/** What `steer` gets where nothing runs. */
+function notRunning(): AlliumError {
+  return new AlliumError(
+    'run.not_running',
+    'The run has ended, and hears nothing any more. Give the message to session.run() as the next input.',
+  )
+}
 
 /** How a run has ended. */
 export interface Settled {
@@ -27,6 +37,7 @@ export class LiveRun {
   result: Promise<RunResult> | undefined
   #aborted: { reason: unknown } | undefined
   #partial: Partial | undefined
+  #steers: Steer[] | undefined
 
   constructor(clock: Clock, readerSilence: number | false) {
     this.events = new EventQueue(clock, readerSilence)
@@ -41,6 +52,16 @@ export class LiveRun {
   begin(turn: Turn): void {
     this.turn = turn
     if (this.#aborted !== undefined) turn.life.cut('aborted', toAbortError(this.#aborted.reason))
+    for (const steer of this.#steers ?? []) turn.steer(steer)
+    this.#steers = undefined
+  }
+
+  /** Before the turn has begun, what comes waits for it. */
+  steer(steer: Steer): void {
+    if (this.settled) return steer.fail(notRunning())
+    if (this.turn !== undefined) return this.turn.steer(steer)
+    this.#steers ??= []
+    this.#steers.push(steer)
   }
 
   abort(reason: unknown): void {
@@ -54,6 +75,7 @@ export class LiveRun {
    */
   settle(end: Settled): void {
     this.settled = true
+    for (const { settle } of this.#steers ?? []) settle({ heard: false, reason: 'The turn did not begin.' })
     this.#partial = this.#partialAt(end)
     const { usage, text } = this.#partial
     const { turn, events } = this

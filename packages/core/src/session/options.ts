@@ -1,6 +1,6 @@
 import { checkOptions } from '../errors/known-options.ts'
 import type { Usable } from '../middleware/middleware.ts'
-import type { ModelRef, Settings } from '../model/model.ts'
+import type { ModelRef, Settings, ToolDef } from '../model/model.ts'
 import type { OutputOption } from '../output/output.ts'
 import type { ToolExecution } from '../tool/tool.ts'
 
@@ -36,6 +36,11 @@ export interface RunOptions<C = unknown, O extends OutputOption | undefined = un
   output?: O | undefined
   maxSteps?: number | undefined
   /**
+   * Tools that whoever began the run executes: such a call passes the layers, then waits, and goes on with
+   * `resume({ [callId]: { result } })`. @default those of the run that it resumes
+   */
+  clientTools?: readonly ToolDef[] | undefined
+  /**
    * Whether another attempt of a model call may take back, with `model:reset`, chunks that have reached the reader. With
    * `refuse` its next() rejects with `stream.reset`. @default 'allow'
    */
@@ -46,6 +51,12 @@ export interface RunOptions<C = unknown, O extends OutputOption | undefined = un
   idempotencyKey?: string | undefined
   /** Gets a promise of the run's whole completion, deferred work included, for hosts that stop early. */
   waitUntil?(completion: Promise<unknown>): void
+}
+
+/** What a run that resumes takes besides. */
+export interface ResumeOptions<C = unknown, O extends OutputOption | undefined = undefined> extends RunOptions<C, O> {
+  /** Who decides: a principal with a user, as your server has verified it. @default the principal of the session */
+  decider?: unknown
 }
 
 const ofSession: ReadonlySet<string> = new Set<keyof SessionOptions>([
@@ -64,11 +75,13 @@ const ofRun: ReadonlySet<string> = new Set<keyof RunOptions>([
   'use',
   'output',
   'maxSteps',
+  'clientTools',
   'resets',
   'readerSilence',
   'idempotencyKey',
   'waitUntil',
 ])
+const ofResume: ReadonlySet<string> = new Set([...ofRun, 'decider' satisfies keyof ResumeOptions])
 const ofSessionAlone = Object.fromEntries(
   ['id', 'principal', 'metadata', 'busy', 'session'].map((name) => [
     name,
@@ -84,6 +97,6 @@ export function checkSessionOptions(options: object): void {
   checkOptions(options, known, 'A session', 'run.options')
 }
 /** @throws AlliumError `run.options` */
-export function checkRunOptions(options: object): void {
-  checkOptions(options, ofRun, 'A run', 'run.options', ofSessionAlone)
+export function checkRunOptions(options: object, resumes = false): void {
+  checkOptions(options, resumes ? ofResume : ofRun, 'A run', 'run.options', ofSessionAlone)
 }

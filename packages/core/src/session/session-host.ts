@@ -24,6 +24,7 @@ export interface SessionHost {
   /** The agent's onion with a run's own layers inside it, and one inside these. */
   onionWith(use: readonly Usable[] | undefined, inner?: Middleware): Onion
   checkContext(context: unknown): unknown
+  checkPrincipal(principal: unknown): unknown
   checkSessionId(id: unknown): string
   /** A session with layers of its own has opened, and must be closed. */
   opened(session: { close(): Promise<void> }): void

@@ -19,9 +19,10 @@ import type { PendingCall, Snapshot } from '../state/snapshot.ts'
 import type { State } from '../state/state-store.ts'
 import type { Decision } from '../tool/approval.ts'
 import { AgentRun } from './agent-run.ts'
+import { decidable } from './deciders.ts'
 import { LiveRun, type Settled } from './live-run.ts'
 import { Opening } from './opening.ts'
-import { checkRunOptions, type RunOptions } from './options.ts'
+import { checkRunOptions, type ResumeOptions, type RunOptions } from './options.ts'
 import { rewind, standingAt } from './rewind.ts'
 import type { SessionHost } from './session-host.ts'
 import { storedResult, tellStored } from './stored-run.ts'
@@ -61,9 +62,20 @@ export class Session<S = State, C = unknown> {
   get state(): S {
     return this.#known().state.view as S
   }
-  /** Tool calls that wait for a decision: those of the last answer without a result. */
+  /**
+   * Tool calls that wait for a decision: those of the last answer without a result. Of an agent with `approvals.mayDecide` as
+   * the model made them, without their tokens: those are for who may decide, from `pendingFor()`.
+   */
   get pending(): readonly PendingCall[] {
     return this.#known().pending
+  }
+
+  /**
+   * The calls that wait which somebody may approve, with their tokens and true values: by the agent's `approvals.mayDecide`;
+   * without it all of them, for the owner of the session. In other tenants there are none.
+   */
+  async pendingFor(principal: unknown): Promise<PendingCall[]> {
+    return decidable(this.#known(), this.#host.checkPrincipal(principal))
   }
 
   /** Starts a turn at once. Failures reject the run; nothing is thrown here. Calls that wait are closed as not approved. */
@@ -78,11 +90,12 @@ export class Session<S = State, C = unknown> {
    * Goes on with a turn that waits: a run of its own in which the decided calls run. Those left undecided go on waiting.
    *
    * @param decisions by call id: `{ approve: true }`, `{ deny: 'why' }` or `{ args }`, with the call's `token` where the agent signs
+   * @param options.decider who decides, as your server has verified him @default the principal of the session
    * @throws (the run) AlliumError `approval.*`, and nothing has changed
    */
   resume<O extends OutputOption | undefined = undefined>(
     decisions: Readonly<Record<string, Decision>>,
-    options: RunOptions<C, O> = {},
+    options: ResumeOptions<C, O> = {},
   ): AgentRun<S, OutputOf<NoInfer<O>>> {
     return this.#start({ input: [], decisions: decisions ?? null, options }) as AgentRun<S, OutputOf<O>>
   }
@@ -195,7 +208,9 @@ export class Session<S = State, C = unknown> {
     const started = new AgentRun<S>(run)
     const before = this.#last
     const refusal =
-      this.#refusal(before !== undefined) ?? optionFault(options) ?? boundFault('readerSilence', silence, 'run.options')
+      this.#refusal(before !== undefined) ??
+      optionFault(options, task.decisions !== undefined) ??
+      boundFault('readerSilence', silence, 'run.options')
     if (refusal !== undefined) {
       withPartial(refusal, this.#nothing(run))
       run.result = Promise.reject(refusal)
@@ -256,7 +271,7 @@ export class Session<S = State, C = unknown> {
   async #beginPrepared(run: LiveRun, task: Task<C>): Promise<RunResult> {
     let entered: Promise<RunResult>
     try {
-      const prepared = await prepare(task, this.#scope, (reason) => run.abort(reason))
+      const prepared = await prepare(task, this.#scope, this.#host, (reason) => run.abort(reason))
       if (prepared.stored !== undefined) return this.#answered(run, task, prepared.stored)
       try {
         entered = this.#enter(run, await delegated(task, this.#scope), prepared)
@@ -339,9 +354,9 @@ function nothingRan(): never {
   throw new Error('No run: the session went back.')
 }
 
-function optionFault(options: object): AlliumError | undefined {
+function optionFault(options: object, resumes: boolean): AlliumError | undefined {
   try {
-    checkRunOptions(options)
+    checkRunOptions(options, resumes)
     return undefined
   } catch (error) {
     return error as AlliumError

@@ -1,4 +1,5 @@
 import { AlliumError } from '../errors/allium-error.ts'
+import { describe } from '../errors/describe.ts'
 import { turnRing } from '../loop/turn-ring.ts'
 import { toMessages } from '../messages/input.ts'
 import type { Input } from '../messages/message.ts'
@@ -13,8 +14,10 @@ import { Turn } from '../rings/turn/turn.ts'
 import type { Resume, RunEvents } from '../rings/turn/turn-options.ts'
 import { digestOf } from '../seams/seal.ts'
 import type { BeginningRun, StoredTurn } from '../seams/session-store.ts'
+import { clientTool } from '../tool/client-tool.ts'
+import { deciderOf } from './deciders.ts'
 import { checkDecisions } from './decisions.ts'
-import type { RunOptions } from './options.ts'
+import type { ResumeOptions } from './options.ts'
 import { Relay } from './relay.ts'
 import type { SessionHost } from './session-host.ts'
 
@@ -23,12 +26,13 @@ export interface Task<C> {
   readonly input: Input
   /** Undefined for a run of its own. */
   readonly decisions: unknown
-  readonly options: RunOptions<C, OutputOption | undefined>
+  readonly options: ResumeOptions<C, OutputOption | undefined>
 }
 
 /** How the answer of a run gets into its form, if it has one. */
-export function outputOf<C>({ options: { output } }: Task<C>, { agent }: SessionScope): OutputPlan | undefined {
-  return output === undefined ? undefined : outputPlan(output, agent.tools.defs.length > 0)
+export function outputOf<C>(task: Task<C>, scope: SessionScope): OutputPlan | undefined {
+  const { output } = task.options
+  return output === undefined ? undefined : outputPlan(output, toolsOf(task, scope).tools.defs.length > 0)
 }
 
 /** The turn of a run: its input, and what the run's options say. Calls that wait are given up, unless it resumes them. */
@@ -48,6 +52,7 @@ export function turnOf<C>(
   const context = options.context === undefined ? scope.context : host.checkContext(options.context)
   const onion = onionOf(options, scope, host, output)
   const model = options.model === undefined ? setup.model : runModel(options.model, setup.adaptModel)
+  const { tools, clientTools } = toolsOf({ options, decisions: resume && {} }, scope)
   scope.beginRun(resume !== undefined)
   const relay = scope.parent === undefined ? undefined : new Relay(events, scope.parent.$turn, setup.name)
   const turn = new Turn(turnRing, scope, {
@@ -58,6 +63,8 @@ export function turnOf<C>(
     settings: options.settings === undefined ? setup.settings : { ...setup.settings, ...options.settings },
     maxSteps: options.maxSteps ?? setup.maxSteps,
     onion,
+    tools,
+    clientTools,
     events: relay ?? events,
     format: output,
     resets: options.resets ?? 'allow',
@@ -79,9 +86,12 @@ type Kept = NonNullable<Turn['options']['kept']>
 export async function prepare<C>(
   task: Task<C>,
   scope: SessionScope,
+  host: Pick<SessionHost, 'checkPrincipal'>,
   abort: (reason: unknown) => void,
 ): Promise<Prepared> {
   const { decisions, input } = task
+  const { decider: given } = task.options
+  const decider = () => deciderOf(scope, given === undefined ? undefined : host.checkPrincipal(given))
   if (decisions === undefined) toMessages(input)
   const { keepers = [] } = scope
   const kept = keepers.length === 0 ? undefined : await keptOf(task)
@@ -101,11 +111,32 @@ export async function prepare<C>(
       await giveBack(scope, begun + 1)
       return { stored }
     }
-    return { resume: decisions === undefined ? undefined : await checkDecisions(scope, decisions), kept }
+    return {
+      resume:
+        decisions === undefined
+          ? undefined
+          : await checkDecisions(scope, decisions, decider(), toolsOf(task, scope).tools),
+      kept,
+    }
   } catch (error) {
     await giveBack(scope, begun)
     throw error
   }
+}
+
+/** The tools of a run: the agent's, and those that the client runs. @throws AlliumError `tool.duplicate`, `tool.invalid` */
+function toolsOf<C>(
+  { options, decisions }: Pick<Task<C>, 'options' | 'decisions'>,
+  { agent, suspension }: SessionScope,
+) {
+  const clientTools = options.clientTools ?? (decisions === undefined ? undefined : suspension?.clientTools)
+  if (clientTools !== undefined && !Array.isArray(clientTools))
+    throw new AlliumError(
+      'run.options',
+      `The option clientTools is a list of { name, description, jsonSchema }, but ${describe(clientTools)} was given.`,
+    )
+  if (clientTools === undefined || clientTools.length === 0) return { tools: agent.tools, clientTools: undefined }
+  return { tools: agent.tools.with(clientTools.map(clientTool)), clientTools }
 }
 
 /** What stands for the same again: the key, and the digest of what is asked. */

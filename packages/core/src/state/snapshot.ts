@@ -1,3 +1,4 @@
+import type { Identity } from '../messages/approval-record.ts'
 import type { Message } from '../messages/message.ts'
 
 /** What `ctx.suspend()` takes: anything that the human should see. */
@@ -20,6 +21,8 @@ export interface PendingCall {
   expiresAt?: number
   /** Stands for this very call: its tool, arguments, tenant and expiry. */
   token?: string
+  /** The client runs it, and `resume()` brings its `{ result }`. */
+  client?: true
   /** The sub-agents that lead to the call, outermost first. */
   path?: readonly string[]
   /** Why the last decision was refused, where only a sub-agent could find that. */
@@ -33,6 +36,8 @@ export interface SuspendedCall {
   turnId: string
   /** The agent's version then. */
   version?: string
+  /** The client runs it: it waits for a result. */
+  client?: true
   /** The layer that suspended it; absent where the tool itself requires approval. */
   layer?: string
   /** Digest of the arguments that the model sent. */
@@ -44,6 +49,8 @@ export interface SuspendedCall {
   /** Digest of the tool's JSON Schema. */
   schema: string
   tenant?: string
+  /** Who ran the turn. */
+  asked?: Identity
   expiresAt?: number
   request?: SuspendRequest
   token: string
@@ -71,6 +78,8 @@ export interface Suspension {
   /** State of scope `turn`. */
   state: Record<string, unknown>
   calls: Record<string, SuspendedCall>
+  /** The tools that the client runs, where it has some: as a model knows them. */
+  clientTools?: readonly { name: string; description: string; jsonSchema: Record<string, unknown> }[]
 }
 
 /** A conversation at rest: all that outlives a process. Plain data; JSON, but for bytes and URLs in messages. */

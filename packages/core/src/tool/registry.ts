@@ -35,6 +35,16 @@ export class ToolRegistry {
     this.#defs = undefined
   }
 
+  /** The same tools and more, for one run. @throws AlliumError `tool.duplicate`, `tool.invalid` */
+  with(tools: readonly AnyTool[]): ToolRegistry {
+    const both = new ToolRegistry()
+    both.#guards = this.#guards
+    for (const [name, registered] of this.#tools) both.#tools.set(name, registered)
+    for (const [name, labels] of this.brings) both.brings.set(name, labels)
+    for (const tool of tools) both.add(tool)
+    return both
+  }
+
   /** From now on these must see the calls of what they guard. @throws AlliumError `tool.invalid` */
   guardedBy(guards: readonly ToolGuard[]): void {
     this.checkSeenBy(guards)

@@ -26,6 +26,8 @@ export interface ToolExecution {
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T>
   /** What a human has decided of this call, where the run resumes with it. */
   readonly approval: Approval | undefined
+  /** What was asked of a human, where the run resumes with the answer: by which layer (undefined: the tool itself), and its request. */
+  readonly asked: { readonly by: string | undefined; readonly request: Readonly<SuspendRequest> } | undefined
   /** Waits for a human: return what it gives. `session.resume()` calls the tool again, with `approval` set. */
   suspend(request?: SuspendRequest): ToolResult
   stop(reason?: string): void

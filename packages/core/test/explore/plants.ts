@@ -253,12 +253,12 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'a block leaves in the history what it takes back',
     ],
     [
-      '    if (this.#askedForTools) this.#beginAnswer()\n    else if (this.outlet.used)',
+      '    if (this.#isFollowed) this.#beginAnswer()\n    else if (this.outlet.used)',
       '    if (this.outlet.used)',
       'a block takes back what was said before tools',
     ],
     [
-      '    if (this.#askedForTools) this.#beginAnswer()\n    else if (attempt',
+      '    if (this.#isFollowed) this.#beginAnswer()\n    else if (attempt',
       '    if (attempt',
       'an own answer takes back what was said before tools',
     ],
@@ -291,8 +291,8 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
   ],
   'loop/tool-step.ts': [
     [
-      '      if (this.#runs[i] === true) tellEnd(turn, call.name, cancelled(call.callId))\n',
-      '      void [i, call]\n',
+      'if (this.#runs[i] === true) tellEnd(turn, recordOf(call))\n',
+      'void [i, call]\n',
       'a tool that began is not told to end',
     ],
     ['    if (this.#closed) return\n    this.#runs', '    this.#runs', 'a tool is told to end twice'],
@@ -319,8 +319,8 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
   ],
   'loop/loop.ts': [
     [
-      '      callEnded(call, response)\n      goesOn(turn)\n',
-      '      callEnded(call, response)\n',
+      '      callEnded(call, response, followed)\n      goesOn(turn)\n',
+      '      callEnded(call, response, followed)\n',
       'tools begin where the run has ended',
     ],
     ['if (turn.stepIndex >= turn.maxSteps)', 'if (turn.stepIndex > turn.maxSteps)', 'a turn has one step too many'],

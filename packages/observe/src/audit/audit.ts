@@ -103,7 +103,7 @@ export function audit(given: AuditOptions): Audit {
     tool(ctx, next) {
       const { callId, attempt } = ctx
       const args = new Content(ctx.args)
-      const begin = { tool: ctx.tool.name, args, ...decisionOf(ctx.approval) }
+      const begin = { tool: ctx.tool.name, args, ...decisionOf(ctx.approval, ctx.decidedBy) }
       return around(ctx, 'tool', { callId, attempt }, begin, next, (result) => {
         const ran = new Content(ctx.args)
         return { tool: ctx.tool.name, ...(!ran.equals(args) && { args: ran }), ...cameTo(result) }

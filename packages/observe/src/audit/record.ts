@@ -1,4 +1,4 @@
-import { type Approval, type Message, messageOf } from '@allium/core'
+import { type Approval, type Identity, type Message, messageOf } from '@allium/core'
 import { errorType } from '../error-type.ts'
 import { canonicalJson, plain } from '../plain.ts'
 import type { Digest } from './seal.ts'
@@ -46,8 +46,9 @@ export function textsOf(messages: readonly Message[]): Content {
 }
 
 /** What a human has decided, in a word. */
-export function decisionOf(approval: Approval | undefined): AuditFields {
+export function decisionOf(approval: Approval | undefined, by: Identity | undefined): AuditFields {
   if (approval === undefined) return {}
-  if ('deny' in approval) return { approval: 'denied' }
-  return { approval: 'args' in approval ? 'edited' : 'approved' }
+  const approvedBy = by === undefined ? {} : { approvedBy: { ...by } }
+  if ('deny' in approval) return { approval: 'denied', ...approvedBy }
+  return { approval: 'args' in approval ? 'edited' : 'approved', ...approvedBy }
 }

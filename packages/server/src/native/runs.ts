@@ -8,6 +8,7 @@ import { type Protocol, resumedOf, streamOf } from '../run/reading.ts'
 import { resultOf } from '../run/result.ts'
 import type { Asked } from '../run/runs.ts'
 import { type Ctx, type Env, keyOf, visit } from '../visit.ts'
+import { fieldsOf } from './bodies.ts'
 import { inputOf } from './input.ts'
 import { isThere } from './is-there.ts'
 import { nativeFrames, placeOf } from './stream.ts'
@@ -23,7 +24,7 @@ export function runRoutes(app: Hono<Env>, host: Host, at: string): void {
     refusal(async (c) => {
       const asks = await visit(host, c.req.raw, c.req.param('agent'))
       const body = await readObject(c.req.raw, host.maxBody)
-      knowsOnly(body, ['input'])
+      knowsOnly(body, fieldsOf('run'))
       return run(c, { ...asks, input: inputOf(body.input), ...keyIn(c) })
     }),
   )
@@ -33,7 +34,7 @@ export function runRoutes(app: Hono<Env>, host: Host, at: string): void {
     refusal(async (c) => {
       const asks = await visit(host, c.req.raw, c.req.param('agent'))
       const body = await readObject(c.req.raw, host.maxBody)
-      knowsOnly(body, ['decisions'])
+      knowsOnly(body, fieldsOf('decisions'))
       await isThere(host, keyOf(asks, c.req.param('id') as string))
       return run(c, { ...asks, decisions: body.decisions as Record<string, Decision>, ...keyIn(c) })
     }),

@@ -4,8 +4,10 @@ import type { Host } from '../host.ts'
 import { knowsOnly, readObject } from '../http/body.ts'
 import { fail } from '../http/problem.ts'
 import { type Env, keyOf, visit } from '../visit.ts'
+import { fieldsOf } from './bodies.ts'
 import { fork } from './fork.ts'
 import { isThere } from './is-there.ts'
+import { mayRead, readableKey } from './may-read.ts'
 import { stop } from './runs.ts'
 import { shownMessages } from './shown-messages.ts'
 
@@ -14,27 +16,29 @@ export function sessionRoutes(app: Hono<Env>, host: Host, at: string): void {
   const { sessions } = host
 
   app.get(`${at}/sessions`, async (c) => {
-    const { tenant, owner } = await visit(host, c.req.raw, c.req.param('agent'))
-    const page = pageIn(c.req.query())
-    const { items, cursor } = await sessions.list({ tenant, owner, ...page })
-    const shown = items.map(({ key, version, status, updatedAt }) => ({
-      id: key.sessionId,
-      version,
-      status,
-      updatedAt,
-    }))
+    const asks = await visit(host, c.req.raw, c.req.param('agent'))
+    const { tenant } = asks
+    const { owner = asks.owner, ...query } = c.req.query()
+    const { items, cursor } = await sessions.list({ tenant, owner, ...pageIn(query) })
+    const shown: object[] = []
+    for (const { key, version, status, updatedAt } of items)
+      if (await mayRead(host, asks, key)) shown.push({ id: key.sessionId, version, status, updatedAt })
     return c.json({ sessions: shown, cursor })
   })
 
   app.get(`${at}/sessions/:id/messages`, async (c) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
-    const [messages, stored] = await shownMessages(host, asks, c.req.param('id'))
+    const [messages, stored] = await shownMessages(
+      host,
+      asks,
+      await readableKey(host, asks, c.req.param('id'), c.req.query('owner')),
+    )
     return c.body(toJson({ messages, running: stored.open !== undefined }), 200, json)
   })
 
   app.get(`${at}/sessions/:id/usage`, async (c) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
-    const { rest } = await isThere(host, keyOf(asks, c.req.param('id')))
+    const { rest } = await isThere(host, await readableKey(host, asks, c.req.param('id'), c.req.query('owner')))
     const told = (name: string) => rest.state[`observe:usage:${name}`] ?? null
     return c.body(toJson({ tokens: told('tokens'), cost: told('cost'), models: told('models') }), 200, json)
   })
@@ -42,7 +46,7 @@ export function sessionRoutes(app: Hono<Env>, host: Host, at: string): void {
   app.post(`${at}/sessions/:id/fork`, async (c) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
     const body = await readObject(c.req.raw, host.maxBody)
-    knowsOnly(body, ['id', 'at'])
+    knowsOnly(body, fieldsOf('fork'))
     const { id = crypto.randomUUID(), at: turnId } = body
     if (typeof id !== 'string' || (turnId !== undefined && typeof turnId !== 'string'))
       throw fail('request.invalid', 'The fields `id` and `at` are texts: the id of the new session, and that of a run.')

@@ -1,14 +1,15 @@
 import type { Message, PendingCall, SessionKey, StoredSession } from '@allium/core'
 import type { Host } from '../host.ts'
-import { keyOf, type Visit } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 import { isThere } from './is-there.ts'
 import { type UiMessage, uiMessages } from './ui-messages.ts'
 
 /** The history as a page shows it: with what waits for its owner's decision, and, while a run goes on, up to its input. */
-export async function shownMessages(host: Host, asks: Visit, sessionId: string): Promise<[UiMessage[], StoredSession]> {
-  const key = keyOf(asks, sessionId)
+export async function shownMessages(host: Host, asks: Visit, key: SessionKey): Promise<[UiMessage[], StoredSession]> {
   const stored = await isThere(host, key)
-  const shown = uiMessages(historyOf(stored), await waitingIn(asks, sessionId, stored))
+  // Tokens and true values are for the owner.
+  const waiting = key.owner === asks.owner ? await waitingIn(asks, key.sessionId, stored) : []
+  const shown = uiMessages(historyOf(stored), waiting)
   const last = shown.at(-1)
   const run = last?.role === 'assistant' && stored.open === undefined ? await lastAnswer(host, key) : undefined
   if (last !== undefined && run !== undefined) last.id = run

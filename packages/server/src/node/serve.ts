@@ -45,6 +45,8 @@ export async function serve(server: Server, options: ServeOptions = {}): Promise
   const close = once(async () => {
     for (const signal of stops) process.off(signal, onSignal)
     await server.drain({ timeout })
+    // What answers its last request now is not kept open for another.
+    http.keepAliveTimeout = 1
     await new Promise<void>((resolve) => {
       http.close(() => resolve())
       http.closeIdleConnections()

@@ -18,7 +18,8 @@ export function chatInput(messages: unknown, stored: boolean): Input {
   return stored ? last : said
 }
 
-function messageOf(value: unknown): Message[] {
+/** A message of a client, or nothing where it is the agent's business. @throws AlliumError `request.invalid` */
+export function messageOf(value: unknown): Message[] {
   const { role, content, tool_calls: calls } = object(value)
   if (role === 'system' || role === 'developer') return []
   if (role === 'tool' || role === 'function' || calls !== undefined)
@@ -56,6 +57,15 @@ function partOf(value: unknown): Part {
   if (mediaType === undefined || !isBase64(rest))
     throw fail('request.invalid', 'An image comes as a data URL in base64: other URLs are not fetched.')
   return { type: 'image', data: rest, mediaType }
+}
+
+/** Images come in the body. */
+export const imageBody = 8 * 1_048_576
+
+/** @throws AlliumError `request.invalid` */
+export function modelOf({ model }: Record<string, unknown>): string {
+  if (typeof model === 'string') return model
+  throw fail('request.invalid', 'The field `model` names an agent. See /v1/models.')
 }
 
 /** Fields by which a client would change what runs: `tools` would be calls that are handed back. */

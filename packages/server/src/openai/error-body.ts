@@ -1,7 +1,7 @@
 import type { Problem } from '../http/problem.ts'
 
 /** A refusal in the shape that clients of OpenAI read: https://platform.openai.com/docs/guides/error-codes */
-export function errorBody({ status, code, message }: Problem): object {
+export function errorBody({ status, code, message }: Problem): { error: object } {
   return { error: { message, type: typeOf(status), code, param: null } }
 }
 

@@ -2,17 +2,19 @@ import type { Hono } from 'hono'
 import type { Host } from '../host.ts'
 import { refusing } from '../http/answer.ts'
 import { readObject } from '../http/body.ts'
-import { blockedProblem, fail } from '../http/problem.ts'
+import { blockedProblem } from '../http/problem.ts'
 import { streamOf } from '../run/reading.ts'
 import { resultOf } from '../run/result.ts'
 import { type Ctx, type Env, mayUse, principalOf, visit } from '../visit.ts'
-import { chatInput, refuseTools } from './asked.ts'
+import { chatInput, imageBody, modelOf, refuseTools } from './asked.ts'
 import { completion, completionFrames } from './completion.ts'
 import { errorBody } from './error-body.ts'
+import { responseRoutes } from './response-routes.ts'
 
 /** The routes of OpenAI's API, below `/v1`: the model that a client names is an agent. */
 export function openaiRoutes(app: Hono<Env>, host: Host): void {
   const refusal = refusing(host, errorBody)
+  responseRoutes(app, host)
 
   app.get(
     '/v1/models',
@@ -55,14 +57,6 @@ export function openaiRoutes(app: Hono<Env>, host: Host): void {
       return streamOf(host, pump, { frames: (entries) => completionFrames(answering, entries, includeUsage) })
     }),
   )
-}
-
-/** Images come in the body. */
-const imageBody = 8 * 1_048_576
-
-function modelOf({ model }: Record<string, unknown>): string {
-  if (typeof model === 'string') return model
-  throw fail('request.invalid', 'The field `model` names an agent. See /v1/models.')
 }
 
 function keyIn(c: Ctx): { idempotencyKey?: string } {

@@ -87,7 +87,7 @@ export class Pump {
   async *entries(signal: AbortSignal): AsyncGenerator<Placed, undefined> {
     const { key, turnId } = await this.started
     if (this.#stored) {
-      yield* this.#early
+      yield* this.#storedEntries({ key, turnId })
       return undefined
     }
     const reading = new AbortController()
@@ -101,6 +101,16 @@ export class Pump {
     }
     if (reading.signal.aborted && !signal.aborted) await this.ended
     return undefined
+  }
+
+  /** What the log still has of a run that has ended, else how it did. */
+  async *#storedEntries(run: RunKey): AsyncGenerator<Placed> {
+    let isLogged = false
+    for await (const event of this.#options.log.read(run, 0)) {
+      isLogged = true
+      yield placed(run.turnId, event)
+    }
+    if (!isLogged) yield* this.#early
   }
 
   async #pump(): Promise<void> {

@@ -1,13 +1,19 @@
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { Caller } from './link.ts'
 
-/** Whose a message is. Requests are sent at once when the SDK is asked, and fetched later, with nothing but their text. */
+/**
+ * Whose a message is. Requests are sent at once when the SDK is asked, and fetched later, with nothing but their text; and what a server asks
+ * belongs to the call in whose answer it stands, which the SDK does not tell.
+ */
 export class Callers {
-  #now: { readonly principal: unknown } | undefined
+  #now: Caller | undefined
   /** By the id of a request, for its cancellation too; the last ones. */
-  readonly #byId = new Map<unknown, unknown>()
+  readonly #byId = new Map<unknown, Caller>()
+  /** By the id of what the server asks. */
+  readonly #byQuestion = new Map<unknown, Caller>()
 
-  sendFor<T>(principal: unknown, send: () => T): T {
-    this.#now = { principal }
+  sendFor<T>(caller: Caller, send: () => T): T {
+    this.#now = caller
     try {
       return send()
     } finally {
@@ -18,22 +24,60 @@ export class Callers {
   watch(transport: Pick<StreamableHTTPClientTransport, 'send'>): void {
     const send = transport.send.bind(transport)
     transport.send = (message, options) => {
-      if (this.#now !== undefined && 'id' in message) this.#keep(message.id, this.#now.principal)
+      if (this.#now !== undefined && 'id' in message) keep(this.#byId, message.id, this.#now)
       return send(message, options)
     }
   }
 
-  /** The principal of the message that a request carries, if it is somebody's. */
-  of(body: unknown): unknown {
-    if (typeof body !== 'string' || this.#byId.size === 0) return undefined
-    const { id, params } = JSON.parse(body) as { id?: unknown; params?: { requestId?: unknown } }
-    return this.#byId.get(id ?? params?.requestId)
+  /** The caller of the message that a request carries, if it is somebody's. */
+  of(body: unknown): Caller | undefined {
+    if (typeof body !== 'string') return undefined
+    const { id, method, params } = JSON.parse(body) as {
+      id?: unknown
+      method?: unknown
+      params?: { requestId?: unknown }
+    }
+    return method === undefined ? this.#byQuestion.get(id) : this.#byId.get(id ?? params?.requestId)
   }
 
-  #keep(id: unknown, principal: unknown): void {
-    this.#byId.set(id, principal)
-    if (this.#byId.size > most) this.#byId.delete(this.#byId.keys().next().value)
+  /** In whose call the server has asked something. */
+  asked(question: unknown): Caller | undefined {
+    return this.#byQuestion.get(question)
   }
+
+  /** The answer to a message of a caller's, with what the server asks in it noted. */
+  listening(response: Response, body: unknown): Response {
+    const caller = this.of(body)
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+    if (caller?.ask === undefined || response.body === null || !isStream) return response
+    const decoder = new TextDecoder()
+    let rest = ''
+    const note = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (bytes, controller) => {
+        const lines = (rest + decoder.decode(bytes, { stream: true })).split(/\r\n|\n|\r/)
+        rest = lines.pop() ?? ''
+        for (const line of lines) this.#note(line, caller)
+        controller.enqueue(bytes)
+      },
+    })
+    const { status, statusText, headers } = response
+    return new Response(response.body.pipeThrough(note), { status, statusText, headers })
+  }
+
+  #note(line: string, caller: Caller): void {
+    if (!line.startsWith('data:') || !line.includes('"method"')) return
+    try {
+      const { id } = JSON.parse(line.slice(5)) as { id?: unknown }
+      if (id !== undefined) keep(this.#byQuestion, id, caller)
+    } catch {
+      // The SDK says what it thinks of it.
+    }
+  }
+}
+
+function keep(map: Map<unknown, Caller>, id: unknown, caller: Caller): void {
+  map.set(id, caller)
+  if (map.size > most) map.delete(map.keys().next().value)
 }
 
 /** More than can run at once. */

@@ -1,4 +1,4 @@
-import { AlliumError, wait } from '@allium/core'
+import { AlliumError, isAlliumError, wait } from '@allium/core'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { type Caller, Link, type LinkSetup } from './link.ts'
 
@@ -14,6 +14,7 @@ export interface McpReconnectOptions {
 /** Keeps an agent connected to a server: a link that drops is replaced, in the background and by the next call. */
 export class Connection {
   readonly #setup: LinkSetup
+  readonly #byItself: boolean
   readonly #retry: Required<McpReconnectOptions>
   readonly #ended = new AbortController()
   #link: Link | undefined
@@ -22,8 +23,11 @@ export class Connection {
   /** Drops and failed tries since a call last succeeded. */
   #failures = 0
 
-  constructor(setup: LinkSetup, { attempts = 10, delay = 500, maxDelay = 30_000 }: McpReconnectOptions = {}) {
+  /** @param reconnect 'by calls alone': nothing happens in the background, and nothing is said of it */
+  constructor(setup: LinkSetup, reconnect: McpReconnectOptions | 'by calls alone' = {}) {
+    const { attempts = 10, delay = 500, maxDelay = 30_000 } = reconnect === 'by calls alone' ? {} : reconnect
     this.#setup = setup
+    this.#byItself = reconnect !== 'by calls alone'
     this.#retry = { attempts, delay, maxDelay }
   }
 
@@ -66,6 +70,7 @@ export class Connection {
       await this.#link?.checked()
       return await this.#reach()
     } catch (cause) {
+      if (needsUser(cause)) throw cause
       const { name } = this.#setup
       const message = `The MCP server "${name}" is not connected at the moment.`
       throw new AlliumError('mcp.unreachable', message, { cause, expose: true, details: { server: name } })
@@ -94,6 +99,7 @@ export class Connection {
   #dropped(link: Link): void {
     if (this.#link !== link || this.#ended.signal.aborted) return
     this.#link = undefined
+    if (!this.#byItself) return
     this.#setup.logger.warn(`The connection to the MCP server "${this.#setup.name}" dropped. It is tried again.`)
     void this.#comeBack()
   }
@@ -123,6 +129,8 @@ export class Connection {
       logger.warn(`The MCP server "${name}" is connected again.`)
     } catch (error) {
       this.#ended.signal.throwIfAborted()
+      // Nobody is asked for an authorization again and again.
+      if (needsUser(error)) this.#failures = this.#retry.attempts
       logger.debug?.(`The MCP server "${name}" is still away.`, { error })
     }
   }
@@ -133,6 +141,8 @@ export class Connection {
   }
 
   #failure(link: Link, error: unknown): AlliumError {
+    const unauthorized = link.unauthorized(error)
+    if (unauthorized !== undefined) return unauthorized
     const { name, secrets } = this.#setup
     const given = { cause: secrets.cleaned(error), expose: true, details: { server: name } }
     if (link.answered(error)) {
@@ -157,6 +167,10 @@ function neverArrived(link: Link, error: unknown): boolean {
   // The session is unknown, as after a restart: 404 by the specification, 400 by many servers.
   if (status !== undefined) return status === 404 || (status === 400 && /session/i.test(String(message)))
   return message === 'Not connected' || cause?.code === 'ECONNREFUSED'
+}
+
+function needsUser(error: unknown): boolean {
+  return isAlliumError(error) && error.code === 'mcp.unauthorized'
 }
 
 function isMalformed(error: unknown): boolean {

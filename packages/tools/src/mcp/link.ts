@@ -1,6 +1,7 @@
-import { AlliumError, type Clock, followSignal, type Logger } from '@allium/core'
+import { AlliumError, type Clock, followSignal, type JsonSchema, type Logger } from '@allium/core'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
+import type { CallToolResult, ElicitRequest, Tool } from '@modelcontextprotocol/sdk/types.js'
+import type { Question, Reply } from './dialogue.ts'
 import { loadSdk, type Sdk } from './sdk.ts'
 import type { Secrets } from './secrets.ts'
 import { isHttp, type McpServer, placeOf } from './server.ts'
@@ -14,14 +15,20 @@ export interface LinkSetup {
   readonly connectTimeout: number
   readonly logger: Logger
   readonly clock: Clock
-  /** Told of the server's tools: when it is reached, and when it says that they changed. */
-  onTools(tools: readonly Tool[]): void
+  /** Whether the server may ask something in a call. */
+  readonly asks: boolean
+  /** Whose connection it is; undefined for the agent's own. */
+  owner(): unknown
+  /** Told of the server's tools: when it is reached, and when it says that they changed. Without it they are not listed. */
+  readonly onTools: ((tools: readonly Tool[]) => void) | undefined
 }
 
 /** Whose call it is, and until when. */
 export interface Caller {
   readonly signal: AbortSignal
   readonly principal: unknown
+  /** Answers what the server asks in the call; without it the server is told that nobody does. */
+  ask?(question: Question): Promise<Reply>
 }
 
 /** One connection to a server, from its handshake until it drops or is closed. It does not come back. */
@@ -34,6 +41,7 @@ export class Link {
   readonly #client: Client
   readonly #route: Route
   readonly #gone: Promise<void>
+  readonly #calls = new Set<{ readonly caller: Caller; isAsked: boolean }>()
   #check: Promise<void> | undefined
   #relisting = false
   /** The tools have changed since the last listing began. */
@@ -43,7 +51,7 @@ export class Link {
   static async to(setup: LinkSetup, signal: AbortSignal): Promise<Link> {
     const sdk = await loadSdk()
     const said: string[] = []
-    const route = routeTo(setup.server, sdk, setup.secrets, (line) => {
+    const route = await routeTo(setup.server, sdk, setup.secrets, setup.owner, (line) => {
       said.push(setup.secrets.hide(line))
       if (said.length > 5) said.shift()
       setup.logger.debug?.(`MCP server "${setup.name}": ${said.at(-1)}`)
@@ -53,7 +61,7 @@ export class Link {
       await link.#shake(signal)
     } catch (cause) {
       await link.close()
-      throw unreachable(setup, cause, said)
+      throw link.unauthorized(cause) ?? unreachable(setup, cause, said)
     }
     return link
   }
@@ -62,7 +70,14 @@ export class Link {
     this.#setup = setup
     this.#sdk = sdk
     this.#route = route
-    this.#client = new sdk.Client({ name: 'allium', version: '0.1.0' })
+    this.#client = new sdk.Client(
+      { name: 'allium', version: '0.1.0' },
+      { capabilities: setup.asks ? { elicitation: { form: {} } } : {} },
+    )
+    if (setup.asks)
+      this.#client.setRequestHandler(sdk.ElicitRequestSchema, ({ params }, { requestId }) =>
+        this.#asked(params, requestId),
+      )
     this.#gone = new Promise((resolve) => {
       this.#client.onclose = () => {
         resolve()
@@ -75,17 +90,42 @@ export class Link {
   }
 
   /** Sends a call. Its abort is told to the server, in words that give nothing away. */
-  async call(name: string, args: Record<string, unknown>, { signal, principal }: Caller): Promise<CallToolResult> {
+  async call(name: string, args: Record<string, unknown>, caller: Caller): Promise<CallToolResult> {
+    const { signal } = caller
     const cancel = new AbortController()
     if (signal.aborted) throw signal.reason
     const release = followSignal(signal, () => cancel.abort('The call was cancelled.'))
+    const running = { caller, isAsked: false }
+    this.#calls.add(running)
     try {
       const params = { name, arguments: args }
       const options = { signal: cancel.signal, timeout: never }
       const send = () => this.#client.request({ method: 'tools/call', params }, this.#sdk.CallToolResultSchema, options)
-      return await (this.#route.sendFor?.(principal, send) ?? send())
+      return await (this.#route.sendFor?.(caller, send) ?? send())
     } finally {
       release()
+      this.#calls.delete(running)
+    }
+  }
+
+  /** A question belongs to the call in whose answer it stands; where that cannot be told, to the only one that it can be of. */
+  async #asked(params: ElicitRequest['params'], id: unknown): Promise<Reply> {
+    const { name, logger } = this.#setup
+    const free = [...this.#calls].filter(({ isAsked }) => !isAsked)
+    const told = this.#route.asked?.(id)
+    const own = [...this.#calls].find(({ caller }) => caller === told) ?? (free.length === 1 ? free[0] : undefined)
+    const question = questionOf(params)
+    if (own?.caller.ask === undefined || question === undefined) {
+      logger.warn(
+        `A question of the MCP server "${name}" is declined: ${question === undefined ? 'it is too long' : 'nobody can tell in which call it is asked'}.`,
+      )
+      return { action: 'decline' }
+    }
+    own.isAsked = true
+    try {
+      return await own.caller.ask(question)
+    } finally {
+      own.isAsked = false
     }
   }
 
@@ -121,6 +161,18 @@ export class Link {
     return error instanceof this.#sdk.StreamableHTTPError && error.code !== -1 ? error.code : undefined
   }
 
+  /** Where the server wants an authorization that it did not get. */
+  unauthorized(error: unknown): AlliumError | undefined {
+    if (!(error instanceof this.#sdk.UnauthorizedError)) return undefined
+    const { name, secrets } = this.#setup
+    const message = `The MCP server "${name}" wants an authorization that it did not get: ${secrets.tell(error)}`
+    return new AlliumError('mcp.unauthorized', message, {
+      cause: secrets.cleaned(error),
+      expose: true,
+      details: { server: name },
+    })
+  }
+
   /** Closes the connection, and waits until a child is gone. */
   async close(): Promise<void> {
     this.open = false
@@ -131,10 +183,11 @@ export class Link {
   }
 
   async #shake(signal: AbortSignal): Promise<void> {
-    const { connectTimeout } = this.#setup
+    const { connectTimeout, onTools } = this.#setup
     await this.#client.connect(this.#route.transport, { timeout: connectTimeout, signal })
+    if (onTools === undefined) return
     this.#client.setNotificationHandler(this.#sdk.ToolListChangedNotificationSchema, () => this.#relist())
-    this.#setup.onTools(await this.#list())
+    onTools(await this.#list())
   }
 
   async #list(): Promise<Tool[]> {
@@ -172,7 +225,7 @@ export class Link {
     const { name, logger, secrets, onTools } = this.#setup
     try {
       const tools = await this.#list()
-      if (this.open) onTools(tools)
+      if (this.open) onTools?.(tools)
     } catch (error) {
       if (this.open)
         logger.warn(`The changed tools of the MCP server "${name}" cannot be listed: ${secrets.tell(error)}`)
@@ -199,7 +252,15 @@ export class Link {
 /** The agent's own clock ends a call; the SDK's timer would only be a second one. */
 const never = 2 ** 31 - 1
 const maxPages = 100
+const longestQuestion = 100_000
 const pauseOfListings = 1_000
+
+/** Undefined: it is not one to keep with a session. */
+function questionOf(params: ElicitRequest['params']): Question | undefined {
+  if (!('requestedSchema' in params)) return undefined
+  const question = { message: params.message, schema: { ...params.requestedSchema } as JsonSchema }
+  return JSON.stringify(question).length > longestQuestion ? undefined : question
+}
 
 function unreachable({ name, server, secrets }: LinkSetup, cause: unknown, said: readonly string[]): AlliumError {
   const words = said.length === 0 ? '' : ` It said: ${said.join(' · ').slice(0, 500)}`

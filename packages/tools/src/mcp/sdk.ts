@@ -8,8 +8,17 @@ export type Sdk = Pick<typeof import('@modelcontextprotocol/sdk/client/index.js'
     'StreamableHTTPClientTransport' | 'StreamableHTTPError'
   > &
   Pick<
+    typeof import('@modelcontextprotocol/sdk/client/auth.js'),
+    'UnauthorizedError' | 'auth' | 'extractWWWAuthenticateParams'
+  > &
+  Pick<
     typeof import('@modelcontextprotocol/sdk/types.js'),
-    'CallToolResultSchema' | 'ErrorCode' | 'ListToolsResultSchema' | 'McpError' | 'ToolListChangedNotificationSchema'
+    | 'CallToolResultSchema'
+    | 'ElicitRequestSchema'
+    | 'ErrorCode'
+    | 'ListToolsResultSchema'
+    | 'McpError'
+    | 'ToolListChangedNotificationSchema'
   > &
   Pick<typeof import('@modelcontextprotocol/sdk/validation/ajv'), 'AjvJsonSchemaValidator'>
 
@@ -20,14 +29,15 @@ export type Sdk = Pick<typeof import('@modelcontextprotocol/sdk/client/index.js'
  */
 export async function loadSdk(): Promise<Sdk> {
   try {
-    const [client, stdio, http, types, validation] = await Promise.all([
+    const [client, stdio, http, oauth, types, validation] = await Promise.all([
       import('@modelcontextprotocol/sdk/client/index.js').catch(missing),
       import('#mcp-stdio').catch(missing),
       import('@modelcontextprotocol/sdk/client/streamableHttp.js').catch(missing),
+      import('@modelcontextprotocol/sdk/client/auth.js').catch(missing),
       import('@modelcontextprotocol/sdk/types.js').catch(missing),
       import('@modelcontextprotocol/sdk/validation/ajv').catch(missing),
     ])
-    return { ...client, ...stdio, ...http, ...types, ...validation }
+    return { ...client, ...stdio, ...http, ...oauth, ...types, ...validation }
   } catch (cause) {
     throw new AlliumError(
       'mcp.not_installed',

@@ -1,6 +1,7 @@
 import { type AnyTool, digestOf, type Logger, messageOf, type ToolExecution, toolResult } from '@allium/core'
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
-import type { Connection } from './connection.ts'
+import type { Dialogues } from './dialogues.ts'
+import type { Caller } from './link.ts'
 import { contentOf } from './result.ts'
 import { withoutPatterns } from './schema.ts'
 import { loadSdk } from './sdk.ts'
@@ -9,6 +10,12 @@ export interface McpCall {
   /** The tool, by the server's own name. */
   tool: string
   args: Record<string, unknown>
+}
+
+/** What carries calls to the server. */
+export interface Calls {
+  call(name: string, args: Record<string, unknown>, caller: Caller): Promise<CallToolResult>
+  close(): Promise<void>
 }
 
 export interface ToolboxOptions {
@@ -49,7 +56,7 @@ export class Toolbox {
   update(listed: readonly Tool[]): void {
     const tools = listed.filter(({ name }) => this.#wanted(name))
     this.#now = new Set(tools.map(({ name }) => name))
-    if (this.#first !== undefined) return this.#compare(tools, this.#first)
+    if (this.#first !== undefined) return this.#differ(tools, this.#first)
     this.#first = new Map(tools.map((tool) => [tool.name, tool]))
     const { include = [], exclude, name } = this.#options
     const known = new Set(listed.map(({ name }) => name))
@@ -58,6 +65,13 @@ export class Toolbox {
       this.#logger.warn(
         `The MCP server "${name}" has no tool ${list(missing)}, which include or exclude names. It has ${list([...known])}.`,
       )
+  }
+
+  /** Takes the listing of one user, who may have others: only what the model reads of the tools counts. */
+  compare(listed: readonly Tool[]): void {
+    const changed = this.#changed(listed)
+    if (changed.length > 0) this.#isOther = true
+    this.#warn(changedTools, names(changed))
   }
 
   /** Compares the first listing with the one that was pinned. */
@@ -73,14 +87,14 @@ export class Toolbox {
   }
 
   /** Those that an agent can have: what it cannot take is left out, and told. */
-  tools(connection: Connection): AnyTool[] {
+  tools(calls: Calls, dialogues: Dialogues): AnyTool[] {
     const listed = [...(this.#first?.values() ?? [])]
     return listed.flatMap((tool) => {
       const name = this.#nameOf(tool)
       const same = listed.filter((other) => this.#nameOf(other) === name)
       if (same.length > 1) return this.leftOut(tool.name, `it is called "${name}" here, as ${list(names(same))} are`)
       try {
-        return [this.#toolFor(tool, connection)]
+        return [this.#toolFor(tool, calls, dialogues)]
       } catch (error) {
         return this.leftOut(tool.name, `its schema ${messageOf(error)}`)
       }
@@ -97,7 +111,7 @@ export class Toolbox {
     return toolName(this.#options.prefix, name)
   }
 
-  #toolFor(tool: Tool, connection: Connection): AnyTool {
+  #toolFor(tool: Tool, calls: Calls, dialogues: Dialogues): AnyTool {
     const { timeout, name: server } = this.#options
     const requireApproval = this.#approvalOf(tool.name)
     return {
@@ -107,10 +121,11 @@ export class Toolbox {
       flow: { ...this.#options.flow, untrusted: true, sends: true, changed: () => this.#isOther },
       ...(timeout !== undefined && { timeout }),
       ...(requireApproval !== undefined && { requireApproval }),
-      execute: async (args: Record<string, unknown>, { signal, principal }) => {
+      execute: async (args: Record<string, unknown>, ctx) => {
         if (!this.#now.has(tool.name))
           return failure(`The MCP server "${server}" no longer has the tool "${tool.name}".`)
-        const result = await connection.call(tool.name, args, { signal, principal })
+        const result = await dialogues.run(calls, tool.name, args, ctx)
+        if (result === undefined) return 'waits for a human'
         const problem = await mismatch(tool, result)
         if (problem !== undefined) return failure(`The result of "${tool.name}" does not fit its schema: ${problem}`)
         const { structuredContent, isError = false } = result
@@ -134,15 +149,19 @@ export class Toolbox {
     return (include?.includes(tool) ?? true) && !exclude.includes(tool)
   }
 
-  #compare(tools: readonly Tool[], first: ReadonlyMap<string, Tool>): void {
-    const changed = tools.filter((tool) => {
-      const before = first.get(tool.name)
+  #changed(tools: readonly Tool[]): Tool[] {
+    return tools.filter((tool) => {
+      const before = this.#first?.get(tool.name)
       return before !== undefined && definition(before) !== definition(tool)
     })
+  }
+
+  #differ(tools: readonly Tool[], first: ReadonlyMap<string, Tool>): void {
+    const changed = this.#changed(tools)
     const isNew = tools.some(({ name }) => !first.has(name))
     if (changed.length > 0 || isNew) this.#isOther = true
     this.#warn('new tools, which an agent takes at init only', names(tools.filter(({ name }) => !first.has(name))))
-    this.#warn('changed tools; the model still has the first definition', names(changed))
+    this.#warn(changedTools, names(changed))
     this.#warn(
       'no longer the tools',
       [...first.keys()].filter((name) => !this.#now.has(name)),
@@ -158,6 +177,8 @@ export class Toolbox {
     this.#logger.warn(message)
   }
 }
+
+const changedTools = 'changed tools; the model still has the first definition'
 
 /** Providers take names of letters, digits, `_` and `-` alone. */
 function toolName(prefix: string, name: string): string {

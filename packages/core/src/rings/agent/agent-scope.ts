@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { Observers } from '../../events/observers.ts'
+import type { Identity } from '../../messages/approval-record.ts'
 import type { Message } from '../../messages/message.ts'
 import type { AdaptModel, KnownModel, ResolveModel, Settings } from '../../model/model.ts'
 import type { Onion } from '../../onion/hook.ts'
@@ -10,13 +11,14 @@ import type { Journal } from '../../seams/journal.ts'
 import type { Logger } from '../../seams/logger.ts'
 import type { Validate } from '../../seams/validate.ts'
 import type { Fields } from '../../state/field.ts'
+import type { DecidableCall } from '../../tool/approval.ts'
 import { ToolRegistry } from '../../tool/registry.ts'
 import type { TurnContext } from '../turn/context.ts'
 
 export type Instructions = string | ((ctx: TurnContext) => string)
 
 /** How calls wait for a human. */
-export interface ApprovalOptions {
+export interface ApprovalOptions<P = unknown> {
   /**
    * Signs what waits, so that nothing in a store can be forged; then an approval must carry the token of its call. Of several
    * the first signs, and what any of them has signed holds: to change it, put the new one in front.
@@ -24,6 +26,20 @@ export interface ApprovalOptions {
   secret?: string | readonly string[]
   /** Milliseconds after which a call that waits can only be refused. @default never */
   expiresIn?: number | undefined
+  /**
+   * Whether somebody of the session's tenant may decide a call: who opens it to others closes it with the same rule to its
+   * owner, who may always deny. Asked with the call as it would run; of a decision with other arguments again, with those.
+   * Anything but `true`, and what it throws, is a no. Of calls in sub-agents the outermost agent's rule is asked.
+   *
+   * @param by.owner whose the session is
+   * @param by.asked who ran the turn that was suspended
+   * @default the owner of the session decides
+   */
+  mayDecide?(
+    principal: P,
+    call: DecidableCall,
+    by: { readonly owner: string | undefined; readonly asked: Identity },
+  ): boolean | Promise<boolean>
 }
 
 /** The agent's options with their defaults filled in. */

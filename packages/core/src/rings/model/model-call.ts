@@ -24,8 +24,8 @@ export class ModelCall extends TurnCall {
 
   /** The fields as the first layer finds them. */
   start(): CallFields {
-    const { model, settings, format } = this.turn.options
-    const { defs } = this.turn.session.agent.tools
+    const { model, settings, format, tools } = this.turn.options
+    const { defs } = tools
     return {
       messages: undefined,
       model,

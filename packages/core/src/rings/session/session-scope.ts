@@ -80,13 +80,13 @@ export class SessionScope {
 
   /** Whose it is; with the tenant and the id the place where it is kept. */
   get owner(): string | undefined {
-    if (this.#owner === undefined) this.#owner = this.#ownerBy(this.principal) ?? null
+    if (this.#owner === undefined) this.#owner = this.ownerBy(this.principal) ?? null
     return this.#owner ?? undefined
   }
-  /** As the agent says, or the one that runs it as a sub-agent. */
-  get #ownerBy(): (principal: unknown) => string | undefined {
+  /** Whose the sessions of a principal are: as the agent says, or the one that runs it as a sub-agent. */
+  get ownerBy(): (principal: unknown) => string | undefined {
     const { owner } = this.agent.setup
-    return owner ?? (this.parent === undefined ? ownerOf : this.parent.$turn.session.#ownerBy)
+    return owner ?? (this.parent === undefined ? ownerOf : this.parent.$turn.session.ownerBy)
   }
 
   /** That of the agent, or of the one that runs it as a sub-agent: what is recorded there is not paid again. */
@@ -146,7 +146,8 @@ export class SessionScope {
   }
   get pending(): PendingCall[] {
     const calls = this.history.pending()
-    return calls.length === 0 ? [] : pendingCalls(calls, this.suspension)
+    const open = this.agent.setup.approvals.mayDecide === undefined
+    return calls.length === 0 ? [] : pendingCalls(calls, this.suspension, open)
   }
 
   /** A run begins; what waits, unless it is resumed, is given up. */

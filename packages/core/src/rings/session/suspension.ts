@@ -11,19 +11,27 @@ export function bindingOf(callId: string, call: Omit<SuspendedCall, 'token'> & {
   return { callId, ...bound }
 }
 
-/** The calls that wait, as those who decide see them; a sub-agent's calls stand in the place of the call that runs it. */
-export function pendingCalls(calls: readonly ToolCallPart[], suspension: Suspension | undefined): PendingCall[] {
+/**
+ * The calls that wait; a sub-agent's calls stand in the place of the call that runs it. Those who decide see what would run,
+ * and the tokens; others (not `open`) the calls as the model made them.
+ */
+export function pendingCalls(
+  calls: readonly ToolCallPart[],
+  suspension: Suspension | undefined,
+  open = true,
+): PendingCall[] {
   return calls.flatMap(({ callId, name, args }): PendingCall[] => {
-    const { inner, request, expiresAt, token, ran = args } = suspension?.calls[callId] ?? {}
-    if (inner !== undefined) return innerPending({ callId, token, refused: refusedOf(request) }, inner)
+    const { inner, request, expiresAt, token, client, ran = args } = suspension?.calls[callId] ?? {}
+    if (inner !== undefined) return innerPending({ callId, token, refused: refusedOf(request) }, inner, open)
     return [
       {
         callId,
         name,
-        args: cloneJson(ran),
+        args: cloneJson(open ? ran : args),
+        ...(client === true && { client }),
         ...(request !== undefined && { request }),
         ...(expiresAt !== undefined && { expiresAt }),
-        ...(token !== undefined && { token }),
+        ...(token !== undefined && open && { token }),
       },
     ]
   })
@@ -33,14 +41,15 @@ export function pendingCalls(calls: readonly ToolCallPart[], suspension: Suspens
 function innerPending(
   outer: { callId: string; token: string | undefined; refused: string | undefined },
   { agent, snapshot }: Inner,
+  open: boolean,
 ): PendingCall[] {
   const waiting = pendingParts(snapshot.history)
-  return pendingCalls(waiting, snapshot.suspension).map(({ callId, path = [], token, refused, ...call }) => {
+  return pendingCalls(waiting, snapshot.suspension, open).map(({ callId, path = [], token, refused, ...call }) => {
     const why = refused ?? outer.refused
     return {
       ...call,
       callId: `${outer.callId}/${callId}`,
-      token: `${outer.token}.${token}`,
+      ...(open && { token: `${outer.token}.${token}` }),
       path: [agent, ...path],
       ...(why !== undefined && { refused: why }),
     }

@@ -1,11 +1,12 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../../errors/allium-error.ts'
 import { describe } from '../../errors/describe.ts'
+import type { Identity } from '../../messages/approval-record.ts'
 import { cloneJson } from '../../messages/json.ts'
 import { State as Stand } from '../../onion/attempt.ts'
 import { layerError, nameOf } from '../../onion/misuse.ts'
 import { sealOf } from '../../seams/seal.ts'
-import { tenantOf } from '../../seams/tenant.ts'
+import { identityOf, tenantOf } from '../../seams/tenant.ts'
 import type { JsonSchema } from '../../seams/validate.ts'
 import type { SuspendRequest } from '../../state/snapshot.ts'
 import type { State } from '../../state/state-store.ts'
@@ -54,10 +55,16 @@ export interface ToolContext<S = State, Config = unknown, C = unknown, P = unkno
   readonly attempt: number
   /** Merges an object into the arguments, or replaces them by what a function makes of the old ones. They are checked again. */
   modifyArgs(args: Record<string, unknown> | ((args: Args) => Record<string, unknown>)): void
-  /** Approves a call of a tool that requires it. */
-  approve(): void
+  /**
+   * Approves a call of a tool that requires it.
+   *
+   * @param who where somebody was asked: kept beside the result @default nobody was
+   */
+  approve(who?: { by?: Identity | undefined; edited?: boolean; remembered?: boolean }): void
   /** What a human has decided of this call, where the run resumes with it. */
   readonly approval: Approval | undefined
+  /** Who has decided it, where the run resumes with a decision. */
+  readonly decidedBy: Identity | undefined
   /** What was asked of a human, where the run resumes with the answer: by which layer (undefined: the tool itself), and its request. */
   readonly asked: { readonly by: string | undefined; readonly request: Readonly<SuspendRequest> } | undefined
   /** Ends the run with this call waiting for a human: its siblings finish, `session.resume()` goes on. Gives the result. */
@@ -140,14 +147,25 @@ export class ToolAttempt extends TurnAttempt implements ToolContext {
     this.$change({ args, changed: true, invalid: refusedKey(args)?.issues })
     this.$own = true
   }
-  approve(): void {
-    if (!this.$isMute('approve')) this.$change({ approved: true })
+  approve(who?: { by?: Identity | undefined; edited?: boolean; remembered?: boolean }): void {
+    if (this.$isMute('approve')) return
+    this.$change({ approved: true })
+    if (who === undefined) return
+    const { by, edited, remembered } = who
+    this.$call.decided = {
+      decision: edited === true ? 'edited' : 'approved',
+      ...(by !== undefined && { by: identityOf(by) }),
+      ...(remembered === true && { remembered }),
+    }
   }
   get approval(): Approval | undefined {
     const { approval, waited } = this.$call.asked
     const asks = this.$hook !== undefined && waited?.layer === this.$hook.name && this.$fields.consulted === undefined
     if (asks && !this.$isMute('approval')) this.$change({ consulted: cloneJson(this.$fields.args) })
     return approval
+  }
+  get decidedBy(): Identity | undefined {
+    return this.$call.asked.decided?.by
   }
   get asked(): ToolContext['asked'] {
     const { waited } = this.$call.asked

@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { ApprovalRecord } from '../../messages/approval-record.ts'
 import { cloneJson } from '../../messages/json.ts'
 import type { ToolCall as CallOfModel } from '../../model/response.ts'
 import type { Ring } from '../../onion/attempt.ts'
@@ -19,6 +20,8 @@ export interface AskedCall {
   /** Why the arguments are no JSON object, or not whole. */
   readonly problem: string | undefined
   readonly approval: Approval | undefined
+  /** What is kept of that. */
+  readonly decided?: Omit<ApprovalRecord, 'at'> | undefined
   /** How it waited, where the run resumes. */
   readonly waited: SuspendedCall | undefined
   /** What was decided of the calls of a sub-agent that waits inside. */
@@ -50,6 +53,8 @@ export class ToolCall extends TurnCall {
   suspended: ToolResult | undefined
   /** How it waits; no layer sees it, for what a sub-agent waits with is in it. */
   how: Waiting | undefined
+  /** What is kept of an approval in this run, of a layer that asked somebody itself. */
+  decided: Omit<ApprovalRecord, 'at'> | undefined
 
   constructor(
     turn: Turn,

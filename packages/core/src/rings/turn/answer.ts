@@ -28,8 +28,8 @@ export class Answer {
   #wait: Promise<void> | undefined
   /** It has left all layers of the turn: their pipes have ended, and what they still say begins in fresh ones. */
   #hasLeft = false
-  /** The answer asked for tools: it stands in the history, and what follows is another one. */
-  #askedForTools = false
+  /** The answer asked for tools, or a message came in: it stands in the history, and what follows is another one. */
+  #isFollowed = false
   #response: ModelResponse | undefined
   #warnings: ModelWarning[] | undefined
   readonly #turn: Turn
@@ -80,12 +80,12 @@ export class Answer {
     this.#message.begin()
     this.#said = ''
     this.#flushed = ''
-    this.#askedForTools = this.#hasLeft = false
+    this.#isFollowed = this.#hasLeft = false
   }
 
-  /** Whether the layers of the turn must let go of an answer before its tools run. The last answer they end as they return. */
-  flushes(response: ModelResponse): boolean {
-    return this.sink !== this.outlet && goesOn(response)
+  /** Whether the layers of the turn must let go of an answer before another step. The last answer they end as they return. */
+  flushes(response: ModelResponse, followed: boolean): boolean {
+    return this.sink !== this.outlet && (followed || goesOn(response))
   }
 
   /** The answer as it left the outermost layer of the turn. */
@@ -130,11 +130,11 @@ export class Answer {
   }
 
   /** The message of a step is in the history. */
-  committed(response: ModelResponse, at: number | undefined): void {
+  committed(response: ModelResponse, at: number | undefined, followed: boolean): void {
     this.#response = response
     this.#said = response.text
-    this.#askedForTools = goesOn(response)
-    this.#flushed = this.#askedForTools || this.#hasLeft ? response.text : ''
+    this.#isFollowed = followed || goesOn(response)
+    this.#flushed = this.#isFollowed || this.#hasLeft ? response.text : ''
     this.#message.isAt(at, this.outlet.open)
   }
 
@@ -142,9 +142,9 @@ export class Answer {
   complete(): void {
     this.#complete = true
     this.#output = this.#said
-    if (this.#askedForTools && this.#said === '') this.#message.leave()
+    if (this.#isFollowed && this.#said === '') this.#message.leave()
     if (!this.#hasLeft) return
-    if (this.#askedForTools) this.#beginStages()
+    if (this.#isFollowed) this.#beginStages()
     else this.#eachStage((stage) => stage.refresh())
   }
 
@@ -223,7 +223,7 @@ export class Answer {
     this.#given = undefined
     this.#output = text
     const sink = attempt.$sink as Sink
-    if (this.#askedForTools) this.#beginAnswer()
+    if (this.#isFollowed) this.#beginAnswer()
     else if (attempt.$inner !== undefined && sink.used) sink.reset()
     this.#flushed = ''
     this.#complete = true
@@ -237,7 +237,7 @@ export class Answer {
   retract(reply: string | undefined): void {
     if (reply !== undefined) this.#turn.view.takeInput()
     // What was said before tools ran had left all layers by then: it stays, and what follows is another answer.
-    if (this.#askedForTools) this.#beginAnswer()
+    if (this.#isFollowed) this.#beginAnswer()
     else if (this.outlet.used) this.outlet.reset()
     this.#output = reply ?? null
     if (reply !== undefined) void this.outlet.push({ type: 'text-delta', delta: reply })
@@ -253,13 +253,13 @@ export class Answer {
     this.#said = this.#flushed = ''
     // What pipes outside still make of the end is an answer of its own, behind the results of its tools.
     this.#message.leave()
-    this.#askedForTools = this.#hasLeft = false
+    this.#isFollowed = this.#hasLeft = false
   }
 
   /** The run was cut while the answer was on its way through the turn's layers: the history has what left them. */
   asShown(): void {
     const { assembly, shown } = this.outlet
-    if ((this.#askedForTools && !this.#complete) || assembly === undefined) return
+    if ((this.#isFollowed && !this.#complete) || assembly === undefined) return
     if (this.#message.exists) this.#message.replaceThoughts(assembly)
     else if (shown !== '') this.#message.interrupt(shown)
     this.#complete = true

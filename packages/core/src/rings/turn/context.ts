@@ -1,5 +1,5 @@
 import { AlliumError } from '../../errors/allium-error.ts'
-import type { BlockOptions } from '../../errors/block-error.ts'
+import { BlockError, type BlockOptions } from '../../errors/block-error.ts'
 import { describe, messageOf } from '../../errors/describe.ts'
 import type { CustomEvent } from '../../events/events.ts'
 import { checkMessage } from '../../messages/check-messages.ts'
@@ -75,9 +75,10 @@ export interface TurnContext<S = StateOf, Config = unknown, C = unknown, P = unk
    */
   onEnd(fn: (end: RunEnd) => unknown): void
   /**
-   * Sees each message that comes in, before anybody inside does: those of the turn's input at `next()`, and those that are
-   * given to sub-agents which inherit the layer. Gives another in its place, null to leave it out, nothing for it as it is.
-   * To be called before `next()`.
+   * Sees each message that comes in, before anybody inside does: those of the turn's input at `next()`, those that come
+   * with `run.steer()` while it runs, and those that are given to sub-agents which inherit the layer. Gives another in its
+   * place, null to leave it out, nothing for it as it is. A `block()` while it looks at a steered message gives that one
+   * back, and the turn goes on. To be called before `next()`.
    */
   onInput(fn: OnInput): void
   /**
@@ -97,10 +98,12 @@ export interface TurnContext<S = StateOf, Config = unknown, C = unknown, P = unk
 
 /** What the model calls of a turn start from. */
 export interface TurnPlan {
+  /** The input as it stands, to look at: a layer that goes by what is said looks with `ctx.onInput()`. */
+  readonly input: readonly Message[]
   /** The id of the model. */
   readonly model: string
   readonly settings: Readonly<Settings>
-  /** The agent's tools. */
+  /** The agent's tools, and those that the client runs. */
   readonly tools: readonly ToolDef[]
   /** The tool that the model answers with, where the run's `output` is got that way. */
   readonly answerTool: string | undefined
@@ -124,6 +127,8 @@ function checkInputOf(attempt: TurnAttempt, input: unknown): void {
 /** The one attempt of a turn layer's next(), and the context of the layer that stands in it; the core's is that of the loop. */
 export class TurnAttempt extends SessionAttempt implements TurnContext {
   $history: ReadonlyHistory | undefined = undefined
+  /** It looks at a message that came while the turn ran: a block is that message's. */
+  $hears = false
 
   override get $session(): SessionScope {
     return this.$turn.session
@@ -160,9 +165,11 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     return this.$turn.metadata
   }
   get input(): Message[] {
+    this.$reads()
     return this.$turn.view.input
   }
   set input(input: Message[]) {
+    this.$reads()
     checkInputOf(this, input)
     if (!this.$isMute('input')) this.$turn.view.setInput(input)
   }
@@ -194,12 +201,12 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     return this.$turn.startedAt
   }
   get plan(): TurnPlan {
-    const { model, settings, format } = this.$turn.options
-    const { tools } = this.$agent
+    const { view, options } = this.$turn
+    const { model, settings, format, tools } = options
     const flowOf = (tool: string) => tools.flowOf(tool)
     const runsAtProvider = (tool: string) => isRunByProvider(tools.get(tool)?.tool)
     const answerTool = format?.tool?.name
-    return { model: modelId(model), settings, tools: tools.defs, answerTool, flowOf, runsAtProvider }
+    return { input: view.input, model: modelId(model), settings, tools: tools.defs, answerTool, flowOf, runsAtProvider }
   }
   get maxSteps(): number {
     return this.$turn.maxSteps
@@ -222,6 +229,7 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   }
   block(reason: string, options: BlockOptions = {}): never {
     if (this.$isLate('block')) throw leftBehind(this)
+    if (this.$hears) throw new BlockError(reason, options)
     return this.$acts.life.block(reason, options)
   }
   stop(reason = 'stopped'): void {
@@ -274,6 +282,13 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   override get $capabilities(): Capabilities {
     const up = this.$hook?.up
     return up === undefined ? this.$turn.capabilities : this.$acts.capabilities
+  }
+  /** Notes a turn layer that goes by the input: a message that comes later would pass it by. */
+  $reads(): void {
+    if (this.$call !== this.$turn || this.$inner !== undefined || this.$hook?.looksOnly !== false) return
+    const { view } = this.$turn
+    view.readers ??= new Set()
+    view.readers.add(this)
   }
   protected onceKey(key: string): string {
     return key

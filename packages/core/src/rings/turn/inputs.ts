@@ -1,3 +1,4 @@
+import { checkMessage } from '../../messages/check-messages.ts'
 import type { Message } from '../../messages/message.ts'
 import type { Attempt } from '../../onion/attempt.ts'
 import type { SessionScope } from '../session/session-scope.ts'
@@ -10,7 +11,7 @@ export type OnInput = (
 /** What a turn layer does to messages that come in. */
 export interface InputStep {
   readonly fn: OnInput
-  readonly layer: Attempt
+  readonly layer: Attempt & { $hears: boolean }
 }
 
 /** The messages as some steps leave them, each behind the one before it. */
@@ -26,6 +27,24 @@ export async function passed(messages: readonly Message[], steps: readonly Input
     if (now !== null) left.push(now)
   }
   return left
+}
+
+/** A message that came while the turn ran, as the layers leave it; what one of them blocks is that message alone. */
+export async function heardBy(message: Message, steps: readonly InputStep[]): Promise<Message | null> {
+  let now = message
+  for (const { fn, layer } of steps) {
+    layer.$hears = true
+    try {
+      const given = await fn(now)
+      if (given === null) return null
+      if (given === undefined) continue
+      checkMessage(given, `What "${layer.$hook?.name}" made of a message`, 'layer.result')
+      now = given
+    } finally {
+      layer.$hears = false
+    }
+  }
+  return now
 }
 
 /** Those of the agents above whose layers this session's agent inherits, outermost first. */

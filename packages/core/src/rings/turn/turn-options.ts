@@ -1,15 +1,19 @@
 import type { CustomEvent, StreamEvent } from '../../events/events.ts'
+import type { ApprovalRecord, Identity } from '../../messages/approval-record.ts'
 import type { Message } from '../../messages/message.ts'
 import type { KnownModel, ResponseFormat, Settings, ToolDef } from '../../model/model.ts'
 import type { ToolCall } from '../../model/response.ts'
 import type { Onion } from '../../onion/hook.ts'
 import type { Suspension } from '../../state/snapshot.ts'
 import type { Decision } from '../../tool/approval.ts'
+import type { ToolRegistry } from '../../tool/registry.ts'
 import type { ToolResult } from '../../tool/tool-result.ts'
 
 /** A tool call of the turn and what it came to. */
 export interface ToolCallRecord extends Pick<ToolCall, 'callId' | 'name' | 'args'> {
   result: ToolResult
+  /** What a human has decided of it. */
+  approval?: ApprovalRecord
 }
 
 export type EndKind = 'aborted' | 'blocked' | 'failed'
@@ -26,6 +30,10 @@ export interface Resume {
   /** Absent where only the history of the session was restored. */
   readonly suspension: Suspension | undefined
   readonly decisions: ReadonlyMap<string, Decision>
+  /** What is kept of each, by the id of its call. */
+  readonly records: ReadonlyMap<string, Omit<ApprovalRecord, 'at'>>
+  /** Who has decided: for the calls of sub-agents, too. */
+  readonly decider: { readonly principal: unknown; readonly by: Identity }
 }
 
 export interface TurnOptions {
@@ -34,6 +42,9 @@ export interface TurnOptions {
   context: unknown
   model: KnownModel
   settings: Readonly<Settings>
+  /** Those of the agent, and those that the client runs. */
+  tools: ToolRegistry
+  clientTools: readonly ToolDef[] | undefined
   maxSteps: number
   onion: Onion
   events: RunEvents

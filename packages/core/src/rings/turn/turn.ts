@@ -16,6 +16,7 @@ import type { InputStep } from './inputs.ts'
 import { Life } from './life.ts'
 import { Once } from './once.ts'
 import type { Screen } from './screen.ts'
+import { type Steer, Steering } from './steering.ts'
 import type { RunEvents, ToolCallRecord, TurnOptions } from './turn-options.ts'
 import { WorkingView } from './working-view.ts'
 
@@ -39,6 +40,8 @@ export class Turn implements Call {
   inputs: InputStep[] | undefined
   /** What the run's own reader gets, where a layer maps it. */
   screen: Screen | undefined
+  /** Messages that came while it ran, once there are any. */
+  steering: Steering | undefined
   readonly toolCalls: ToolCallRecord[] = []
   /** What layers and tools have recorded, to be stored with the run. */
   records: StoredRecord[] | undefined
@@ -163,6 +166,16 @@ export class Turn implements Call {
     const { ids, clock } = agent.setup
     this.records ??= []
     this.records.push({ id: ids(), topic, data: fromJson(toJson(data)), at: clock.now() })
+  }
+
+  /** What is heard before a step, where something may be: a run that is replayed hears again what it has heard. */
+  get heeds(): Steering | undefined {
+    if (this.session.journal.known !== undefined) this.steering ??= new Steering(this)
+    return this.steering
+  }
+  steer(steer: Steer): void {
+    this.steering ??= new Steering(this)
+    this.steering.add(steer)
   }
 
   stop(reason: string): void {

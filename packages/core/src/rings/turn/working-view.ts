@@ -1,7 +1,8 @@
 import { copyMessage } from '../../messages/copy-message.ts'
-import { answerCalls } from '../../messages/history.ts'
+import { answerCalls, withoutApprovals } from '../../messages/history.ts'
 import { cloneJson, freezeJson } from '../../messages/json.ts'
 import type { Message, ToolResultPart } from '../../messages/message.ts'
+import type { Attempt } from '../../onion/attempt.ts'
 import type { SessionScope } from '../session/session-scope.ts'
 
 const none: readonly Message[] = []
@@ -11,6 +12,8 @@ export class WorkingView {
   input: Message[]
   /** The input is in the history: the core was entered. */
   begun = false
+  /** Turn layers that looked at the input, or wrote it, before their next(), and do more than observe. */
+  readers: Set<Attempt> | undefined
   /** The tool calls that run, which can be closed: what has no result yet was cancelled. */
   step: { close(): void } | undefined
   readonly #session: Pick<SessionScope, 'history' | 'addCallIds'>
@@ -28,7 +31,7 @@ export class WorkingView {
   get messages(): Message[] {
     if (this.#messages === undefined) {
       this.#shown = this.begun ? none : this.input.map(copyMessage)
-      this.#messages = this.#session.history.items.concat(this.#shown)
+      this.#messages = this.#sent.concat(this.#shown)
       for (const message of this.#messages) freezeJson(message)
     }
     return this.#messages
@@ -38,7 +41,12 @@ export class WorkingView {
   }
   /** The same to read: the history itself where nobody has looked. */
   get working(): readonly Message[] {
-    return this.#messages ?? this.#session.history.items
+    return this.#messages ?? this.#sent
+  }
+  /** The history as models are sent it. */
+  get #sent(): Message[] {
+    const { items, hasApprovals } = this.#session.history
+    return hasApprovals ? items.map(withoutApprovals) : items
   }
   setInput(input: Message[]): void {
     if (this.#messages !== undefined && !this.begun) {
@@ -69,7 +77,8 @@ export class WorkingView {
   commitResults(results: ToolResultPart[]): void {
     if (this.#sealed) return
     this.#session.history.answer(results)
-    if (this.#messages !== undefined) answerCalls(this.#messages, cloneJson(results))
+    if (this.#messages !== undefined)
+      answerCalls(this.#messages, cloneJson(results.map(({ approval: _, ...result }) => result)))
   }
 
   /** Closes the loop's part of the history: calls without a result were cancelled, and what still runs adds nothing. */

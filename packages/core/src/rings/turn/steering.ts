@@ -1,0 +1,170 @@
+import { AlliumError, isAlliumError } from '../../errors/allium-error.ts'
+import { isBlockError } from '../../errors/block-error.ts'
+import { messageOf } from '../../errors/describe.ts'
+import type { Message } from '../../messages/message.ts'
+import { State } from '../../onion/attempt.ts'
+import { heardBy, inheritedInputs } from './inputs.ts'
+import type { Turn } from './turn.ts'
+
+/** What became of a message that was put into a running turn. */
+export interface Steered {
+  /** It stands in the history, before a step of the turn. */
+  readonly heard: boolean
+  /** Why it does not: it is given back, and nothing of it is kept. */
+  readonly reason?: string
+  /** Of a message that a layer has blocked: which rule it was, for programs. */
+  readonly code?: string
+}
+
+/** A message for a running turn, until it is heard or given back. */
+export interface Steer {
+  /** What events name it by; undefined for one that the turn gives it. */
+  readonly id: string | undefined
+  readonly message: Message
+  settle(outcome: Steered): void
+  fail(error: unknown): void
+}
+
+type Named = Steer & { readonly id: string }
+
+/** What a journal keeps of one that was heard. */
+interface Recorded {
+  readonly id: string
+  readonly message: Message
+  /** The step before which it was heard. */
+  readonly before: number
+}
+
+/** Messages that come in while a turn runs: each passes what guards do to an input, then stands before the turn's next step. */
+export class Steering {
+  readonly #turn: Turn
+  #waiting: Named[] = []
+  /** Those that have passed, for the next step. */
+  #passed: Named[] = []
+  #added = 0
+  /** How many the journal knows. */
+  #count = 0
+  #recorded: Recorded | undefined
+  #over = false
+
+  constructor(turn: Turn) {
+    this.#turn = turn
+  }
+
+  add(given: Steer): void {
+    const steer = { ...given, id: given.id ?? `${this.#turn.turnId}:steered:${++this.#added}` }
+    const { core } = this.#turn.life
+    if (this.#over || this.#turn.life.isOver || (core !== undefined && core.$state !== State.running))
+      return this.#giveBack(steer, whyOver(this.#turn))
+    const fault = core === undefined ? undefined : unguarded(this.#turn)
+    if (fault !== undefined) return this.#refuse(steer, fault)
+    this.#waiting.push(steer)
+  }
+
+  /** Whether there is something to hear before a step. Those that wait pass the layers, one after the other. */
+  async listen(before: number): Promise<boolean> {
+    await this.#replay(before)
+    for (let steer = this.#waiting[0]; steer !== undefined && !this.#over; steer = this.#waiting[0]) {
+      await this.#pass(steer, before)
+      if (this.#waiting[0] === steer) this.#waiting.shift()
+    }
+    return this.#passed.length > 0
+  }
+
+  /** What has passed enters the history. */
+  hear(): void {
+    const turn = this.#turn
+    for (const { id, message, settle } of this.#passed.splice(0)) {
+      turn.view.commit(message)
+      turn.send({ type: 'steer:heard', ...turn.place, id })
+      settle({ heard: true })
+    }
+  }
+
+  /** The loop has no next step: what was not heard is its senders'. */
+  close(): void {
+    this.#over = true
+    for (const steer of [...this.#passed.splice(0), ...this.#waiting.splice(0)])
+      this.#giveBack(steer, whyOver(this.#turn))
+  }
+
+  async #pass(steer: Named, before: number): Promise<void> {
+    const turn = this.#turn
+    try {
+      const fault = unguarded(turn)
+      if (fault !== undefined) throw fault
+      const message = await heardBy(steer.message, [...inheritedInputs(turn.session), ...(turn.inputs ?? [])])
+      if (this.#over) return
+      if (message === null) return this.#giveBack(steer, 'A layer left it out.')
+      const kept: Recorded = { id: steer.id, message, before }
+      await turn.session.journal.step(
+        this.#stepId(),
+        () => kept,
+        () => {},
+      )
+      this.#count++
+      if (!this.#over) this.#passed.push({ ...steer, message })
+    } catch (error) {
+      if (this.#over) return
+      if (turn.life.isOver) return this.#giveBack(steer, whyOver(turn))
+      if (!isBlockError(error)) return this.#refuse(steer, error)
+      this.#giveBack(steer, error.reason, error.code)
+    }
+  }
+
+  /** What was heard here before the run was replayed. Its senders are gone. */
+  async #replay(before: number): Promise<void> {
+    const { journal } = this.#turn.session
+    for (;;) {
+      if (this.#recorded === undefined) {
+        if ((await journal.known?.(this.#stepId())) !== true) return
+        this.#recorded = (await journal.step(this.#stepId(), neverRuns, () => {})) as Recorded
+      }
+      if (this.#recorded.before !== before) return
+      this.#passed.push({ ...this.#recorded, settle() {}, fail() {} })
+      this.#recorded = undefined
+      this.#count++
+    }
+  }
+
+  #stepId(): string {
+    return `${this.#turn.turnId}:steer:${this.#count + 1}`
+  }
+
+  #refuse({ id, fail }: Named, error: unknown): void {
+    this.#returned(id, isAlliumError(error) ? error.message : 'A layer failed that looked at it.')
+    fail(error)
+  }
+
+  #returned(id: string, reason: string): void {
+    this.#turn.send({ type: 'steer:returned', ...this.#turn.place, id, reason })
+  }
+
+  #giveBack({ id, settle }: Named, reason: string, code?: string): void {
+    this.#returned(id, reason)
+    settle({ heard: false, reason, ...(code !== undefined && { code }) })
+  }
+}
+
+/** A layer that looks at the input and would not see this one: it may be a guard. */
+function unguarded({ view, inputs = [], turnId }: Turn): AlliumError | undefined {
+  const guarded = new Set<unknown>(inputs.map(({ layer }) => layer))
+  const blind = [...(view.readers ?? [])].find((layer) => !guarded.has(layer))
+  if (blind === undefined) return undefined
+  const name = blind.$hook?.name
+  return new AlliumError(
+    'steer.unguarded',
+    `The layer "${name}" reads ctx.input before next(), and would not see a message that comes while the turn "${turnId}" runs. Let it look with ctx.onInput(), or say what it is: order: { is: ['observes'] }.`,
+    { details: { layer: name } },
+  )
+}
+
+function whyOver({ life: { end }, stopReason, waits }: Turn): string {
+  if (end !== undefined) return end.kind === 'failed' ? 'The run failed.' : messageOf(end.error)
+  if (waits) return 'Tool calls wait for a decision.'
+  return stopReason === undefined ? 'The turn had its answer.' : `The turn was stopped: ${stopReason}`
+}
+
+function neverRuns(): never {
+  throw new AlliumError('run.failed', 'A step that the journal knows was to run again.')
+}

@@ -1,0 +1,87 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import { describe } from '../errors/describe.ts'
+import type { Identity } from '../messages/approval-record.ts'
+import { cloneJson, freezeJson } from '../messages/json.ts'
+import type { SessionScope } from '../rings/session/session-scope.ts'
+import { pendingCalls } from '../rings/session/suspension.ts'
+import { identityOf, ownerOf, tenantOf } from '../seams/tenant.ts'
+import type { PendingCall } from '../state/snapshot.ts'
+import type { DecidableCall, Decision } from '../tool/approval.ts'
+
+/** Who decides. */
+export interface Decider {
+  readonly principal: unknown
+  readonly by: Identity
+}
+
+/**
+ * Who decides a run's calls: of a sub-agent's, who decides those of the agent above; else the one that was given, else the
+ * session's own.
+ *
+ * @throws AlliumError `session.principal` where nobody could tell who that is, `approval.forbidden` for one of another tenant
+ */
+export function deciderOf(session: SessionScope, given: unknown): Decider {
+  const above = session.parent?.$turn.options.resume?.decider
+  if (above !== undefined) return above
+  const principal = given ?? session.principal
+  if (given !== undefined && ownerOf(given) === undefined)
+    throw new AlliumError(
+      'session.principal',
+      `A decider is a principal with a userId, but ${describe(given)} was given. Pass who signed in, as your server has verified it.`,
+    )
+  if (tenantOf(principal) !== tenantOf(session.principal)) throw forbidden('is of another tenant')
+  return { principal, by: identityOf(principal) }
+}
+
+/** @throws AlliumError `approval.forbidden` unless the decider may decide the call so */
+export async function checkRight(
+  session: SessionScope,
+  decider: Decider,
+  call: PendingCall,
+  decision: Decision,
+): Promise<void> {
+  if (session.parent !== undefined) return
+  if ('deny' in decision && owns(session, decider)) return
+  if ('result' in decision && !owns(session, decider)) throw forbidden(`does not run the call "${call.callId}"`)
+  if ('result' in decision) return
+  const asWell = 'args' in decision ? [call, { ...call, args: decision.args }] : [call]
+  for (const one of asWell)
+    if (!(await allows(session, decider, one))) throw forbidden(`may not decide the call "${call.callId}"`)
+}
+
+/** The calls that one may approve, with their tokens and true values. */
+export async function decidable(session: SessionScope, principal: unknown): Promise<PendingCall[]> {
+  const decider = { principal, by: identityOf(principal) }
+  if (tenantOf(principal) !== tenantOf(session.principal)) return []
+  const allowed: PendingCall[] = []
+  for (const call of pendingCalls(session.history.pending(), session.suspension))
+    if (await allows(session, decider, call)) allowed.push(call)
+  return allowed
+}
+
+/** By the agent's rule, if it has one; else its owner alone decides. A rule that fails says no. */
+async function allows(session: SessionScope, decider: Decider, call: PendingCall): Promise<boolean> {
+  const { approvals, logger } = session.agent.setup
+  if (approvals.mayDecide === undefined || call.client === true) return owns(session, decider)
+  const { callId, name, args, request, path } = call
+  const shown = freezeJson(cloneJson({ callId, name, args, request, path })) as DecidableCall
+  const [outer] = callId.split('/', 1) as [string]
+  const asked = (session.suspension?.calls[callId] ?? session.suspension?.calls[outer])?.asked ?? {}
+  try {
+    return (await approvals.mayDecide(decider.principal, shown, { owner: session.owner, asked })) === true
+  } catch (error) {
+    logger.error(`approvals.mayDecide failed for the call "${callId}", so it says no.`, { error })
+    return false
+  }
+}
+
+function owns(session: SessionScope, { principal }: Decider): boolean {
+  return session.ownerBy(principal) === session.owner
+}
+
+function forbidden(why: string): AlliumError {
+  return new AlliumError(
+    'approval.forbidden',
+    `The decider ${why}. Nothing has changed; session.pendingFor(principal) gives the calls that somebody may decide.`,
+  )
+}

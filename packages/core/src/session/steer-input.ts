@@ -1,0 +1,49 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import { describe, messageOf } from '../errors/describe.ts'
+import { checkOptions } from '../errors/known-options.ts'
+import { checkMessage } from '../messages/check-messages.ts'
+import { copyMessage } from '../messages/copy-message.ts'
+import type { FilePart, ImagePart, Message, TextPart } from '../messages/message.ts'
+
+/** What `run.steer()` takes: what a user says. */
+export type SteerInput = string | readonly (TextPart | ImagePart | FilePart)[] | (Message & { role: 'user' })
+
+export interface SteerOptions {
+  /** What the events of the run name it by. @default an id of the turn's own */
+  id?: string | undefined
+}
+
+const ofSteer: ReadonlySet<string> = new Set<keyof SteerOptions>(['id'])
+const ofUser: ReadonlySet<string> = new Set(['text', 'image', 'file'])
+
+/** @throws AlliumError `run.options` */
+export function checkSteerOptions(options: SteerOptions): SteerOptions {
+  checkOptions(options, ofSteer, 'steer()', 'run.options')
+  const { id } = options
+  if (id !== undefined && (typeof id !== 'string' || id === ''))
+    throw new AlliumError('run.options', `The id of a steered message is a text, but ${describe(id)} was given.`)
+  return { id }
+}
+
+/** The message as a copy that the run owns. @throws AlliumError `run.options` */
+export function toSteered(input: SteerInput): Message {
+  const given: unknown = typeof input === 'string' || Array.isArray(input) ? { role: 'user', content: input } : input
+  try {
+    checkMessage(given, 'What was given to steer()')
+  } catch (error) {
+    throw new AlliumError('run.options', messageOf(error), { cause: error })
+  }
+  const { role, content } = given
+  if (role !== 'user') throw refused(`a message of the role "${role}"`)
+  if (content.length === 0) throw refused('an empty message')
+  const foreign = typeof content === 'string' ? undefined : content.find(({ type }) => !ofUser.has(type))
+  if (foreign !== undefined) throw refused(`a part of the type "${foreign.type}"`)
+  return copyMessage(given)
+}
+
+function refused(what: string): AlliumError {
+  return new AlliumError(
+    'run.options',
+    `steer() takes what a user says while a turn runs, a text or parts of text, images and files, but ${what} was given. Give instructions and tool results to the agent, or to run().`,
+  )
+}

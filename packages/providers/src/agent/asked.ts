@@ -1,0 +1,85 @@
+import { AlliumError, type FilePart, type ImagePart, type Message, type TextPart } from '@allium/core'
+
+/** What `agent.stream()` is given, as far as it counts. */
+export interface StreamOptions {
+  prompt?: unknown
+  messages?: unknown
+  abortSignal?: AbortSignal | undefined
+  timeout?: unknown
+  [option: string]: unknown
+}
+
+/** What a client says of an approval, by its id. */
+export interface Response {
+  approvalId: string
+  /** The call that it says the approval is for. */
+  callId: string | undefined
+  approved: boolean
+  reason: string | undefined
+}
+
+/** Of the messages of a client: its newest input, or what it has answered to approvals. The rest is not read. */
+export type Asked = { input: Message; responses?: never } | { responses: Response[]; input?: never }
+
+type Given = { [field: string]: unknown }
+
+/** @throws AlliumError `request.invalid` */
+export function askedOf({ prompt, messages }: StreamOptions): Asked {
+  const given = prompt ?? messages
+  if (typeof given === 'string') return { input: { role: 'user', content: given } }
+  const list = Array.isArray(given) ? (given as Given[]) : []
+  const last = list.at(-1)
+  if (last?.role === 'user') return { input: { role: 'user', content: contentOf(last.content) } }
+  const responses = responsesIn(list)
+  if (responses.length > 0) return { responses }
+  throw invalid('The last message is one of the user, or answers an approval that is asked for.')
+}
+
+function contentOf(content: unknown): string | (TextPart | ImagePart | FilePart)[] {
+  if (typeof content === 'string') return content
+  if (Array.isArray(content)) return content.map(partOf)
+  throw invalid('A message of the user is a text, or has parts.')
+}
+
+function partOf(value: Given): TextPart | ImagePart | FilePart {
+  const { type, text, mediaType, filename } = value
+  if (type === 'text' && typeof text === 'string') return { type, text }
+  if (type !== 'file' && type !== 'image') throw invalid('A message of the user has parts of the types text and file.')
+  const data = bytesOf(value.data ?? value.image)
+  if (data === undefined || typeof mediaType !== 'string')
+    throw invalid('A file comes as a data URL in base64, with its media type: other URLs are not fetched.')
+  if (mediaType.startsWith('image/')) return { type: 'image', data, mediaType }
+  return { type: 'file', data, mediaType, ...(typeof filename === 'string' && { filename }) }
+}
+
+/** `ai` 6 gives the URL of a file as it came, `ai` 7 in a box. */
+function bytesOf(data: unknown): Uint8Array | string | undefined {
+  if (data instanceof Uint8Array) return data
+  const boxed = typeof data === 'object' && data !== null && 'url' in data ? data.url : data
+  return /^data:[^,]{0,200};base64,([\w+/]*={0,2})$/.exec(String(boxed))?.[1]
+}
+
+function responsesIn(messages: readonly Given[]): Response[] {
+  const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? (content as Given[]) : []))
+  const asked = new Map(
+    parts.flatMap(({ type, approvalId, toolCallId }) =>
+      type === 'tool-approval-request' ? [[approvalId, toolCallId]] : [],
+    ),
+  )
+  return parts.flatMap(({ type, approvalId, approved, reason }) => {
+    if (type !== 'tool-approval-response' || typeof approvalId !== 'string' || typeof approved !== 'boolean') return []
+    const callId = asked.get(approvalId)
+    return [
+      {
+        approvalId,
+        callId: typeof callId === 'string' ? callId : undefined,
+        approved,
+        reason: typeof reason === 'string' && reason !== '' ? reason : undefined,
+      },
+    ]
+  })
+}
+
+function invalid(message: string): AlliumError {
+  return new AlliumError('request.invalid', message)
+}

@@ -1,0 +1,74 @@
+import { AlliumError, type Decision, type PendingCall, type Session } from '@allium/core'
+import type { Response } from './asked.ts'
+
+/**
+ * The calls that wait as one who decides sees them: with a token those that he may approve. Without a decider, as the session's
+ * own principal does.
+ */
+export async function waitingFor(session: Session<unknown>, decider: unknown): Promise<readonly PendingCall[]> {
+  const waiting = session.pending.filter(({ client }) => client !== true)
+  if (decider === undefined) return waiting
+  const allowed = new Map((await session.pendingFor(decider)).map((call) => [call.callId, call]))
+  return waiting.map(({ token: _, ...call }) => allowed.get(call.callId) ?? call)
+}
+
+/** As the client is told a call that waits. An id that is no token lets nobody approve who needs one. */
+export function approvalIdOf({ token, callId }: PendingCall): string {
+  return token ?? callId
+}
+
+/** What a client's answers come to. */
+export interface Decided {
+  decisions: Record<string, Decision>
+  calls: PendingCall[]
+}
+
+/**
+ * The decisions that a client's answers are. A client sends those of earlier turns again: they are passed over, as long as one
+ * is new. An id that stands for no call of the session is forged, and then none counts.
+ *
+ * @throws AlliumError `approval.forged`, `approval.used`
+ */
+export async function decidedBy(
+  session: Session<unknown>,
+  responses: readonly Response[],
+  decider: unknown,
+): Promise<Decided> {
+  const waiting = new Map((await waitingFor(session, decider)).map((call) => [approvalIdOf(call), call]))
+  const decided: Decided = { decisions: {}, calls: [] }
+  for (const response of responses) {
+    const call = waiting.get(response.approvalId)
+    if (call === undefined && !wasDecided(session, response)) throw forged(response)
+    if (call === undefined || call.callId in decided.decisions) continue
+    decided.decisions[call.callId] = decisionOf(response, call)
+    decided.calls.push(call)
+  }
+  if (decided.calls.length > 0) return decided
+  throw new AlliumError(
+    'approval.used',
+    'The calls that the messages decide about have been decided already. A decision is used once.',
+  )
+}
+
+function decisionOf({ approved, reason = 'Denied.' }: Response, { token }: PendingCall): Decision {
+  return { ...(approved ? { approve: true } : { deny: reason }), ...(token !== undefined && { token }) }
+}
+
+/** It is about a call of the session, or one inside a sub-agent that such a call ran, which waits no more. */
+function wasDecided({ history, pending }: Session<unknown>, { callId }: Response): boolean {
+  if (callId === undefined || pending.some((call) => call.callId === callId)) return false
+  return [...history].some(
+    ({ role, content }) =>
+      role === 'assistant' &&
+      typeof content !== 'string' &&
+      content.some((part) => part.type === 'tool-call' && `${callId}/`.startsWith(`${part.callId}/`)),
+  )
+}
+
+function forged({ callId }: Response): AlliumError {
+  const call = callId === undefined ? 'no call' : `the call ${JSON.stringify(callId.slice(0, 100))}`
+  return new AlliumError(
+    'approval.forged',
+    `An approval for ${call} was sent under an id that no call of the session waits for. Send back the id of the approval that was asked for.`,
+  )
+}

@@ -1,0 +1,186 @@
+import type { FileChunk, PendingCall, SourceChunk, StreamEvent, ToolEnd, TurnEnd, Usage } from '@allium/core'
+import { approvalIdOf } from './deciding.ts'
+
+/** A part of a stream of `streamText`, by shape: `TextStreamPart` of `ai` 6 and 7. */
+export type TextPart = { type: string; [field: string]: unknown }
+
+/** The events of a run as the parts that `streamText` would stream. What sub-agents and layers tell of themselves stays out. */
+export class TextParts {
+  /** The block of text or reasoning that is open: deltas of another one close it. */
+  #open: { kind: 'text' | 'reasoning'; of: string | undefined; id: string } | undefined
+  readonly #inputs = new Map<string, { toolName: string; text: string }>()
+  /** A run that goes on after a decision begins in the step that stands already. */
+  #resumed = false
+  #silent = true
+  #reason = 'other'
+  #count = 0
+  /** Those that wait, or in which a sub-agent's call waits. */
+  readonly #suspended: ToolEnd[] = []
+  readonly #decided: readonly PendingCall[]
+
+  /** @param decided the calls that the run begins with */
+  constructor(decided: readonly PendingCall[] = []) {
+    this.#decided = decided
+  }
+
+  *of(event: StreamEvent): Generator<TextPart> {
+    if ('path' in event && event.path !== undefined) return yield* this.#inside(event)
+    if (event.type === 'text-delta' || event.type === 'reasoning-delta') return yield* this.#delta(event)
+    yield* this.#close()
+    switch (event.type) {
+      case 'turn:start':
+        this.#resumed = event.resumes !== undefined
+        return yield { type: 'start' }
+      case 'step:start':
+        if (!this.#resumed) yield { type: 'start-step', request: {}, warnings: [] }
+        this.#resumed = false
+        return
+      case 'step:end':
+        return yield { type: 'finish-step', finishReason: this.#reason, usage: {}, response: {} }
+      case 'tool-input-start':
+        this.#inputs.set(event.callId, { toolName: event.name, text: '' })
+        return yield { type: event.type, id: event.callId, toolName: event.name, ...ran(event) }
+      case 'tool-input-delta':
+        return yield* this.#inputDelta(event.callId, event.delta)
+      case 'tool-input-end':
+        yield { type: event.type, id: event.callId }
+        return yield { ...this.#call(event.callId), ...ran(event) }
+      case 'tool-result': {
+        const { content, isError } = event
+        const text =
+          typeof content === 'string'
+            ? content
+            : content.flatMap((part) => ('text' in part ? [part.text] : [])).join('')
+        return yield { ...this.#output(event.callId, event.name, text, isError === true), providerExecuted: true }
+      }
+      case 'tool:end':
+        return yield* this.#toolEnd(event)
+      case 'file':
+        return yield { type: 'file', file: fileOf(event) }
+      case 'source':
+        return yield this.#source(event)
+      case 'finish':
+        this.#reason = event.reason
+        return
+      case 'turn:end':
+        return yield* this.#end(event)
+    }
+  }
+
+  *#delta({
+    type,
+    id: of,
+    delta,
+  }: Extract<StreamEvent, { delta: string; type: 'text-delta' | 'reasoning-delta' }>): Generator<TextPart> {
+    const kind = type === 'text-delta' ? 'text' : 'reasoning'
+    this.#silent &&= kind !== 'text'
+    if (this.#open?.kind !== kind || this.#open.of !== of) {
+      yield* this.#close()
+      this.#open = { kind, of, id: `${kind}-${++this.#count}` }
+      yield { type: `${kind}-start`, id: this.#open.id }
+    }
+    yield { type, id: this.#open.id, text: delta }
+  }
+
+  *#close(): Generator<TextPart> {
+    if (this.#open !== undefined) yield { type: `${this.#open.kind}-end`, id: this.#open.id }
+    this.#open = undefined
+  }
+
+  *#inputDelta(callId: string, delta: string): Generator<TextPart> {
+    const input = this.#inputs.get(callId)
+    if (input !== undefined) input.text += delta
+    yield { type: 'tool-input-delta', id: callId, delta }
+  }
+
+  #call(callId: string): TextPart {
+    const { toolName = '', text = '' } = this.#inputs.get(callId) ?? {}
+    return { type: 'tool-call', toolCallId: callId, toolName, input: parsed(text) }
+  }
+
+  *#toolEnd(event: ToolEnd): Generator<TextPart> {
+    const { callId, name, status, content, isError } = event
+    if (status === 'suspended') {
+      this.#suspended.push(event)
+      return
+    }
+    const decided = !this.#inputs.has(callId)
+    if (status === 'denied' && decided) yield { type: 'tool-output-denied', toolCallId: callId, toolName: name }
+    else yield this.#output(callId, name, content, isError)
+  }
+
+  /** Of what a sub-agent does only the cards that asked are told how it came out. */
+  *#inside(event: StreamEvent): Generator<TextPart> {
+    if (event.type !== 'tool:end' || event.status === 'suspended') return
+    const inPath = this.#decided.filter(
+      ({ callId, path }) => callId.endsWith(`/${event.callId}`) && path?.join('/') === event.path?.join('/'),
+    )
+    const [call] = inPath
+    if (call !== undefined && inPath.length === 1) yield* this.#toolEnd({ ...event, callId: call.callId })
+  }
+
+  #output(toolCallId: string, toolName: string, text: string, isError: boolean): TextPart {
+    const { input } = this.#call(toolCallId)
+    if (isError) return { type: 'tool-error', toolCallId, toolName, input, error: text }
+    return { type: 'tool-result', toolCallId, toolName, input, output: text }
+  }
+
+  #source({ id = `source-${++this.#count}`, url, title, mediaType, filename }: SourceChunk): TextPart {
+    if (url !== undefined) return { type: 'source', sourceType: 'url', id, url, ...(title !== undefined && { title }) }
+    const named = { title: title ?? filename ?? 'A document', ...(filename !== undefined && { filename }) }
+    return { type: 'source', sourceType: 'document', id, mediaType: mediaType ?? 'application/octet-stream', ...named }
+  }
+
+  *#end({ status, reason, pending = [], usage }: TurnEnd): Generator<TextPart> {
+    yield* this.#waiting(pending)
+    if (status === 'aborted') return yield { type: 'abort', ...(reason !== undefined && { reason }) }
+    if (status === 'failed') return
+    if (status === 'blocked' && this.#silent)
+      yield { type: 'error', error: new Error(reason ?? 'The request was refused.') }
+    const finishReason = status === 'suspended' ? 'tool-calls' : this.#reason
+    yield { type: 'finish', finishReason, totalUsage: usageOf(usage) }
+  }
+
+  /** A call in which a sub-agent waits has an output until it has its own: a page sends no decision while a card has none. */
+  *#waiting(pending: readonly PendingCall[]): Generator<TextPart> {
+    const asked = new Set(pending.map(({ callId }) => callId))
+    for (const { callId, name } of this.#suspended)
+      if (!asked.has(callId)) yield this.#output(callId, name, 'Waits for a decision.', false)
+    for (const call of pending) yield* this.#asks(call)
+  }
+
+  /** What is to run stands in the card that asks, and a call of a sub-agent gets a card. */
+  *#asks(call: PendingCall): Generator<TextPart> {
+    const toolCall = { type: 'tool-call', toolCallId: call.callId, toolName: call.name, input: call.args }
+    if (this.#inputs.has(call.callId) || call.path !== undefined) yield toolCall
+    yield { type: 'tool-approval-request', approvalId: approvalIdOf(call), toolCall }
+  }
+}
+
+function usageOf({ inputTokens, outputTokens }: Usage): object {
+  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens }
+}
+
+function ran({ providerExecuted }: { providerExecuted?: boolean }): { providerExecuted?: true } {
+  return providerExecuted === true ? { providerExecuted } : {}
+}
+
+/** A call whose arguments are no JSON runs with none, and is told so in its result. */
+function parsed(text: string): unknown {
+  try {
+    return text === '' ? {} : JSON.parse(text)
+  } catch {
+    return {}
+  }
+}
+
+function fileOf({ data, mediaType }: FileChunk): object {
+  const base64 = typeof data === 'string' ? data : data instanceof URL ? data.href : toBase64(data)
+  return { mediaType, base64 }
+}
+
+function toBase64(data: Uint8Array): string {
+  let text = ''
+  for (let at = 0; at < data.length; at += 0x8000) text += String.fromCharCode(...data.subarray(at, at + 0x8000))
+  return btoa(text)
+}

@@ -1,0 +1,142 @@
+import {
+  type Agent,
+  type AgentRun,
+  AlliumError,
+  type LayerEvent,
+  type Message,
+  type Session,
+  type StreamEvent,
+} from '@allium/core'
+import { anyTools } from './any-tools.ts'
+import { askedOf, type StreamOptions } from './asked.ts'
+import { decidedBy, waitingFor } from './deciding.ts'
+import { type TextPart, TextParts } from './text-parts.ts'
+import { checkUiOptions, type UiStreamOptions, uiChunks } from './ui-chunks.ts'
+
+export interface ToAiSdkAgentOptions {
+  /** The conversation that is gone on with: that of the principal who asks. */
+  session: Session<unknown>
+  /** Who answers approvals on this page, as the server has verified him; needed for `approvals.mayDecide`. @default the principal of the session */
+  decider?: unknown
+}
+
+/** An agent of the AI SDK, by shape: `Agent` of `ai` 6 and 7, for their functions to use. */
+export interface AiSdkAgent {
+  readonly version: 'agent-v1'
+  readonly id: string | undefined
+  readonly tools: {}
+  generate(options: never): Promise<never>
+  stream(options: never): Promise<never>
+}
+
+/**
+ * An agent as `createAgentUIStreamResponse` of `ai` 6 and 7 takes it, for one request: text, reasoning, tools, steps, files,
+ * sources and approvals of the session's next run.
+ *
+ * Of the client's messages only the newest one of the user counts, or else its answers to approvals that the session waits
+ * for: history and state are the session's. It streams with `resets: 'refuse'`, since pages of `ai` 6 cannot take back what
+ * they show. Who leaves the stream aborts the run.
+ *
+ * @throws AlliumError (its `stream`, before anything has run) `approval.forged`, `approval.used`, `request.invalid`, `run.options`,
+ * and what the run is refused with
+ * @example
+ * createAgentUIStreamResponse({ agent: toAiSdkAgent(agent, { session: agent.session({ id, principal }) }), uiMessages })
+ */
+export function toAiSdkAgent(agent: Pick<Agent, 'name'>, { session, decider }: ToAiSdkAgentOptions): AiSdkAgent {
+  return {
+    version: 'agent-v1',
+    id: agent.name,
+    tools: anyTools,
+    generate: () =>
+      Promise.reject(
+        new AlliumError(
+          'run.options',
+          'An agent of Allium answers the AI SDK by its stream. For a whole answer await session.run(input).',
+        ),
+      ),
+    stream: (options: StreamOptions) => stream(session, decider, options) as Promise<never>,
+  }
+}
+
+async function stream(session: Session<unknown>, decider: unknown, options: StreamOptions): Promise<object> {
+  checkOptions(options)
+  const asked = askedOf(options)
+  await session.open()
+  const how = { resets: 'refuse' as const, signal: options.abortSignal }
+  const decided = asked.input === undefined ? await decidedBy(session, asked.responses, decider) : undefined
+  const run =
+    decided === undefined
+      ? session.run(asked.input as Message, how)
+      : session.resume(decided.decisions, decider === undefined ? how : { ...how, decider })
+  const events = run[Symbol.asyncIterator]()
+  // What is refused is refused before a response begins.
+  const parts = toStream(
+    partsOf(await events.next(), events, run, new TextParts(decided?.calls), (event) =>
+      shownTo(session, decider, event),
+    ),
+    () => events.return?.(),
+  )
+  return {
+    stream: parts,
+    fullStream: parts,
+    toUIMessageStream(given: UiStreamOptions = {}) {
+      checkUiOptions(given)
+      return parts.pipeThrough(
+        new TransformStream({
+          transform(part: TextPart, controller) {
+            for (const chunk of uiChunks(part, given)) controller.enqueue(chunk)
+          },
+        }),
+      )
+    },
+  }
+}
+
+type Events = AsyncIterator<StreamEvent | LayerEvent, undefined>
+
+async function* partsOf(
+  first: IteratorResult<StreamEvent | LayerEvent, undefined>,
+  events: Events,
+  run: AgentRun<unknown>,
+  parts: TextParts,
+  shown: (event: StreamEvent) => Promise<StreamEvent>,
+): AsyncGenerator<TextPart> {
+  try {
+    for (let next = first; next.done !== true; next = await events.next())
+      yield* parts.of(await shown(next.value as StreamEvent))
+    await run
+  } catch (error) {
+    if (!(error instanceof Error && error.name === 'AbortError')) yield { type: 'error', error }
+  }
+}
+
+/** Of a turn that waits, the calls as the one who decides sees them. */
+async function shownTo(session: Session<unknown>, decider: unknown, event: StreamEvent): Promise<StreamEvent> {
+  if (event.type !== 'turn:end' || event.path !== undefined || event.pending === undefined) return event
+  return { ...event, pending: await waitingFor(session, decider) }
+}
+
+function toStream(parts: AsyncGenerator<TextPart>, leave: () => unknown): ReadableStream<TextPart> {
+  return new ReadableStream<TextPart>({
+    async pull(controller) {
+      const { done, value } = await parts.next()
+      if (done === true) controller.close()
+      else controller.enqueue(value)
+    },
+    async cancel() {
+      await leave()
+    },
+  })
+}
+
+const known = new Set(['prompt', 'messages', 'abortSignal'])
+
+/** @throws AlliumError `run.options` for what the session's run cannot do */
+function checkOptions(options: StreamOptions): void {
+  const unknown = Object.keys(options).filter((name) => options[name] !== undefined && !known.has(name))
+  if (unknown.length === 0) return
+  throw new AlliumError(
+    'run.options',
+    `An agent of Allium takes no ${unknown.join(', ')} of the AI SDK: layers and options of the agent do that (guard.timeout, ctx.pipe, agent.on).`,
+  )
+}

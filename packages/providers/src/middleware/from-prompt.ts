@@ -1,0 +1,96 @@
+import {
+  AlliumError,
+  type FilePart,
+  type ImagePart,
+  type Message,
+  type Part,
+  type ProviderMetadata,
+} from '@allium/core'
+import type { Piece } from '../prompt.ts'
+import type { Origins } from './origins.ts'
+
+/** Messages of a prompt in the words of the AI SDK, as they were before where nothing changed them. */
+export function fromPrompt(prompt: readonly Piece[], origins: Origins, layer: string): Message[] {
+  return prompt.flatMap((piece) => (origins.of(piece) as Message[] | undefined) ?? [toMessage(piece, origins, layer)])
+}
+
+function toMessage(piece: Piece, origins: Origins, layer: string): Message {
+  const { role, content } = piece
+  if (role === 'system') return { role, content: toSystem(piece) }
+  if (
+    (role !== 'user' && role !== 'assistant' && role !== 'tool') ||
+    !(typeof content === 'string' || Array.isArray(content))
+  )
+    throw unreadable(layer, `a message of the role ${JSON.stringify(role)}`)
+  if (typeof content === 'string') return { role, content }
+  const parts = (content as Piece[]).filter(({ type }) => type !== 'tool-approval-response')
+  return { role, content: parts.map((part) => (origins.of(part)?.[0] as Part | undefined) ?? toPart(part, layer)) }
+}
+
+function toSystem({ content, providerOptions }: Piece): string | Part[] {
+  const text = String(content)
+  if (providerOptions === undefined) return text
+  return [{ type: 'text', text, providerMetadata: providerOptions as ProviderMetadata }]
+}
+
+function toPart(piece: Piece, layer: string): Part {
+  const part = plainPart(piece, layer)
+  if (piece.providerOptions !== undefined) part.providerMetadata = piece.providerOptions as ProviderMetadata
+  return part
+}
+
+function plainPart(piece: Piece, layer: string): Part {
+  const { type, text, toolCallId: callId, toolName: name, kind } = piece
+  if ((type === 'text' || type === 'reasoning') && typeof text === 'string') return { type, text }
+  if (type === 'file' || type === 'reasoning-file') return toFile(piece)
+  if (type === 'custom' && typeof kind === 'string') return { type, kind }
+  if (typeof callId === 'string' && typeof name === 'string') {
+    if (type === 'tool-call')
+      return {
+        type,
+        callId,
+        name,
+        args: toArgs(piece.input),
+        ...(piece.providerExecuted === true && { providerExecuted: true }),
+      }
+    if (type === 'tool-result') return { type, callId, name, ...toOutput(piece.output as Piece) }
+  }
+  throw unreadable(layer, `a part of the type ${JSON.stringify(type)}`)
+}
+
+function toArgs(input: unknown): Record<string, unknown> {
+  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input)
+  return isObject ? (input as Record<string, unknown>) : { input }
+}
+
+function toFile({ type, data, mediaType, filename }: Piece): ImagePart | FilePart {
+  const boxed = data as { type?: string; data?: unknown; url?: unknown }
+  const raw = (boxed?.type === 'data' ? boxed.data : boxed?.type === 'url' ? boxed.url : data) as FilePart['data']
+  const media = String(mediaType)
+  if (type === 'reasoning-file') return { type: 'file', data: raw, mediaType: media, reasoning: true }
+  if (media.startsWith('image/') && filename === undefined) return { type: 'image', data: raw, mediaType: media }
+  return { type: 'file', data: raw, mediaType: media, ...(typeof filename === 'string' && { filename }) }
+}
+
+function toOutput({ type, value, reason }: Piece): { content: string | Part[]; isError?: true; json?: true } {
+  const isError = type === 'error-text' || type === 'error-json' || type === 'execution-denied'
+  const error = isError ? { isError: true as const } : {}
+  if (type === 'execution-denied') return { content: typeof reason === 'string' ? reason : 'Denied.', ...error }
+  if (type === 'content') return { content: (value as Piece[]).map(toResultPart) }
+  if (typeof value === 'string' && type !== 'json') return { content: value, ...error }
+  return { content: JSON.stringify(value) ?? '', json: true, ...error }
+}
+
+function toResultPart(piece: Piece): Part {
+  if (piece.type === 'text') return { type: 'text', text: String(piece.text) }
+  const { mediaType = 'image/*', url } = piece
+  return toFile({ ...piece, mediaType, data: url === undefined ? piece.data : new URL(String(url)) })
+}
+
+function unreadable(layer: string, what: string): AlliumError {
+  return new AlliumError(
+    'layer.result',
+    `Layer "${layer}" (model) gave a prompt with ${what}, which no message can hold. Give messages as the AI SDK has them.`,
+    { details: { layer, scope: 'model' } },
+  )
+}

@@ -1,0 +1,148 @@
+import type { ContentChunk, ModelResponse } from '@allium/core'
+import type { AiSdkModel } from '../ai-sdk-model.ts'
+import { dialectOf } from '../dialect.ts'
+import type { StreamPart } from './ai-sdk-middleware.ts'
+import type { Originals } from './originals.ts'
+
+/** Turns the chunks of one answer into parts of the AI SDK: deltas get the start and the end of their block. */
+export class Parts {
+  readonly #inputs = new Map<string, { toolName: string; input: string; providerExecuted?: true }>()
+  /** A block is open until something else is said: one id is that of one block. */
+  #open: { kind: 'text' | 'reasoning'; of: string | undefined; id: string } | undefined
+  #count = 0
+  readonly #used = new Set<string>()
+  readonly #originals: Originals
+
+  constructor(
+    readonly facade: AiSdkModel,
+    originals: Originals,
+  ) {
+    this.#originals = originals
+  }
+
+  of(chunk: ContentChunk): StreamPart[] {
+    const more = chunk.providerMetadata === undefined ? {} : { providerMetadata: chunk.providerMetadata }
+    if (chunk.type === 'text-delta' || chunk.type === 'reasoning-delta') {
+      const kind = chunk.type === 'text-delta' ? 'text' : 'reasoning'
+      const began = this.#begin(kind, chunk.id)
+      return [...began, { type: chunk.type, id: this.#open?.id, delta: chunk.delta, ...more }]
+    }
+    const parts = this.#other(chunk, more)
+    if (!chunk.type.startsWith('tool-input')) this.#originals.note(parts[0] as StreamPart, chunk)
+    return [...this.#end(), ...parts]
+  }
+
+  /** The end of the answer, with how it ended. */
+  finish(response: ModelResponse): StreamPart[] {
+    const { responseId, warnings, providerMetadata } = response
+    return [
+      ...this.#end(),
+      ...(responseId === undefined ? [] : [{ type: 'response-metadata', id: responseId }]),
+      ...(warnings === undefined ? [] : [{ type: 'stream-start', warnings }]),
+      {
+        type: 'finish',
+        ...finishOf(response, this.facade),
+        ...(providerMetadata !== undefined && { providerMetadata }),
+      },
+    ]
+  }
+
+  #begin(kind: 'text' | 'reasoning', of: string | undefined): StreamPart[] {
+    if (this.#open?.kind === kind && this.#open.of === of) return []
+    const ended = this.#end()
+    const id = of === undefined || this.#used.has(of) ? `${kind}~${++this.#count}` : of
+    this.#used.add(id)
+    this.#open = { kind, of, id }
+    return [...ended, { type: `${kind}-start`, id: this.#open.id }]
+  }
+
+  #end(): StreamPart[] {
+    if (this.#open === undefined) return []
+    const { kind, id } = this.#open
+    this.#open = undefined
+    return [{ type: `${kind}-end`, id }]
+  }
+
+  #other(chunk: Exclude<ContentChunk, { type: 'text-delta' | 'reasoning-delta' }>, more: object): StreamPart[] {
+    switch (chunk.type) {
+      case 'tool-input-start': {
+        const ran = chunk.providerExecuted === true ? { providerExecuted: true as const } : {}
+        this.#inputs.set(chunk.callId, { toolName: chunk.name, input: '', ...ran })
+        return [{ type: chunk.type, id: chunk.callId, toolName: chunk.name, ...ran, ...more }]
+      }
+      case 'tool-input-delta': {
+        const call = this.#inputs.get(chunk.callId)
+        if (call !== undefined) call.input += chunk.delta
+        return [{ type: chunk.type, id: chunk.callId, delta: chunk.delta }]
+      }
+      case 'tool-input-end': {
+        const call = {
+          ...this.#inputs.get(chunk.callId),
+          ...(chunk.providerExecuted === true && { providerExecuted: true }),
+        }
+        const { callId } = chunk
+        return [
+          { type: chunk.type, id: callId },
+          { type: 'tool-call', toolCallId: callId, ...call, ...more },
+        ]
+      }
+      case 'tool-result': {
+        const { callId: toolCallId, name: toolName, content, json, isError } = chunk
+        const result = json === true && typeof content === 'string' ? JSON.parse(content) : content
+        return [{ type: chunk.type, toolCallId, toolName, result, ...(isError === true && { isError }), ...more }]
+      }
+      case 'file':
+        return [toFile(chunk, this.facade, more)]
+      case 'source': {
+        const { cites: _, type, providerMetadata, id = `source~${++this.#count}`, ...source } = chunk
+        return [{ type, sourceType: source.url === undefined ? 'document' : 'url', id, ...source, ...more }]
+      }
+      case 'custom':
+        return [{ type: chunk.type, kind: chunk.kind, ...more }]
+    }
+  }
+}
+
+function toFile(
+  { data, mediaType, reasoning }: Extract<ContentChunk, { type: 'file' }>,
+  facade: AiSdkModel,
+  more: object,
+): StreamPart {
+  const isTagged = dialectOf(facade).custom
+  const tagged = data instanceof URL ? { type: 'url', url: data } : { type: 'data', data }
+  return {
+    type: isTagged && reasoning === true ? 'reasoning-file' : 'file',
+    mediaType,
+    data: isTagged ? tagged : data,
+    ...more,
+  }
+}
+
+/** Reason and usage: v2 has them flat, later ones nest them. */
+function finishOf(
+  { finishReason, rawFinishReason, usage }: ModelResponse,
+  { specificationVersion }: AiSdkModel,
+): object {
+  const { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens, reasoningTokens } = usage
+  if (specificationVersion === 'v2')
+    return {
+      finishReason: finishReason === 'other' ? (rawFinishReason ?? finishReason) : finishReason,
+      usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, cachedInputTokens, reasoningTokens },
+    }
+  return {
+    finishReason: { unified: finishReason, raw: rawFinishReason ?? finishReason },
+    usage: {
+      inputTokens: {
+        total: inputTokens,
+        noCache: inputTokens - (cachedInputTokens ?? 0) - (cacheWriteTokens ?? 0),
+        cacheRead: cachedInputTokens,
+        cacheWrite: cacheWriteTokens,
+      },
+      outputTokens: {
+        total: outputTokens,
+        text: outputTokens - (reasoningTokens ?? 0),
+        reasoning: reasoningTokens,
+      },
+    },
+  }
+}

@@ -1,0 +1,87 @@
+import type { Decision, FilePart, ImagePart, Input, PendingCall, TextPart } from '@allium/core'
+import { fail } from '../http/problem.ts'
+import { isBase64 } from '../native/input.ts'
+
+/** What a client of AG-UI asks: its newest message, or answers to interrupts. The rest of what it sends is not read. */
+export interface AguiAsked {
+  readonly threadId: string
+  readonly runId: string
+  readonly input?: Input
+  readonly resume?: readonly Resumed[]
+}
+
+interface Resumed {
+  readonly interruptId: string
+  readonly decision: Decision
+}
+
+/** @throws AlliumError `request.invalid` */
+export function aguiAsked({ threadId, runId, messages, tools, resume }: Record<string, unknown>): AguiAsked {
+  if (typeof threadId !== 'string' || typeof runId !== 'string' || !Array.isArray(messages))
+    throw fail('request.invalid', 'The body is the input of a run of AG-UI: { threadId, runId, messages, … }.')
+  if (Array.isArray(tools) && tools.length > 0)
+    throw fail('request.invalid', 'Tools of a client are not taken: those of the agent run here.')
+  if (Array.isArray(resume) && resume.length > 0) return { threadId, runId, resume: resume.map(resumed) }
+  const last = object(messages.at(-1))
+  if (last.role !== 'user') throw fail('request.invalid', 'The last of `messages` is to be one of the user.')
+  return { threadId, runId, input: { role: 'user', content: contentOf(last.content) } }
+}
+
+/** The decisions by call id. An interrupt has the token of its call as its id. @throws AlliumError `approval.unknown` */
+export function decisionsOf(
+  resume: readonly Resumed[],
+  waiting: readonly PendingCall[],
+): Readonly<Record<string, Decision>> {
+  return Object.fromEntries(
+    resume.map(({ interruptId, decision }) => {
+      const call = waiting.find(({ callId, token = callId }) => token === interruptId)
+      if (call === undefined) throw fail('approval.unknown', 'There is no such interrupt, or it waits no longer.')
+      return [call.callId, call.token === undefined ? decision : { ...decision, token: call.token }]
+    }),
+  )
+}
+
+/** What answers an interrupt. */
+export const answerSchema = {
+  type: 'object',
+  required: ['approved'],
+  properties: { approved: { type: 'boolean' }, reason: { type: 'string' }, editedArgs: { type: 'object' } },
+}
+
+function resumed(value: unknown): Resumed {
+  const { interruptId, status, payload } = object(value)
+  if (typeof interruptId !== 'string') throw invalidResume()
+  if (status === 'cancelled') return { interruptId, decision: { deny: 'Denied.' } }
+  const { approved, reason, editedArgs } = object(payload)
+  if (status !== 'resolved' || typeof approved !== 'boolean') throw invalidResume()
+  if (!approved) return { interruptId, decision: { deny: typeof reason === 'string' ? reason : 'Denied.' } }
+  if (editedArgs === undefined || editedArgs === null) return { interruptId, decision: { approve: true } }
+  return { interruptId, decision: { args: object(editedArgs) } }
+}
+
+function invalidResume() {
+  return fail(
+    'request.invalid',
+    'An entry of `resume` is { interruptId, status: "resolved", payload: { approved, reason?, editedArgs? } }, or cancelled.',
+  )
+}
+
+function contentOf(content: unknown): string | (TextPart | ImagePart | FilePart)[] {
+  if (typeof content === 'string' && content !== '') return content
+  if (Array.isArray(content) && content.length > 0) return content.map(partOf)
+  throw fail('request.invalid', 'The content of a message is a text or a list of parts.')
+}
+
+function partOf(value: unknown): TextPart | ImagePart | FilePart {
+  const { type, text, source } = object(value)
+  if (type === 'text' && typeof text === 'string') return { type, text }
+  const { type: kind, value: data, mimeType: mediaType } = object(source ?? {})
+  if (kind !== 'data' || !isBase64(data) || typeof mediaType !== 'string')
+    throw fail('request.invalid', 'A file comes as base64, in a source of the type data: URLs are not fetched.')
+  return { type: type === 'image' ? 'image' : 'file', data, mediaType }
+}
+
+function object(value: unknown): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
+  throw fail('request.invalid', 'Messages, their parts and entries of `resume` are objects.')
+}

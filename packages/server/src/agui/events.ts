@@ -1,0 +1,141 @@
+import type { PendingCall, StreamEvent, Usage } from '@allium/core'
+import type { Frame } from '../http/sse.ts'
+import type { Placed, RunError } from '../run/entry.ts'
+import { answerSchema } from './asked.ts'
+
+type AguiEvent = { type: string; [field: string]: unknown }
+
+/** A run as events of AG-UI 1.0: https://docs.ag-ui.com/concepts/events. Sub-agents and layers stay out. */
+export async function* aguiFrames(
+  of: { threadId: string; runId: string },
+  entries: AsyncIterable<Placed>,
+): AsyncGenerator<Frame, undefined> {
+  const writer = new Writer(of)
+  for await (const { event, pending } of entries) {
+    if ('path' in event && event.path !== undefined) continue
+    for (const told of writer.write(event as StreamEvent | RunError, pending ?? []))
+      yield { data: JSON.stringify(told) }
+    if (writer.over) break
+  }
+  return undefined
+}
+
+class Writer {
+  over = false
+  readonly #of: { threadId: string; runId: string }
+  /** The text or reasoning that goes on. */
+  #open: { kind: 'TEXT' | 'REASONING'; messageId: string } | undefined
+  #silent = true
+  #turnId = ''
+  #messages = 0
+
+  constructor(of: { threadId: string; runId: string }) {
+    this.#of = of
+  }
+
+  *write(event: StreamEvent | RunError, pending: readonly PendingCall[]): Generator<AguiEvent> {
+    if (event.type === 'text-delta') return yield* this.#delta('TEXT', event.delta)
+    if (event.type === 'reasoning-delta') return yield* this.#delta('REASONING', event.delta)
+    if (event.type !== 'finish') yield* this.#close()
+    switch (event.type) {
+      case 'turn:start':
+        this.#turnId = event.turnId
+        return yield { type: 'RUN_STARTED', ...this.#of, protocolVersion: '1.0' }
+      case 'step:start':
+        return yield { type: 'STEP_STARTED', stepName: `step-${event.stepIndex}` }
+      case 'step:end':
+        return yield { type: 'STEP_FINISHED', stepName: `step-${event.stepIndex}` }
+      case 'tool-input-start':
+        return yield { type: 'TOOL_CALL_START', toolCallId: event.callId, toolCallName: event.name }
+      case 'tool-input-delta':
+        if (event.delta !== '') yield { type: 'TOOL_CALL_ARGS', toolCallId: event.callId, delta: event.delta }
+        return
+      case 'tool-input-end':
+        return yield { type: 'TOOL_CALL_END', toolCallId: event.callId }
+      case 'tool-result':
+        return yield this.#result(event.callId, event.content)
+      case 'tool:end':
+        if (event.status !== 'suspended') yield this.#result(event.callId, event.content)
+        return
+      case 'model:reset':
+        return yield this.#error({ code: 'stream.reset', message: 'The answer begins anew. Ask again.' })
+      case 'run:error':
+        return yield this.#error(event)
+      case 'turn:end':
+        return yield* this.#end(event, pending)
+    }
+  }
+
+  *#delta(kind: 'TEXT' | 'REASONING', delta: string): Generator<AguiEvent> {
+    if (delta === '') return
+    this.#silent &&= kind !== 'TEXT'
+    if (this.#open?.kind !== kind) {
+      yield* this.#close()
+      const messageId = this.#messageId()
+      this.#open = { kind, messageId }
+      if (kind === 'REASONING') yield { type: 'REASONING_START', messageId }
+      const role = kind === 'TEXT' ? 'assistant' : 'reasoning'
+      yield { type: `${kind}_MESSAGE_START`, messageId, role }
+    }
+    yield { type: `${kind}_MESSAGE_CONTENT`, messageId: this.#open.messageId, delta }
+  }
+
+  *#close(): Generator<AguiEvent> {
+    if (this.#open === undefined) return
+    const { kind, messageId } = this.#open
+    this.#open = undefined
+    yield { type: `${kind}_MESSAGE_END`, messageId }
+    if (kind === 'REASONING') yield { type: 'REASONING_END', messageId }
+  }
+
+  #result(toolCallId: string, content: string | readonly { type: string; text?: string }[]): AguiEvent {
+    const text =
+      typeof content === 'string'
+        ? content
+        : content.flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('')
+    return { type: 'TOOL_CALL_RESULT', messageId: this.#messageId(), toolCallId, content: text, role: 'tool' }
+  }
+
+  #error({ code, message }: { code: string; message: string }): AguiEvent {
+    this.over = true
+    return { type: 'RUN_ERROR', code, message }
+  }
+
+  *#end(
+    { status, reason, usage }: { status: string; reason?: string; usage: Usage },
+    pending: readonly PendingCall[],
+  ): Generator<AguiEvent> {
+    // The error follows.
+    if (status === 'failed') return
+    if (status === 'blocked' && this.#silent)
+      return yield this.#error({ code: 'run.blocked', message: reason ?? 'The request was refused.' })
+    this.over = true
+    yield { type: 'RUN_FINISHED', ...this.#of, outcome: outcomeOf(status, pending), usage: [usageOf(usage)] }
+  }
+
+  #messageId(): string {
+    return `${this.#turnId}-${++this.#messages}`
+  }
+}
+
+function outcomeOf(status: string, pending: readonly PendingCall[]): object {
+  if (status === 'aborted') return { type: 'cancelled' }
+  return pending.length > 0 ? { type: 'interrupt', interrupts: pending.map(interruptOf) } : { type: 'success' }
+}
+
+/** What is to run stands in its metadata: what the model asked for may be less than that. */
+function interruptOf({ callId, token, name, args, request, expiresAt, path }: PendingCall): object {
+  return {
+    id: token ?? callId,
+    reason: 'tool_call',
+    message: request?.reason ?? `The tool ${name} waits for an approval.`,
+    ...(path === undefined && { toolCallId: callId }),
+    responseSchema: answerSchema,
+    ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
+    metadata: { name, args },
+  }
+}
+
+function usageOf({ inputTokens, outputTokens }: Usage): object {
+  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens }
+}

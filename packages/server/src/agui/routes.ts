@@ -1,0 +1,39 @@
+import type { Hono } from 'hono'
+import type { Host } from '../host.ts'
+import { refusing } from '../http/answer.ts'
+import { readObject } from '../http/body.ts'
+import { isThere } from '../native/is-there.ts'
+import { waitingIn } from '../native/shown-messages.ts'
+import { streamOf } from '../run/reading.ts'
+import { type Env, keyOf, visit } from '../visit.ts'
+import { aguiAsked, decisionsOf } from './asked.ts'
+import { aguiFrames } from './events.ts'
+
+/** The route that `HttpAgent` of AG-UI asks; its thread is a session of who asks. */
+export function aguiRoutes(app: Hono<Env>, host: Host, at: string): void {
+  app.post(
+    `${at}/agui`,
+    refusing(host)(async (c) => {
+      const asks = await visit(host, c.req.raw, c.req.param('agent'))
+      const { threadId, runId, input, resume } = aguiAsked(
+        await readObject(c.req.raw, Math.max(host.maxBody, imageBody)),
+      )
+      const what =
+        resume === undefined
+          ? { input: input ?? '' }
+          : {
+              decisions: decisionsOf(
+                resume,
+                await waitingIn(asks, threadId, await isThere(host, keyOf(asks, threadId))),
+              ),
+            }
+      const asked = { ...asks, sessionId: threadId, resets: 'refuse', onDisconnect: 'abort', ...what } as const
+      return streamOf(host, await host.runs.begin(asked), {
+        frames: (entries) => aguiFrames({ threadId, runId }, entries),
+      })
+    }),
+  )
+}
+
+/** Images come in the body. */
+const imageBody = 8 * 1_048_576

@@ -1,0 +1,94 @@
+import type { ServedAgent } from '../options.ts'
+import type { Pending, ToolSet } from './events.ts'
+import { json, type Wire } from './http.ts'
+import { type ClientSession, clientSession } from './session.ts'
+
+interface CommonOptions {
+  /** Where the server is, with its `base`: `https://api.acme.com/ai`. */
+  url: string
+  /** Tells who asks; called for each request. @default none */
+  headers?: (() => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>) | undefined
+  /** @default the global one */
+  fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
+  /** How often a connection is tried that brings nothing. @default 5 */
+  attempts?: number | undefined
+  /** Waits before another attempt, counted from 1. @default 250 ms, then twice as long each time, with some chance */
+  wait?: ((attempt: number) => Promise<void>) | undefined
+}
+
+/** Of a server with several agents, `agent` names the one that is asked. */
+export type ClientOptions<A> = A extends ServedAgent
+  ? CommonOptions & { agent?: undefined }
+  : CommonOptions & { agent: keyof A & string }
+
+/** A page; with `cursor` there is more. */
+export interface Page<Item> {
+  readonly items: readonly Item[]
+  readonly cursor: string | undefined
+}
+
+export interface Listed {
+  readonly id: string
+  readonly version: number
+  readonly status: string
+  /** Milliseconds since the epoch. */
+  readonly updatedAt: number
+}
+
+/** An agent behind a server. */
+export interface AgentClient<T extends ToolSet = ToolSet> {
+  /** A session of who asks; a run begins it. @param id @default a new one */
+  session(id?: string): ClientSession<T>
+  /** Those of who asks, changed last first. */
+  list(page?: { limit?: number; cursor?: string }): Promise<Page<Listed>>
+  /** The calls that wait for a decision of who asks. A page may be short, and more may follow where it has a cursor. */
+  approvals(page?: { limit?: number; cursor?: string }): Promise<Page<Pending<T> & { sessionId: string }>>
+}
+
+/**
+ * A client of `server(agent)`, for pages and other processes. Runs outlive connections: a reader who loses one goes on behind
+ * the last event that came.
+ *
+ * `typeof agent` tells whether it is one or several by name; `typeof tools`, an object of tools by their names, types the
+ * arguments of calls in events and approvals.
+ *
+ * @example
+ * const client = createClient<typeof agent, typeof tools>({ url, headers: () => ({ authorization }) })
+ * for await (const event of client.session('chat-1').run('Hi')) show(event)
+ */
+export function createClient<
+  A extends ServedAgent | Readonly<Record<string, ServedAgent>>,
+  T extends ToolSet = ToolSet,
+>(options: ClientOptions<A>): AgentClient<T> {
+  const wire = wireOf(options as CommonOptions & { agent?: string })
+  return {
+    session: (id = crypto.randomUUID()) => clientSession<T>(wire, id),
+    list: async (page) => {
+      const { sessions, cursor } = await json<{ sessions: Listed[]; cursor?: string }>(wire, `/sessions${query(page)}`)
+      return { items: sessions, cursor }
+    },
+    approvals: async (page) => {
+      type Waiting = Pending<T> & { sessionId: string }
+      const path = `/approvals${query(page)}`
+      const { approvals, cursor } = await json<{ approvals: Waiting[]; cursor?: string }>(wire, path)
+      return { items: approvals, cursor }
+    },
+  }
+}
+
+function wireOf(options: CommonOptions & { agent?: string }): Wire {
+  const { agent, headers = () => ({}), attempts = 5, wait = backOff } = options
+  const { fetch: given = (url: string, init: RequestInit) => fetch(url, init) } = options
+  const at = agent === undefined ? '' : `/agents/${encodeURIComponent(agent)}`
+  return { url: `${options.url.replace(/\/$/, '')}${at}`, headers, attempts, wait, fetch: given }
+}
+
+function query({ limit, cursor }: { limit?: number; cursor?: string } = {}): string {
+  const given = { ...(limit !== undefined && { limit: String(limit) }), ...(cursor !== undefined && { cursor }) }
+  return Object.keys(given).length === 0 ? '' : `?${new URLSearchParams(given)}`
+}
+
+function backOff(attempt: number): Promise<void> {
+  const most = Math.min(250 * 2 ** (attempt - 1), 5000)
+  return new Promise((resolve) => setTimeout(resolve, most / 2 + (Math.random() * most) / 2))
+}

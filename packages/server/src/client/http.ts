@@ -1,0 +1,91 @@
+/** How the client reaches its server. */
+export interface Wire {
+  readonly url: string
+  readonly headers: () => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>
+  readonly attempts: number
+  /** Waits before another attempt, counted from 1. */
+  readonly wait: (attempt: number) => Promise<void>
+}
+
+/** What the server has refused, or could not do: `code` is one of the table of error codes. */
+export class ClientError extends Error {
+  override readonly name = 'ClientError'
+  readonly code: string
+  /** As HTTP has it, in a stream too; undefined where no answer came. */
+  readonly status: number | undefined
+  /** Names the line in the server's log. */
+  readonly requestId: string | undefined
+  /** Milliseconds after which it is worth another try. */
+  readonly retryAfter: number | undefined
+
+  constructor(message: string, of: { code: string; status?: number; requestId?: string; retryAfter?: number }) {
+    super(message)
+    this.code = of.code
+    this.status = of.status
+    this.requestId = of.requestId
+    this.retryAfter = of.retryAfter
+  }
+}
+
+export interface Call {
+  readonly method?: 'GET' | 'POST' | 'DELETE'
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal | undefined
+  /** To ask twice does no more than once: it is asked again where the connection fails. */
+  readonly safe?: boolean
+}
+
+/** @throws ClientError for an answer that is a refusal; what `fetch` throws where no answer came */
+export async function request(wire: Wire, path: string, call: Call = {}): Promise<Response> {
+  const { method = 'GET', safe = method === 'GET', signal } = call
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await once(wire, path, call)
+    } catch (error) {
+      if (error instanceof ClientError || signal?.aborted || !safe || attempt >= wire.attempts) throw error
+    }
+    await wire.wait(attempt)
+  }
+}
+
+/** The same, and all of the answer. */
+export async function json<T>(wire: Wire, path: string, call: Call = {}): Promise<T> {
+  const { method = 'GET' } = call
+  for (let attempt = 1; ; attempt++) {
+    const response = await request(wire, path, call)
+    try {
+      return (await response.json()) as T
+    } catch (error) {
+      if (method !== 'GET' || attempt >= wire.attempts) throw error
+    }
+    await wire.wait(attempt)
+  }
+}
+
+async function once(wire: Wire, path: string, { method = 'GET', body, headers, signal }: Call): Promise<Response> {
+  const all = new Headers(await wire.headers())
+  for (const [name, value] of Object.entries(headers ?? {})) all.set(name, value)
+  if (body !== undefined) all.set('content-type', 'application/json')
+  const init = { method, headers: all, ...(body !== undefined && { body: JSON.stringify(body) }) }
+  const response = await wire.fetch(`${wire.url}${path}`, { ...init, ...(signal !== undefined && { signal }) })
+  if (response.ok) return response
+  throw refused(response, await response.text())
+}
+
+function refused({ status, headers }: Response, text: string): ClientError {
+  const { code = 'server.failed', message = `The server answered with ${status}.`, requestId } = problemIn(text)
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN)
+  const retryAfter = Number.isFinite(seconds) ? { retryAfter: seconds * 1000 } : {}
+  return new ClientError(message, { code, status, ...(requestId !== undefined && { requestId }), ...retryAfter })
+}
+
+/** A proxy in between may answer with a page. */
+function problemIn(text: string): { code?: string; message?: string; requestId?: string } {
+  try {
+    return JSON.parse(text) as object
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,79 @@
+import type { Decision, FilePart, ImagePart, TextPart } from '@allium/core'
+import type { UiMessage } from '../native/ui-messages.ts'
+import type { ClientRun, Pending, ToolSet } from './events.ts'
+import { json, request, type Wire } from './http.ts'
+import { clientRun } from './run.ts'
+
+/** What a client says: a text, or parts with files as base64. */
+export type ClientInput = string | readonly (TextPart | Wired<ImagePart> | Wired<FilePart>)[]
+type Wired<P> = Omit<P, 'data'> & { data: string }
+
+export interface AskOptions {
+  /** Who asks again with this key gets the same run. @default one for each run */
+  idempotencyKey?: string | undefined
+  /** Leaves the run; what becomes of it then is the server's `onDisconnect`. */
+  signal?: AbortSignal | undefined
+}
+
+/** The history as messages of a page; `running` tells that an answer comes in a stream. */
+export interface SessionHistory {
+  readonly messages: readonly UiMessage[]
+  readonly running: boolean
+}
+
+/** What `observe.usage` has counted; null without that layer. */
+export interface SessionUsage {
+  readonly tokens: unknown
+  readonly cost: unknown
+  readonly models: unknown
+}
+
+/** A session of who asks. */
+export interface ClientSession<T extends ToolSet = ToolSet> {
+  readonly id: string
+  run(input: ClientInput, options?: AskOptions): ClientRun<T>
+  /** Goes on with decisions about the calls that wait, by call id. */
+  resume(decisions: Readonly<Record<string, Decision>>, options?: AskOptions): ClientRun<T>
+  approve(call: Pending<T>, options?: AskOptions): ClientRun<T>
+  deny(call: Pending<T>, reason: string, options?: AskOptions): ClientRun<T>
+  /** The last run from its beginning, for a page that was reloaded; of a run that is no more it has no event. */
+  follow(options?: Pick<AskOptions, 'signal'>): ClientRun<T>
+  /** Stops what runs, from whichever process. @throws ClientError `run.not_running`, `session.not_found` */
+  stop(): Promise<void>
+  history(): Promise<SessionHistory>
+  usage(): Promise<SessionUsage>
+  /** Begins a session with what this one had, at its end or after one of its runs. */
+  fork(options?: { id?: string; at?: string }): Promise<ClientSession<T>>
+  delete(): Promise<void>
+}
+
+export function clientSession<T extends ToolSet>(wire: Wire, id: string): ClientSession<T> {
+  const at = `/sessions/${encodeURIComponent(id)}`
+  const events = `${at}/events`
+  const ask = (path: string, body: object, { idempotencyKey = crypto.randomUUID(), signal }: AskOptions = {}) => {
+    const headers = { 'idempotency-key': idempotencyKey }
+    return clientRun<T>(wire, { path, events, call: { method: 'POST', body, headers, signal, safe: true } })
+  }
+  const resume: ClientSession<T>['resume'] = (decisions, options) => ask(`${at}/decisions`, { decisions }, options)
+  return {
+    id,
+    resume,
+    run: (input, options) => ask(`${at}/runs`, { input }, options),
+    approve: (call, options) => resume(decided(call, { approve: true }), options),
+    deny: (call, reason, options) => resume(decided(call, { deny: reason }), options),
+    follow: ({ signal } = {}) => clientRun<T>(wire, { path: events, events, call: { signal } }),
+    stop: async () => void (await request(wire, `${at}/stop`, { method: 'POST', body: {} })),
+    history: () => json(wire, `${at}/messages`),
+    usage: () => json(wire, `${at}/usage`),
+    fork: async (options = {}) => {
+      const made = await json<{ id: string }>(wire, `${at}/fork`, { method: 'POST', body: options })
+      return clientSession<T>(wire, made.id)
+    },
+    delete: async () => void (await request(wire, at, { method: 'DELETE' })),
+  }
+}
+
+function decided(call: unknown, decision: Decision): Record<string, Decision> {
+  const { callId, token } = call as { callId: string; token?: string }
+  return { [callId]: token === undefined ? decision : { ...decision, token } }
+}

@@ -1,0 +1,104 @@
+import type { Decision, PendingCall } from '@allium/core'
+import type { Host } from '../host.ts'
+import { mayUse, visit } from '../visit.ts'
+import { callAgent } from './call.ts'
+import type { Sdk } from './sdk.ts'
+
+/** What a request of MCP brings along for those that it asks. */
+export interface Asking {
+  readonly request: Request
+  readonly principal: unknown
+}
+
+/** A server of MCP with a tool for each agent that who asks may use. */
+export function mcpServer(host: Host, { Server, types }: Sdk, elicitation: boolean) {
+  const server = new Server({ name: 'allium', version: '1' }, { capabilities: { tools: {} } })
+
+  server.setRequestHandler(types.ListToolsRequestSchema, async (_, extra) => {
+    const { principal } = askingIn(extra)
+    const tools = []
+    for (const name of host.agents.keys()) if (await mayUse(host, principal, name)) tools.push(toolOf(name))
+    return { tools }
+  })
+
+  server.setRequestHandler(types.CallToolRequestSchema, async ({ params }, extra) => {
+    const { request } = askingIn(extra)
+    const { message, sessionId = `mcp-${crypto.randomUUID()}` } = params.arguments ?? {}
+    if (typeof message !== 'string' || message === '' || typeof sessionId !== 'string')
+      throw new types.McpError(
+        types.ErrorCode.InvalidParams,
+        'The tool takes { message, sessionId? }, which are texts.',
+      )
+    const asks = await visit(host, request, nameOf(host, params.name)).catch((error) => {
+      throw new types.McpError(types.ErrorCode.InvalidParams, (error as Error).message)
+    })
+    const signal = AbortSignal.any([extra.signal, request.signal])
+    const token = extra._meta?.progressToken
+    let count = 0
+    const progress = (text: string) => {
+      if (token === undefined || signal.aborted) return
+      const told = { progressToken: token, progress: ++count, message: text }
+      extra.sendNotification({ method: 'notifications/progress', params: told }).catch(() => {})
+    }
+    const canAsk = elicitation && server.getClientCapabilities()?.elicitation !== undefined
+    const options = { relatedRequestId: extra.requestId, signal, timeout: 300_000 }
+    const decide = canAsk
+      ? async (call: PendingCall) => decisionIn(call, await server.elicitInput(questionOf(call), options))
+      : undefined
+    return callAgent(host, { asks, message, sessionId, signal, progress, decide })
+  })
+
+  return server
+}
+
+/** How a request gets to the handlers: as what the SDK keeps of who asks, for whom there is no token. */
+export function authOf(asked: Asking) {
+  return { token: '', clientId: '', scopes: [], extra: { ...asked } }
+}
+
+function askingIn({ authInfo }: { authInfo?: { extra?: Record<string, unknown> } }): Asking {
+  return authInfo?.extra as unknown as Asking
+}
+
+/** A tool's name has letters, digits and a few signs. */
+function toolName(agent: string): string {
+  return agent.replace(/[^\w.-]/g, '_').slice(0, 128)
+}
+
+function nameOf({ agents }: Host, tool: string): string {
+  return [...agents.keys()].find((name) => toolName(name) === tool) ?? tool
+}
+
+function toolOf(agent: string) {
+  return {
+    name: toolName(agent),
+    description: `Asks the agent "${agent}". Give the sessionId of an earlier answer to go on with its conversation.`,
+    inputSchema: {
+      type: 'object' as const,
+      required: ['message'],
+      properties: { message: { type: 'string' }, sessionId: { type: 'string' } },
+    },
+  }
+}
+
+function questionOf({ name, args, request }: PendingCall) {
+  return {
+    mode: 'form' as const,
+    message: `${request?.reason ?? `The tool ${name} waits for an approval.`}\n${name}(${JSON.stringify(args)})`,
+    requestedSchema: {
+      type: 'object' as const,
+      required: ['approve'],
+      properties: { approve: { type: 'boolean' as const, title: `Run ${name} with these arguments` } },
+    },
+  }
+}
+
+/** Whatever is no plain yes is a no. */
+function decisionIn(
+  { token }: PendingCall,
+  answer: { action: string; content?: Record<string, unknown> | undefined },
+): Decision {
+  const approved = answer.action === 'accept' && answer.content?.approve === true
+  const decision: Decision = approved ? { approve: true } : { deny: 'The person at the client has refused.' }
+  return token === undefined ? decision : { ...decision, token }
+}

@@ -1,0 +1,41 @@
+/** What the bodies of the routes hold, as JSON Schema: the routes take these fields and no others, and the document has them. */
+export const bodies = {
+  run: {
+    type: 'object',
+    required: ['input'],
+    additionalProperties: false,
+    properties: {
+      input: {
+        oneOf: [
+          { type: 'string', minLength: 1 },
+          { type: 'array', minItems: 1, items: { $ref: '#/components/schemas/InputPart' } },
+        ],
+      },
+    },
+  },
+  decisions: {
+    type: 'object',
+    required: ['decisions'],
+    additionalProperties: false,
+    properties: {
+      decisions: {
+        type: 'object',
+        description: 'By call id.',
+        additionalProperties: { $ref: '#/components/schemas/Decision' },
+      },
+    },
+  },
+  fork: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      id: { type: 'string', description: 'The id of the new session; without it a new one.' },
+      at: { type: 'string', description: 'The run after which it begins; without it at the end.' },
+    },
+  },
+} as const
+
+/** The names of the fields that a body takes. */
+export function fieldsOf(name: keyof typeof bodies): readonly string[] {
+  return Object.keys(bodies[name].properties)
+}

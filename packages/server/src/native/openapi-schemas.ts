@@ -1,0 +1,77 @@
+type Schema = Readonly<Record<string, unknown>>
+
+const text: Schema = { type: 'string' }
+const count: Schema = { type: 'integer', minimum: 0 }
+const any: Schema = {}
+const base64: Schema = { type: 'string', contentEncoding: 'base64' }
+
+/** The forms of the native routes' bodies and answers, by name. */
+export const schemas: Readonly<Record<string, Schema>> = {
+  InputPart: {
+    oneOf: [
+      closed({ type: { const: 'text' }, text }),
+      closed({ type: { const: 'image' }, data: base64, mediaType: text }),
+      closed({ type: { const: 'file' }, data: base64, mediaType: text, filename: text }, ['filename']),
+    ],
+  },
+  Decision: {
+    description: 'One of approve, deny and args, with the token of the call.',
+    type: 'object',
+    properties: { approve: { const: true }, deny: text, args: { type: 'object' }, token: text },
+  },
+  Problem: open({ code: text, message: text, requestId: text }),
+  Usage: open({ inputTokens: count, outputTokens: count }),
+  Pending: open({ callId: text, name: text, args: { type: 'object' }, token: text }, ['token']),
+  Answer: open(
+    {
+      sessionId: text,
+      turnId: text,
+      status: { enum: ['completed', 'stopped', 'blocked', 'suspended', 'aborted'] },
+      text,
+      usage: ref('Usage'),
+      pending: list(ref('Pending')),
+      reason: text,
+      code: text,
+      resumes: text,
+    },
+    ['reason', 'code', 'resumes'],
+  ),
+  Events: {
+    type: 'string',
+    description:
+      'Server-sent events: each has a type, an id to go on behind, and JSON as data. See /docs/concepts/events.md.',
+  },
+  Sessions: page('sessions', open({ id: text, version: count, status: text, updatedAt: { type: 'number' } })),
+  Approvals: page('approvals', { allOf: [ref('Pending'), open({ sessionId: text })] }),
+  Messages: open({
+    messages: list(
+      open({ id: text, role: { enum: ['system', 'user', 'assistant'] }, parts: list({ type: 'object' }) }),
+    ),
+    running: { type: 'boolean' },
+  }),
+  SessionUsage: open({ tokens: any, cost: any, models: any }),
+  Forked: open({ id: text }),
+  Stopped: open({ stopped: { const: true } }),
+  Agents: open({ agents: list(text) }),
+  Health: open({ ok: { type: 'boolean' } }),
+}
+
+export function ref(name: string): Schema {
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+function list(items: Schema): Schema {
+  return { type: 'array', items }
+}
+
+function page(name: string, item: Schema): Schema {
+  return open({ [name]: list(item), cursor: text }, ['cursor'])
+}
+
+function open(properties: Record<string, Schema>, optional: readonly string[] = []): Schema {
+  return { type: 'object', required: Object.keys(properties).filter((name) => !optional.includes(name)), properties }
+}
+
+function closed(properties: Record<string, Schema>, optional?: readonly string[]): Schema {
+  return { ...open(properties, optional), additionalProperties: false }
+}

@@ -1,0 +1,120 @@
+import type { StreamEvent, Usage } from '@allium/core'
+import type { Frame } from '../http/sse.ts'
+import type { Placed, RunError } from '../run/entry.ts'
+import { messageItem, type Responding, type ResponseState, responseOf, statusOf, textPart } from './response.ts'
+
+/**
+ * A run as the events of a response: https://www.openresponses.org/specification. The texts of a step are one message; what
+ * tools of the agent do stays out, because a client would run their calls.
+ */
+export async function* responseFrames(
+  responding: Responding,
+  entries: AsyncIterable<Placed>,
+  { now, idOf }: { now: () => number; idOf: (turnId: string) => string },
+): AsyncGenerator<Frame, undefined> {
+  const writer = new Writer(responding, now, idOf)
+  for await (const { event } of entries) {
+    if ('path' in event && event.path !== undefined) continue
+    yield* writer.write(event as StreamEvent | RunError)
+    if (writer.over) break
+  }
+  yield { data: '[DONE]' }
+  return undefined
+}
+
+class Writer {
+  over = false
+  readonly #responding: Responding
+  readonly #now: () => number
+  readonly #idOf: (turnId: string) => string
+  readonly #done: object[] = []
+  #sequence = 0
+  #id = ''
+  #open: { id: string; text: string } | undefined
+  #finish: string | undefined
+
+  constructor(responding: Responding, now: () => number, idOf: (turnId: string) => string) {
+    this.#responding = responding
+    this.#now = now
+    this.#idOf = idOf
+  }
+
+  *write(event: StreamEvent | RunError): Generator<Frame> {
+    switch (event.type) {
+      case 'turn:start':
+        return yield* this.#begin(event.turnId)
+      case 'text-delta':
+        return yield* this.#delta(event.delta)
+      case 'step:end':
+        return yield* this.#close('completed')
+      case 'finish':
+        this.#finish = event.reason
+        return
+      case 'model:reset':
+        return yield* this.#fail({ code: 'stream.reset', message: 'The answer begins anew. Ask again.' })
+      case 'run:error':
+        return yield* this.#fail(event)
+      case 'turn:end':
+        return yield* this.#end(event)
+    }
+  }
+
+  *#begin(turnId: string): Generator<Frame> {
+    this.#id = this.#idOf(turnId)
+    yield this.#snapshot('response.created', { status: 'in_progress' })
+    yield this.#snapshot('response.in_progress', { status: 'in_progress' })
+  }
+
+  *#delta(delta: string): Generator<Frame> {
+    if (this.#open === undefined) {
+      this.#open = { id: `msg_${crypto.randomUUID()}`, text: '' }
+      yield this.#frame('response.output_item.added', this.#item('in_progress', []))
+      yield this.#frame('response.content_part.added', { ...this.#place(), part: textPart('') })
+    }
+    this.#open.text += delta
+    yield this.#frame('response.output_text.delta', { ...this.#place(), delta, logprobs: [] })
+  }
+
+  *#close(status: 'completed' | 'incomplete'): Generator<Frame> {
+    if (this.#open === undefined) return
+    const { id, text } = this.#open
+    yield this.#frame('response.output_text.done', { ...this.#place(), text, logprobs: [] })
+    yield this.#frame('response.content_part.done', { ...this.#place(), part: textPart(text) })
+    yield this.#frame('response.output_item.done', this.#item(status, [text]))
+    this.#done.push(messageItem(id, status, [text]))
+    this.#open = undefined
+  }
+
+  *#end({ status, usage }: { status: string; usage: Usage }): Generator<Frame> {
+    // The error follows.
+    if (status === 'failed') return
+    const end = statusOf(status, this.#finish)
+    yield* this.#close(end.status === 'completed' ? 'completed' : 'incomplete')
+    const completed = end.status === 'completed' ? { completed: this.#now() } : {}
+    yield this.#snapshot(`response.${end.status}`, { ...end, ...completed, usage })
+    this.over = true
+  }
+
+  *#fail({ code, message }: { code: string; message: string }): Generator<Frame> {
+    yield* this.#close('incomplete')
+    yield this.#snapshot('response.failed', { status: 'failed', error: { code, message } })
+    this.over = true
+  }
+
+  #item(status: 'in_progress' | 'completed' | 'incomplete', texts: string[]): object {
+    return { output_index: this.#done.length, item: messageItem(this.#open?.id ?? '', status, texts) }
+  }
+
+  #place(): object {
+    return { item_id: this.#open?.id, output_index: this.#done.length, content_index: 0 }
+  }
+
+  #snapshot(type: string, state: Omit<ResponseState, 'id' | 'output'>): Frame {
+    const response = responseOf(this.#responding, { ...state, id: this.#id, output: this.#done })
+    return this.#frame(type, { response })
+  }
+
+  #frame(type: string, fields: object): Frame {
+    return { event: type, data: JSON.stringify({ type, sequence_number: this.#sequence++, ...fields }) }
+  }
+}

@@ -1,0 +1,24 @@
+/**
+ * A response is a run in a session, and its id names both: whoever has it finds nothing but what is their own, because the
+ * session is looked up under their key.
+ */
+export function responseId({ sessionId, turnId }: { sessionId: string; turnId: string }): string {
+  const bytes = new TextEncoder().encode(JSON.stringify([sessionId, turnId]))
+  return `resp_${btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '')}`
+}
+
+/** Undefined for what names no run of a stored session. */
+export function runOf(id: string): { sessionId: string; turnId: string } | undefined {
+  const [, named] = /^resp_([\w-]{1,2000})$/.exec(id) ?? []
+  if (named === undefined) return undefined
+  try {
+    const bytes = Uint8Array.from(atob(named.replaceAll('-', '+').replaceAll('_', '/')), (one) => one.charCodeAt(0))
+    const [sessionId, turnId] = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown[]
+    return typeof sessionId === 'string' && typeof turnId === 'string' ? { sessionId, turnId } : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,85 @@
+import type { Hono } from 'hono'
+import type { Host } from '../host.ts'
+import { refusing } from '../http/answer.ts'
+import { readObject } from '../http/body.ts'
+import { blockedProblem, fail, type Problem } from '../http/problem.ts'
+import { fork } from '../native/fork.ts'
+import { isThere } from '../native/is-there.ts'
+import { streamOf } from '../run/reading.ts'
+import { resultOf } from '../run/result.ts'
+import { type Env, keyOf, type Visit, visit } from '../visit.ts'
+import { imageBody, modelOf, refuseTools } from './asked.ts'
+import { errorBody } from './error-body.ts'
+import { messageItem, type Responding, responseOf, statusOf } from './response.ts'
+import { metadataOf, responseInput } from './response-asked.ts'
+import { responseFrames } from './response-frames.ts'
+import { responseId, runOf } from './response-id.ts'
+
+/** The route of OpenAI's Responses, which others speak as Open Responses. */
+export function responseRoutes(app: Hono<Env>, host: Host): void {
+  const now = () => Math.floor(host.clock.now() / 1000)
+
+  app.post(
+    '/v1/responses',
+    refusing(
+      host,
+      responseError,
+    )(async (c) => {
+      const body = await readObject(c.req.raw, Math.max(host.maxBody, imageBody))
+      const model = modelOf(body)
+      const asks = await visit(host, c.req.raw, model)
+      refuseTools(body)
+      const previous = previousOf(body)
+      const input = responseInput(body.input, previous !== undefined)
+      const sessionId = body.store === false ? undefined : await sessionOf(host, asks, previous)
+      const stream = body.stream === true
+      const metadata = metadataOf(body)
+      const responding: Responding = { model, sessionId, previous: previous ?? null, metadata, created: now() }
+      const idOf = (turnId: string) =>
+        sessionId === undefined ? `resp_${crypto.randomUUID()}` : responseId({ sessionId, turnId })
+      const pump = await host.runs.begin({
+        ...asks,
+        sessionId,
+        input,
+        ...(stream && { resets: 'refuse' }),
+        onDisconnect: 'abort',
+      })
+      if (stream)
+        return streamOf(host, pump, { frames: (entries) => responseFrames(responding, entries, { now, idOf }) })
+      const { status, text, turnId, usage, ...end } = await resultOf(pump, c.req.raw.signal)
+      const output = text === '' ? [] : [messageItem(`msg_${crypto.randomUUID()}`, 'completed', [text])]
+      const state = { ...statusOf(status, undefined), id: idOf(turnId), output, completed: now(), usage }
+      return blockedProblem(end) ?? c.json(responseOf(responding, state))
+    }),
+  )
+}
+
+/** Clients of Open Responses take no null for `param`. */
+function responseError(problem: Problem): object {
+  const { error } = errorBody(problem)
+  return { error: { ...error, param: '' } }
+}
+
+function previousOf({ previous_response_id: id, conversation, store }: Record<string, unknown>): string | undefined {
+  if (conversation !== undefined && conversation !== null)
+    throw fail('request.invalid', 'Conversations are not served: go on with `previous_response_id`.')
+  if (id === undefined || id === null) return undefined
+  if (typeof id !== 'string') throw fail('request.invalid', 'The field `previous_response_id` is the id of a response.')
+  if (store === false) throw fail('request.invalid', 'A response that goes on with another one is stored, like that.')
+  return id
+}
+
+/** The session of the response before, at its end; where that is not the last one, a session that branches off behind it. */
+async function sessionOf(host: Host, asks: Visit, previous: string | undefined): Promise<string> {
+  const fresh = `response-${crypto.randomUUID()}`
+  if (previous === undefined) return fresh
+  const run = runOf(previous)
+  const key = keyOf(asks, run?.sessionId ?? fresh)
+  const turn = run && (await host.sessions.find(key, { turnId: run.turnId }))
+  if (run === undefined || turn?.endedAt === undefined)
+    throw fail('session.not_found', `There is no response ${JSON.stringify(previous.slice(0, 200))} of yours.`)
+  const { rest } = await isThere(host, key)
+  if (rest.runCount === turn.rest.runCount) return run.sessionId
+  await fork(host, asks, { from: run.sessionId, to: fresh, at: run.turnId })
+  return fresh
+}

@@ -1,0 +1,99 @@
+import type { Usage } from '@allium/core'
+
+/** What is the same in all forms of a response. */
+export interface Responding {
+  readonly model: string
+  /** Undefined where the session is not stored. */
+  readonly sessionId: string | undefined
+  readonly previous: string | null
+  readonly metadata: Readonly<Record<string, string>>
+  /** Seconds since the epoch. */
+  readonly created: number
+}
+
+/** How far a response has come. */
+export interface ResponseState {
+  readonly id: string
+  readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed'
+  readonly output: readonly object[]
+  readonly completed?: number
+  readonly reason?: string | undefined
+  readonly error?: { code: string; message: string }
+  readonly usage?: Usage
+}
+
+/**
+ * A run as a response, with every field that the specification requires: https://www.openresponses.org/reference.
+ * The settings are those of the agent: what stands here is what the specification calls none.
+ */
+export function responseOf(
+  { model, sessionId, previous, metadata, created }: Responding,
+  state: ResponseState,
+): object {
+  const { id, status, output, completed, reason, error, usage } = state
+  return {
+    id,
+    object: 'response',
+    created_at: created,
+    completed_at: completed ?? null,
+    status,
+    incomplete_details: reason === undefined ? null : { reason },
+    model,
+    previous_response_id: previous,
+    output,
+    error: error ?? null,
+    usage: usage === undefined ? null : usageOf(usage),
+    store: sessionId !== undefined,
+    metadata: sessionId === undefined ? metadata : { ...metadata, session_id: sessionId },
+    ...settings,
+  }
+}
+
+const settings = {
+  instructions: null,
+  tools: [],
+  tool_choice: 'auto',
+  truncation: 'disabled',
+  parallel_tool_calls: true,
+  text: { format: { type: 'text' } },
+  top_p: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  top_logprobs: 0,
+  temperature: 1,
+  reasoning: null,
+  user: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  background: false,
+  service_tier: 'default',
+  safety_identifier: null,
+  prompt_cache_key: null,
+}
+
+/** A message of the answer. */
+export function messageItem(id: string, status: 'in_progress' | 'completed' | 'incomplete', texts: string[]): object {
+  return { type: 'message', id, status, role: 'assistant', content: texts.map(textPart) }
+}
+
+export function textPart(text: string): object {
+  return { type: 'output_text', text, annotations: [], logprobs: [] }
+}
+
+/** How a run that has ended stands, and why it is no more. */
+export function statusOf(run: string, finish: string | undefined): Pick<ResponseState, 'status' | 'reason'> {
+  if (run === 'blocked' || finish === 'content-filter') return { status: 'incomplete', reason: 'content_filter' }
+  if (finish === 'length') return { status: 'incomplete', reason: 'max_output_tokens' }
+  if (run === 'completed' || run === 'suspended') return { status: 'completed' }
+  return { status: 'incomplete', reason: run }
+}
+
+function usageOf({ inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 }: Usage): object {
+  return {
+    input_tokens: inputTokens,
+    input_tokens_details: { cached_tokens: cachedInputTokens },
+    output_tokens: outputTokens,
+    output_tokens_details: { reasoning_tokens: reasoningTokens },
+    total_tokens: inputTokens + outputTokens,
+  }
+}

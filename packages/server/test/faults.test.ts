@@ -1,0 +1,127 @@
+import { gzipSync } from 'node:zlib'
+import { Agent, defineMiddleware, defineTool, type EventLog, type ModelRequest, memoryEventLog } from '@allium/core'
+import { scriptedModel } from '@allium/testing'
+import { expect, test } from 'vitest'
+import { server } from '../src/index.ts'
+import { serve } from '../src/node.ts'
+import { agentOf, allOf, ask, asStream, gated, listen, principal, silent, textIn } from './kit.ts'
+
+test('texts with line ends, NUL, half characters and emoji reach a reader as they were, each in one event', async () => {
+  const naughty = [
+    'data: x\n\nevent: evil\n\n',
+    'a\r\nid: 1\r\n\r\n',
+    'nul \0 here',
+    'half \ud800 one',
+    '👩‍👩‍👧‍👦 \u2028 \u2029',
+    ':\n\n',
+  ]
+  const tool = defineTool({
+    name: 'say',
+    description: 'x',
+    jsonSchema: { type: 'object' },
+    execute: () => naughty.join('|'),
+  })
+  const { url } = await listen(agentOf([{ toolCalls: [{ name: 'say' }] }, naughty.join('|')], { tools: [tool] }))
+  const events = await allOf(await ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream }))
+  expect(events.map(({ event }) => event)).toEqual(events.map(({ data }) => JSON.parse(data).type))
+  expect(events.filter(({ id = '' }) => !/^\d+\.[^\s\0]+$/.test(id))).toEqual([])
+  expect(textIn(events)).toBe(naughty.join('|'))
+  const end = events.map(({ data }) => JSON.parse(data)).find(({ type }) => type === 'tool:end')
+  expect(end.content).toBe(naughty.join('|'))
+})
+
+test('an idempotency key or a session id with a line end is refused, and starts no other header', async () => {
+  const { made } = await listen(agentOf(['x']))
+  const asked = new Request('http://127.0.0.1/sessions/a%0D%0Aset-cookie:%20x/runs', {
+    method: 'POST',
+    body: '{"input":"Hi"}',
+    headers: { authorization: 'acme/ann', 'content-type': 'application/json' },
+  })
+  const response = await made.fetch(asked)
+  expect(response.headers.get('set-cookie')).toBeNull()
+  expect([...response.headers.values()].join()).not.toMatch(/[\r\n]/)
+})
+
+test('a body that is compressed is not unpacked', async () => {
+  const { url } = await listen(agentOf([]))
+  const bomb = gzipSync(Buffer.alloc(50_000_000, '['))
+  expect(bomb.length).toBeLessThan(1_048_576)
+  const response = await fetch(`${url}/sessions/a/runs`, {
+    method: 'POST',
+    body: bomb,
+    headers: { authorization: 'acme/ann', 'content-type': 'application/json', 'content-encoding': 'gzip' },
+  })
+  expect(response.status).toBe(400)
+})
+
+test('a hundred readers that stand still hold up nobody, and each keeps a few events here, not all', async () => {
+  const log = memoryEventLog()
+  const taken: number[] = []
+  const events: EventLog = Object.assign(Object.create(log), {
+    async *read(...of: Parameters<EventLog['read']>) {
+      const at = taken.push(0) - 1
+      for await (const event of log.read(...of)) {
+        taken[at] = (taken[at] ?? 0) + 1
+        yield event
+      }
+      return undefined
+    },
+  })
+  const { model, text, end } = gated()
+  const { made } = await listen(new Agent({ model }), { events })
+  const init = { headers: { authorization: 'acme/ann', 'content-type': 'application/json', ...asStream } }
+  const of = 'http://127.0.0.1/sessions/a'
+  const asked = made.fetch(new Request(`${of}/runs`, { ...init, method: 'POST', body: '{"input":"Hi"}' }))
+  text('one ')
+  const first = await asked
+  const still = await Promise.all(Array.from({ length: 100 }, () => made.fetch(new Request(`${of}/events`, init))))
+  for (let at = 0; at < 200; at++) text('x'.repeat(10_000))
+  end()
+  expect(textIn(await allOf(first))).toHaveLength(2_000_004)
+  expect(taken).toHaveLength(101)
+  expect(Math.max(...taken.slice(1)) * 10_000).toBeLessThan(256_000)
+  await Promise.all(still.map(({ body }) => body?.cancel()))
+})
+
+test.each(['turn', 'model', 'tool', 'session', 'agent'] as const)(
+  'what a layer throws at the scope %s is told by a code and the id of the request, without its words',
+  async (scope) => {
+    const throws = () => {
+      throw new Error('canary sk-123')
+    }
+    const tool = defineTool({ name: 'x', description: 'x', jsonSchema: { type: 'object' }, execute: () => 'x' })
+    const agent = agentOf([{ toolCalls: [{ name: 'x' }] }, 'Done.'], { tools: [tool] })
+    agent.use(defineMiddleware({ name: 'test:throws', [scope]: throws } as never))
+    const { url } = await listen(agent)
+    for (const headers of [{}, asStream]) {
+      const response = await ask(`${url}/sessions/${scope}/runs`, { body: { input: 'Hi' }, headers })
+      const body = await response.text()
+      expect(body).not.toMatch(/canary|sk-123|\.ts:/)
+      if (!response.ok) expect(Object.keys(JSON.parse(body))).toEqual(['code', 'message', 'requestId'])
+    }
+  },
+)
+
+test('SIGTERM during 50 streams lets those end that can, stops the rest, and tells every reader', async () => {
+  let go = () => {}
+  const gate = new Promise<void>((resolve) => (go = resolve))
+  const steps = Array.from({ length: 50 }, (_, at) => async ({ signal }: ModelRequest) => {
+    const stopped = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    await (at % 2 === 0 ? gate : stopped)
+    return 'Done.'
+  })
+  const agent = new Agent({ model: scriptedModel(steps), logger: silent })
+  const made = server(agent, { principal, logger: silent, headersAfter: 1 })
+  const { url, server: http } = await serve(made, { port: 0, drainTimeout: 300 })
+  const asked = Array.from({ length: 50 }, (_, at) =>
+    ask(`${url}/sessions/s${at}/runs`, { body: { input: 'Hi' }, headers: asStream }),
+  )
+  const streams = await Promise.all(asked)
+  const closed = new Promise<void>((resolve) => http.on('close', resolve))
+  process.emit('SIGTERM')
+  go()
+  const ends = await Promise.all(streams.map(async (stream) => JSON.parse((await allOf(stream)).at(-1)?.data ?? '{}')))
+  const count = (status: string) => ends.filter((end) => end.type === 'turn:end' && end.status === status).length
+  expect([count('completed'), count('aborted')]).toEqual([25, 25])
+  await closed
+})

@@ -1,0 +1,48 @@
+import { messageOf } from '@allium/core'
+import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js'
+import type { Sdk } from './sdk.ts'
+
+type Fetch = typeof globalThis.fetch
+
+interface Authorization {
+  readonly provider: OAuthClientProvider
+  readonly place: URL
+  /** For the requests of the authorization itself. */
+  readonly fetch: Fetch
+  readonly sdk: Sdk
+}
+
+/**
+ * Authorizes where a server answers 401, once for all requests that meet it: each for itself, as the SDK's transport does it, would spend the
+ * one refresh token several times, which servers take for theft.
+ */
+export function withAuthorization(send: Fetch, { provider, place, fetch, sdk }: Authorization): Fetch {
+  let flow: Promise<void> | undefined
+  return async (to, init) => {
+    const refused = await send(to, init)
+    if (refused.status !== 401) return refused
+    const sent = new Headers(init?.headers).get('authorization')
+    if (sent === null || sent === (await bearer()))
+      await (flow ??= authorize(refused).finally(() => (flow = undefined)))
+    await refused.body?.cancel()
+    const headers = new Headers(init?.headers)
+    headers.set('authorization', (await bearer()) ?? '')
+    const response = await send(to, { ...init, headers })
+    if (response.status === 401) throw new sdk.UnauthorizedError('It refuses the token that it was just given.')
+    return response
+  }
+
+  async function bearer(): Promise<string | undefined> {
+    const tokens = await provider.tokens()
+    return tokens && `Bearer ${tokens.access_token}`
+  }
+
+  async function authorize(refused: Response): Promise<void> {
+    const { resourceMetadataUrl, scope } = sdk.extractWWWAuthenticateParams(refused)
+    const asked = { serverUrl: place, resourceMetadataUrl, scope, fetchFn: fetch }
+    const result = await sdk.auth(provider, asked as Parameters<Sdk['auth']>[1]).catch((cause) => {
+      throw Object.assign(new sdk.UnauthorizedError(messageOf(cause)), { cause })
+    })
+    if (result !== 'AUTHORIZED') throw new sdk.UnauthorizedError('Its user is asked, and has not agreed yet.')
+  }
+}

@@ -1,0 +1,59 @@
+import { followSignal, type JsonSchema } from '@allium/core'
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import type { Calls } from './toolbox.ts'
+
+/** What a server asks in the middle of a call. */
+export interface Question {
+  readonly message: string
+  /** Of the answers, an object. */
+  readonly schema: JsonSchema
+}
+
+export type Answers = Record<string, unknown>
+/** What a server gets: answers, or that there are none. */
+export type Reply = { action: 'accept'; content: Answers } | { action: 'decline' }
+
+/** A call at a server, which may be asked for something before it has its result. */
+export class Dialogue {
+  /** It has its result, or will have none. */
+  over = false
+  readonly #cancel = new AbortController()
+  readonly #result: Promise<{ readonly result: CallToolResult }>
+  readonly #asked: { readonly question: Question; readonly reply: (reply: Reply) => void }[] = []
+  #heard = () => {}
+
+  constructor(calls: Calls, name: string, args: Record<string, unknown>, principal: unknown) {
+    const ask = (question: Question) =>
+      new Promise<Reply>((reply) => {
+        this.#asked.push({ question, reply })
+        this.#heard()
+      })
+    const result = calls.call(name, args, { signal: this.#cancel.signal, principal, ask })
+    this.#result = result.then((result) => ({ result })).finally(() => (this.over = true))
+    // Nobody may be listening when it fails.
+    this.#result.catch(() => {})
+  }
+
+  /** Its result, or the question that must be answered first. An abort cancels it. */
+  async next(signal: AbortSignal): Promise<{ readonly result: CallToolResult } | { readonly question: Question }> {
+    const release = followSignal(signal, () => this.#cancel.abort(signal.reason))
+    try {
+      const question = new Promise<void>((resolve) => {
+        this.#heard = resolve
+        if (this.#asked.length > 0) resolve()
+      }).then(() => this.#asked[0] as { question: Question })
+      return await Promise.race([this.#result, question])
+    } finally {
+      release()
+    }
+  }
+
+  answer(content: Answers): void {
+    this.#asked.shift()?.reply({ action: 'accept', content })
+  }
+
+  /** Tells the server that nobody answers; what comes of the call is nobody's any more. */
+  decline(): void {
+    for (const { reply } of this.#asked.splice(0)) reply({ action: 'decline' })
+  }
+}

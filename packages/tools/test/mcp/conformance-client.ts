@@ -1,0 +1,64 @@
+import { Agent, isAlliumError, type Session } from '@allium/core'
+import { type ScriptedStep, scriptedModel } from '@allium/testing'
+import { ClientCredentialsProvider, PrivateKeyJwtProvider } from '@modelcontextprotocol/sdk/client/auth-extensions.js'
+import { type McpAuthProvider, mcp } from '../../src/mcp.ts'
+import { memoryProvider } from './oauth.ts'
+
+// An agent as the conformance suite of MCP starts it, with the URL of a server: it calls each tool, answers what is asked, and agrees where it is to.
+const url = process.argv.at(-1) ?? ''
+const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}') as Record<string, string>
+const {
+  client_id: clientId = '',
+  client_secret: clientSecret = '',
+  private_key_pem: privateKey,
+  signing_algorithm: algorithm = '',
+} = context
+const argumentsOf: Record<string, Record<string, unknown>> = { add_numbers: { a: 1, b: 2 } }
+const tries = 3
+
+/** Calls every tool once, and says so. */
+const step: ScriptedStep = ({ messages, tools }) => {
+  const calls = tools.map(({ name }) => ({ name, args: argumentsOf[name.replace(/^srv__/, '')] ?? {} }))
+  return messages.at(-1)?.role === 'tool' || calls.length === 0 ? 'Done.' : { toolCalls: calls }
+}
+
+function credentials(): { provider: McpAuthProvider; agree?: (url: string) => Promise<void> } {
+  if (privateKey !== undefined) return { provider: new PrivateKeyJwtProvider({ clientId, privateKey, algorithm }) }
+  if (context.name === 'auth/client-credentials-basic')
+    return { provider: new ClientCredentialsProvider({ clientId, clientSecret }) }
+  const redirect_uris = ['http://127.0.0.1/callback']
+  return memoryProvider({
+    clientMetadata: { redirect_uris, client_name: 'allium' },
+    clientMetadataUrl: 'https://conformance-test.local/client-metadata.json',
+    ...(clientId !== '' && { client: { client_id: clientId, client_secret: clientSecret, redirect_uris } }),
+  })
+}
+
+const { provider, agree } = credentials()
+
+async function answered(session: Session<{}>): Promise<boolean> {
+  let result = await session.run('Call them')
+  while (result.status === 'suspended')
+    result = await session.resume(
+      Object.fromEntries(session.pending.map(({ callId }) => [callId, { approve: true as const, data: {} }])),
+    )
+  return result.toolCalls.every(({ result }) => !isUnauthorized(result.error))
+}
+
+function isUnauthorized(error: unknown): boolean {
+  return isAlliumError(error) && error.code === 'mcp.unauthorized'
+}
+
+for (let left = tries; left > 0; left--) {
+  const agent = new Agent({ model: scriptedModel(Array.from({ length: 10 }, () => step)) }).use(
+    mcp({ name: 'srv', url, authProvider: provider }),
+  )
+  try {
+    if (await answered(agent.session())) break
+  } catch (error) {
+    if (!isUnauthorized(error) || agree === undefined) throw error
+  } finally {
+    await agent.dispose()
+  }
+  await agree?.(url)
+}
