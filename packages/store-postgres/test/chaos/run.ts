@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { ownServer } from '../server.ts'
 import { problemsOf } from './check.ts'
+import { children } from './children.ts'
 import { agentOn, type Job, labels, lease, open, principal } from './scene.ts'
 
 /**
@@ -24,11 +24,19 @@ const kinds = values.store === 'both' ? (['sqlite', 'postgres'] as const) : [val
 const folder = mkdtempSync(join(tmpdir(), 'allium-chaos-'))
 const problems: string[] = []
 let kills = 0
+/** How many are at once, each on sessions of its own. */
+const lanes = 6
+const ready = await children(folder, lanes)
+const started = Date.now()
 for (const kind of kinds) await onStore(kind, Math.ceil(Number(values.kills) / kinds.length))
+await ready.end()
 rmSync(folder, { recursive: true, force: true })
 for (const problem of problems) console.log(problem)
+const seconds = Math.round((Date.now() - started) / 1000)
 const verdict = problems.length === 0 ? 'held' : 'FAILED'
-console.log(`chaos ${verdict}: ${kills} processes killed, ${problems.length} promises broken, seed ${values.seed}`)
+console.log(
+  `chaos ${verdict}: ${kills} processes killed in ${seconds} s on ${kinds.join(' and ')}, ${problems.length} promises broken, seed ${values.seed}`,
+)
 process.exitCode = problems.length === 0 && kills > 0 ? 0 : 1
 
 async function onStore(kind: Job['kind'], count: number): Promise<void> {
@@ -48,16 +56,15 @@ async function onStore(kind: Job['kind'], count: number): Promise<void> {
     const label = labels[i % labels.length] as Job['label']
     next = (next * 48271) % 2147483647
     const signal = i % 10 === 9 && label !== 'migrate' ? 'SIGSTOP' : 'SIGKILL'
-    const job: Job = { ...place, session: `s${i % 7}-${i % 2}`, key: `k${i}`, label, signal }
+    const job: Job = { ...place, session: `s${i % (lanes * 3)}`, key: `k${i}`, label, signal }
     if (label === 'migrate') await migrates(job, next % 400)
     else if (await ended(job)) acknowledged.push(job.key)
     kills++
     if (await recovers(job)) acknowledged.push(job.key)
   }
-  // Two at a time, on sessions of their own: even and odd.
   await Promise.all(
-    [0, 1].map(async (first) => {
-      for (let i = first; i < count; i += 2) await one(i)
+    Array.from({ length: lanes }, async (_, first) => {
+      for (let i = first; i < count; i += lanes) await one(i)
     }),
   )
   const store = open(place)
@@ -69,7 +76,7 @@ async function onStore(kind: Job['kind'], count: number): Promise<void> {
 
 /** Runs a process until it is killed; a stopped one goes on after others have taken over. Whether it has acknowledged its turn. */
 async function ended(job: Job): Promise<boolean> {
-  const child = begin(job)
+  const child = await begin(job)
   let out = ''
   child.stdout?.on('data', (data) => (out += data))
   const exit = once(child, 'exit')
@@ -88,7 +95,7 @@ async function ended(job: Job): Promise<boolean> {
 /** A store of its own, killed while it makes its tables; it is opened after that. */
 async function migrates(job: Job, ms: number): Promise<void> {
   const own = job.kind === 'sqlite' ? { ...job, at: `${job.at}.${job.key}` } : { ...job, schema: `chaos_${job.key}` }
-  const child = begin({ ...own, label: undefined })
+  const child = await begin({ ...own, label: undefined })
   const exit = once(child, 'exit')
   if (child.stdout !== null) await once(child.stdout, 'data')
   await sleep(ms / 8)
@@ -103,14 +110,10 @@ async function migrates(job: Job, ms: number): Promise<void> {
   await store.close()
 }
 
-function begin(job: Job) {
-  const args = [
-    '--conditions=@allium/source',
-    '--import=tsx',
-    join(import.meta.dirname, 'worker.ts'),
-    JSON.stringify(job),
-  ]
-  return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+async function begin(job: Job) {
+  const child = await ready.take()
+  child.send(job)
+  return child
 }
 
 function isStopped(pid: number | undefined): boolean {

@@ -1,7 +1,10 @@
+import { once } from 'node:events'
 import { agentOn, type Job, open, principal } from './scene.ts'
 
 /** One turn in a process of its own, which ends where the job says. */
-const job = JSON.parse(process.argv[2] ?? '') as Job
+process.send?.('loaded')
+const [job] = (await once(process, 'message')) as [Job]
+process.disconnect?.()
 process.stdout.write('begun\n')
 const store = open(job)
 const reach = (label: string) => {
