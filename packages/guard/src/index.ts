@@ -1,7 +1,7 @@
 export type { Finding, Span } from '@allium/detect'
 export type { Price, Prices } from '@allium/prices'
 export type { Per, Window } from './account.ts'
-export { type ApprovalRequest, type ApproveOptions, approve } from './approve.ts'
+export { type ApprovalRequest, type ApproveOptions, approve, type HandlerDecision } from './approve.ts'
 export {
   type BudgetExceeded,
   type BudgetOptions,
