@@ -11,5 +11,5 @@ describe('what runs have used', () => {
       const { told, expected } = await play(plan)
       expect(told, JSON.stringify(plan)).toEqual(expected)
     }
-  })
+  }, 60_000)
 })

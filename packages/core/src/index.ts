@@ -104,6 +104,7 @@ export { type MemoryEventLogOptions, memoryEventLog } from './seams/memory-event
 export { type MemoryJournal, memoryJournal } from './seams/memory-journal.ts'
 export { type MemoryLedgerOptions, memoryLedger } from './seams/memory-ledger.ts'
 export { type MemoryStoreOptions, memoryStore } from './seams/memory-store/memory-store.ts'
+export type { Register, RegisteredContext, RegisteredPrincipal } from './seams/register.ts'
 export { digestOf } from './seams/seal.ts'
 export { type Seals, sealedJournal } from './seams/sealed-journal.ts'
 export type * from './seams/session-store.ts'

@@ -19,6 +19,7 @@ import type { OutputOf, OutputOption } from '../output/output.ts'
 import { AgentScope } from '../rings/agent/agent-scope.ts'
 import { SessionScope } from '../rings/session/session-scope.ts'
 import { toolAttemptOf } from '../rings/tool/context.ts'
+import type { RegisteredContext, RegisteredPrincipal } from '../seams/register.ts'
 import type { AgentRun } from '../session/agent-run.ts'
 import { checkSessionOptions, type RunOptions, type SessionOptions } from '../session/options.ts'
 import { Session } from '../session/session.ts'
@@ -36,7 +37,12 @@ declare global {
   }
 }
 
-type SchemaOutput<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : unknown
+/** What a schema gives, and without one what the application has registered. */
+type SchemaOutput<Schema, Registered> = Schema extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<Schema>
+  : Registered
+type ContextOf<Schema> = SchemaOutput<Schema, RegisteredContext>
+type PrincipalOf<Schema> = SchemaOutput<Schema, RegisteredPrincipal>
 type UnionToIntersection<U> = (U extends unknown ? (x: U) => void : never) extends (x: infer I) => void ? I : never
 type StatesOf<M> = M extends readonly unknown[] ? UnionToIntersection<{ [I in keyof M]: StateOf<M[I]> }[number]> : {}
 type ConfigArgs<Schema> = Schema extends StandardSchemaV1
@@ -78,12 +84,12 @@ export class Agent<
   use<K extends ScopeName>(
     scope: K,
     hook:
-      | Hooks<S, unknown, SchemaOutput<C>, SchemaOutput<P>>[K]
-      | { name?: string; process: Hooks<S, unknown, SchemaOutput<C>, SchemaOutput<P>>[K] },
+      | Hooks<S, unknown, ContextOf<C>, PrincipalOf<P>>[K]
+      | { name?: string; process: Hooks<S, unknown, ContextOf<C>, PrincipalOf<P>>[K] },
   ): this
-  use(hook: Hooks<S, unknown, SchemaOutput<C>, SchemaOutput<P>>['turn']): this
+  use(hook: Hooks<S, unknown, ContextOf<C>, PrincipalOf<P>>['turn']): this
   use<F = {}, Schema extends StandardSchemaV1 | undefined = undefined>(
-    layer: TypedMiddleware<F, Schema, SchemaOutput<C>, SchemaOutput<P>>,
+    layer: TypedMiddleware<F, Schema, ContextOf<C>, PrincipalOf<P>>,
     ...config: ConfigArgs<Schema>
   ): Agent<S & F, C, P>
   use<M extends Middleware>(layer: M & (IsLoose<M> extends true ? unknown : never), config?: unknown): this
@@ -93,7 +99,7 @@ export class Agent<
   use<M extends readonly Usable[]>(layers: readonly [...M]): Agent<S & StatesOf<M>, C, P>
   // Once more: where none fits, TypeScript tells of the last one, and mistakes are made in objects. First, it costs least.
   use<F = {}, Schema extends StandardSchemaV1 | undefined = undefined>(
-    layer: TypedMiddleware<F, Schema, SchemaOutput<C>, SchemaOutput<P>>,
+    layer: TypedMiddleware<F, Schema, ContextOf<C>, PrincipalOf<P>>,
     ...config: ConfigArgs<Schema>
   ): Agent<S & F, C, P>
   use(first: unknown, second?: unknown): unknown {
@@ -124,7 +130,7 @@ export class Agent<
   }
 
   /** A conversation. Its layers open at its first run. @throws AlliumError `session.invalid_id`, `session.principal`, `run.options` for an unknown option */
-  session(options: SessionOptions<SchemaOutput<C>, SchemaOutput<P>> = {}): Session<S, SchemaOutput<C>> {
+  session(options: SessionOptions<ContextOf<C>, PrincipalOf<P>> = {}): Session<S, ContextOf<C>> {
     checkSessionOptions(options)
     const { setup } = this.#scope
     const parent = options.parent === undefined ? undefined : toolAttemptOf(options.parent)
@@ -150,10 +156,10 @@ export class Agent<
     {
       session: of,
       ...options
-    }: RunOptions<SchemaOutput<C>, O> & { session?: SessionOptions<SchemaOutput<C>, SchemaOutput<P>> } = {},
+    }: RunOptions<ContextOf<C>, O> & { session?: SessionOptions<ContextOf<C>, PrincipalOf<P>> } = {},
   ): AgentRun<S, OutputOf<NoInfer<O>>> {
     const session = this.session(of)
-    const run = session.run(input, options as RunOptions<SchemaOutput<C>, O>)
+    const run = session.run(input, options as RunOptions<ContextOf<C>, O>)
     run
       .settled()
       .then(() => session.close())

@@ -16,6 +16,7 @@ import { type Clock, systemClock } from '../seams/clock.ts'
 import { type Ids, randomIds } from '../seams/ids.ts'
 import { directJournal, type Journal } from '../seams/journal.ts'
 import { consoleLogger, type Logger, safeLogger } from '../seams/logger.ts'
+import type { RegisteredPrincipal } from '../seams/register.ts'
 import type { Validate } from '../seams/validate.ts'
 import { schemaFault } from '../tool/schema-fault.ts'
 import type { AnyTool } from '../tool/tool.ts'
@@ -40,7 +41,9 @@ export interface AgentOptions<
    *
    * @default that of the agent which delegates, else the principal's `userId`, else its `user`
    */
-  owner?(principal: P extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<P> : unknown): string | undefined
+  owner?(
+    principal: P extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<P> : RegisteredPrincipal,
+  ): string | undefined
   settings?: Settings | undefined
   /** Steps of one turn; then it is stopped with the reason `max_steps`. @default 25 */
   maxSteps?: number | undefined
@@ -67,7 +70,9 @@ export interface AgentOptions<
   journal?: Journal | undefined
   /** The version of the agent's code; a turn that waits is resumed by the same one alone. */
   version?: string | undefined
-  approvals?: ApprovalOptions<P extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<P> : unknown> | undefined
+  approvals?:
+    | ApprovalOptions<P extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<P> : RegisteredPrincipal>
+    | undefined
   resolveModel?: ResolveModel | undefined
   /** Makes a model of one of another library, wherever a model is taken. The `Agent` of `allium` takes those of the AI SDK. */
   adaptModel?: AdaptModel | undefined

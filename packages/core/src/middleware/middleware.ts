@@ -8,6 +8,7 @@ import type { SessionContext } from '../rings/session/context.ts'
 import type { ToolContext } from '../rings/tool/context.ts'
 import type { TurnContext } from '../rings/turn/context.ts'
 import type { Capability } from '../seams/capability.ts'
+import type { RegisteredContext, RegisteredPrincipal } from '../seams/register.ts'
 import type { StateField } from '../state/field.ts'
 import type { AnyTool } from '../tool/tool.ts'
 import type { ToolResult, ToolResultInput } from '../tool/tool-result.ts'
@@ -84,8 +85,12 @@ export type HookRun = (ctx: never, next: (options?: NextOptions) => Promise<unkn
 type ConfigOf<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : unknown
 
 /** A layer with its state and config inferred; `defineMiddleware` and `agent.use` take it. */
-export interface TypedMiddleware<F, Schema extends StandardSchemaV1 | undefined = undefined, C = unknown, P = unknown>
-  extends LayerFields,
+export interface TypedMiddleware<
+  F,
+  Schema extends StandardSchemaV1 | undefined = undefined,
+  C = RegisteredContext,
+  P = RegisteredPrincipal,
+> extends LayerFields,
     Partial<Hooks<F, ConfigOf<Schema>, C, P>> {
   state?: { [K in keyof F]: StateField<F[K]> }
   /** Any Standard Schema: `.use(layer, config)` is typed and checked by it. */

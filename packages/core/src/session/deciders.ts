@@ -4,6 +4,7 @@ import type { Identity } from '../messages/approval-record.ts'
 import { cloneJson, freezeJson } from '../messages/json.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import { pendingCalls } from '../rings/session/suspension.ts'
+import type { RegisteredPrincipal } from '../seams/register.ts'
 import { identityOf, ownerOf, tenantOf } from '../seams/tenant.ts'
 import type { PendingCall } from '../state/snapshot.ts'
 import type { DecidableCall, Decision } from '../tool/approval.ts'
@@ -68,7 +69,10 @@ async function allows(session: SessionScope, decider: Decider, call: PendingCall
   const [outer] = callId.split('/', 1) as [string]
   const asked = (session.suspension?.calls[callId] ?? session.suspension?.calls[outer])?.asked ?? {}
   try {
-    return (await approvals.mayDecide(decider.principal, shown, { owner: session.owner, asked })) === true
+    return (
+      (await approvals.mayDecide(decider.principal as RegisteredPrincipal, shown, { owner: session.owner, asked })) ===
+      true
+    )
   } catch (error) {
     logger.error(`approvals.mayDecide failed for the call "${callId}", so it says no.`, { error })
     return false

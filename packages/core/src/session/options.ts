@@ -2,9 +2,10 @@ import { checkOptions } from '../errors/known-options.ts'
 import type { Usable } from '../middleware/middleware.ts'
 import type { ModelRef, Settings, ToolDef } from '../model/model.ts'
 import type { OutputOption } from '../output/output.ts'
+import type { RegisteredContext, RegisteredPrincipal } from '../seams/register.ts'
 import type { ToolExecution } from '../tool/tool.ts'
 
-export interface SessionOptions<C = unknown, P = unknown> {
+export interface SessionOptions<C = RegisteredContext, P = RegisteredPrincipal> {
   /** @default a new random id */
   id?: string | undefined
   /** Who acts: tenant, user, roles. Checked by the agent's `principal` schema. */
@@ -22,7 +23,7 @@ export interface SessionOptions<C = unknown, P = unknown> {
   parent?: ToolExecution | undefined
 }
 
-export interface RunOptions<C = unknown, O extends OutputOption | undefined = undefined> {
+export interface RunOptions<C = RegisteredContext, O extends OutputOption | undefined = undefined> {
   /** Aborts the run. */
   signal?: AbortSignal | undefined
   /** The runtime context of this run. @default the session's */
@@ -54,9 +55,10 @@ export interface RunOptions<C = unknown, O extends OutputOption | undefined = un
 }
 
 /** What a run that resumes takes besides. */
-export interface ResumeOptions<C = unknown, O extends OutputOption | undefined = undefined> extends RunOptions<C, O> {
+export interface ResumeOptions<C = RegisteredContext, O extends OutputOption | undefined = undefined>
+  extends RunOptions<C, O> {
   /** Who decides: a principal with a user, as your server has verified it. @default the principal of the session */
-  decider?: unknown
+  decider?: RegisteredPrincipal
 }
 
 const ofSession: ReadonlySet<string> = new Set<keyof SessionOptions>([

@@ -13,6 +13,7 @@ import { SessionScope } from '../rings/session/session-scope.ts'
 import { inheritedInputs } from '../rings/turn/inputs.ts'
 import { followSignal } from '../seams/follow-signal.ts'
 import { randomIds } from '../seams/ids.ts'
+import type { RegisteredContext, RegisteredPrincipal } from '../seams/register.ts'
 import type { SessionKey, StoredTurn } from '../seams/session-store.ts'
 import { tenantOf } from '../seams/tenant.ts'
 import type { PendingCall, Snapshot } from '../state/snapshot.ts'
@@ -30,7 +31,7 @@ import { delegated, giveBack, outputOf, type Prepared, prepare, type Task, turnO
 import { tellUnheeded } from './tell-unheeded.ts'
 
 /** One conversation with an agent: its history and state, and one turn at a time. */
-export class Session<S = State, C = unknown> {
+export class Session<S = State, C = RegisteredContext> {
   readonly id: string
   readonly #scope: SessionScope
   readonly #host: SessionHost
@@ -74,7 +75,7 @@ export class Session<S = State, C = unknown> {
    * The calls that wait which somebody may approve, with their tokens and true values: by the agent's `approvals.mayDecide`;
    * without it all of them, for the owner of the session. In other tenants there are none.
    */
-  async pendingFor(principal: unknown): Promise<PendingCall[]> {
+  async pendingFor(principal: RegisteredPrincipal): Promise<PendingCall[]> {
     return decidable(this.#known(), this.#host.checkPrincipal(principal))
   }
 

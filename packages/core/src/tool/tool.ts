@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { CustomEvent } from '../events/events.ts'
 import type { ProviderOptions } from '../model/model.ts'
 import type { Capability } from '../seams/capability.ts'
+import type { RegisteredContext, RegisteredPrincipal } from '../seams/register.ts'
 import type { JsonSchema } from '../seams/validate.ts'
 import type { SuspendRequest } from '../state/snapshot.ts'
 import type { Approval } from './approval.ts'
@@ -17,8 +18,8 @@ export interface ToolExecution {
   readonly signal: AbortSignal
   readonly sessionId: string
   readonly turnId: string
-  readonly principal: unknown
-  readonly context: unknown
+  readonly principal: RegisteredPrincipal
+  readonly context: RegisteredContext
   readonly state: Record<string, unknown>
   readonly metadata: Record<string, unknown>
   inject<T>(capability: Capability<T>): T

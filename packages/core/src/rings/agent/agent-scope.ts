@@ -9,6 +9,7 @@ import type { Clock } from '../../seams/clock.ts'
 import type { Ids } from '../../seams/ids.ts'
 import type { Journal } from '../../seams/journal.ts'
 import type { Logger } from '../../seams/logger.ts'
+import type { RegisteredPrincipal } from '../../seams/register.ts'
 import type { Validate } from '../../seams/validate.ts'
 import type { Fields } from '../../state/field.ts'
 import type { DecidableCall } from '../../tool/approval.ts'
@@ -18,7 +19,7 @@ import type { TurnContext } from '../turn/context.ts'
 export type Instructions = string | ((ctx: TurnContext) => string)
 
 /** How calls wait for a human. */
-export interface ApprovalOptions<P = unknown> {
+export interface ApprovalOptions<P = RegisteredPrincipal> {
   /**
    * Signs what waits, so that nothing in a store can be forged; then an approval must carry the token of its call. Of several
    * the first signs, and what any of them has signed holds: to change it, put the new one in front.

@@ -15,6 +15,7 @@ import {
 import { type ModelResponse, type ResponseInput, toResponse } from '../../model/response.ts'
 import { State as Stand } from '../../onion/attempt.ts'
 import { nameOf } from '../../onion/misuse.ts'
+import type { RegisteredContext, RegisteredPrincipal } from '../../seams/register.ts'
 import type { State } from '../../state/state-store.ts'
 import { nothingSaid, type Said } from '../../stream/said.ts'
 import { TurnAttempt, type TurnContext } from '../turn/context.ts'
@@ -24,7 +25,7 @@ import type { ModelCall } from './model-call.ts'
 import type { PhysicalCall } from './physical-call.ts'
 
 /** Model scope: one call of the model. What it holds is what is sent. */
-export interface ModelContext<S = State, Config = unknown, C = unknown, P = unknown>
+export interface ModelContext<S = State, Config = unknown, C = RegisteredContext, P = RegisteredPrincipal>
   extends TurnContext<S, Config, C, P> {
   /** This call's own list, safe to change; the instructions come first. The messages in it are frozen: put others in their place. */
   messages: Message[]

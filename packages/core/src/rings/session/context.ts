@@ -6,6 +6,7 @@ import type { ToolCallPart } from '../../messages/message.ts'
 import type { Attempt } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
 import type { Capabilities } from '../../seams/capability.ts'
+import type { RegisteredContext, RegisteredPrincipal } from '../../seams/register.ts'
 import type { SessionKeeper } from '../../seams/session-store.ts'
 import type { Snapshot } from '../../state/snapshot.ts'
 import type { State, StateWrite } from '../../state/state-store.ts'
@@ -14,7 +15,8 @@ import { AgentAttempt, type AgentContext } from '../agent/context.ts'
 import type { SessionScope } from './session-scope.ts'
 
 /** Session scope: from open (or the first run) to close(). */
-export interface SessionContext<S = State, Config = unknown, C = unknown, P = unknown> extends AgentContext<Config> {
+export interface SessionContext<S = State, Config = unknown, C = RegisteredContext, P = RegisteredPrincipal>
+  extends AgentContext<Config> {
   readonly sessionId: string
   /** Whether nobody gave it an id: no later session is meant to go on with it. */
   readonly anonymous: boolean
@@ -76,14 +78,14 @@ export class SessionAttempt extends AgentAttempt implements SessionContext {
   get anonymous(): boolean {
     return this.$owner.ownId
   }
-  get principal(): unknown {
-    return this.$session.principal
+  get principal(): RegisteredPrincipal {
+    return this.$session.principal as RegisteredPrincipal
   }
   get owner(): string | undefined {
     return this.$owner.owner
   }
-  get context(): unknown {
-    return this.$session.context
+  get context(): RegisteredContext {
+    return this.$session.context as RegisteredContext
   }
   /** The layer's own view: a shared one could not tell who writes. */
   get state(): State {

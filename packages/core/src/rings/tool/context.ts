@@ -5,6 +5,7 @@ import type { Identity } from '../../messages/approval-record.ts'
 import { cloneJson } from '../../messages/json.ts'
 import { State as Stand } from '../../onion/attempt.ts'
 import { layerError, nameOf } from '../../onion/misuse.ts'
+import type { RegisteredContext, RegisteredPrincipal } from '../../seams/register.ts'
 import { sealOf } from '../../seams/seal.ts'
 import { identityOf, tenantOf } from '../../seams/tenant.ts'
 import type { JsonSchema } from '../../seams/validate.ts'
@@ -34,8 +35,13 @@ export interface ToolFields {
 }
 
 /** Tool scope: one execution of one tool. */
-export interface ToolContext<S = State, Config = unknown, C = unknown, P = unknown, Args = Record<string, unknown>>
-  extends TurnContext<S, Config, C, P> {
+export interface ToolContext<
+  S = State,
+  Config = unknown,
+  C = RegisteredContext,
+  P = RegisteredPrincipal,
+  Args = Record<string, unknown>,
+> extends TurnContext<S, Config, C, P> {
   readonly tool: {
     readonly name: string
     readonly description: string

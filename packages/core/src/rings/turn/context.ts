@@ -10,6 +10,7 @@ import { type Model, type ModelRef, modelId, type Settings, type ToolDef } from 
 import { isLate, State } from '../../onion/attempt.ts'
 import { layerError, leftBehind, nameOf } from '../../onion/misuse.ts'
 import type { Capabilities } from '../../seams/capability.ts'
+import type { RegisteredContext, RegisteredPrincipal } from '../../seams/register.ts'
 import type { State as StateOf, StateWrite } from '../../state/state-store.ts'
 import type { OnChunk, Pipe } from '../../stream/transforms.ts'
 import type { ToolFlow } from '../../tool/flow.ts'
@@ -24,7 +25,7 @@ import { type StreamVerbs, transformsOf } from './stream-verbs.ts'
 import type { Turn } from './turn.ts'
 
 /** Turn scope: one input to one answer. */
-export interface TurnContext<S = StateOf, Config = unknown, C = unknown, P = unknown>
+export interface TurnContext<S = StateOf, Config = unknown, C = RegisteredContext, P = RegisteredPrincipal>
   extends SessionContext<S, Config, C, P>,
     StreamVerbs {
   /** The input of this turn; a guard may replace it before next(). */
@@ -154,8 +155,8 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     return nameOf(this)
   }
 
-  override get context(): unknown {
-    return this.$turn.options.context
+  override get context(): RegisteredContext {
+    return this.$turn.options.context as RegisteredContext
   }
   override get history(): ReadonlyHistory {
     this.$history ??= this.$session.history.viewFor(() => !this.$isLate('history'))
