@@ -53,7 +53,17 @@ export class StoredConversation implements SessionKeeper {
     if (lease === undefined) throw this.#busy(heldUntil)
     this.#lease = lease
     this.#renew(lease, abort)
-    if (lease.version !== this.#version || lease.open === true) await this.#takeOver(lease)
+    try {
+      if (lease.version !== this.#version || lease.open === true) await this.#takeOver(lease)
+      return await this.#known(idempotencyKey, inputDigest)
+    } catch (error) {
+      // The run never began, so nobody ends it.
+      await this.end(undefined)
+      throw error
+    }
+  }
+
+  async #known(idempotencyKey: string | undefined, inputDigest: string | undefined): Promise<StoredTurn | undefined> {
     if (idempotencyKey === undefined) return undefined
     const known = await this.#store.find(this.#key, { idempotencyKey })
     if (known === undefined || known.turnId === this.#refused) return undefined
