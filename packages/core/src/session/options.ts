@@ -48,7 +48,7 @@ export interface RunOptions<C = RegisteredContext, O extends OutputOption | unde
   resets?: 'allow' | 'refuse' | undefined
   /** Milliseconds that the provider waits for a reader who takes nothing more. @default the agent's */
   readerSilence?: number | false | undefined
-  /** A repeated run with the same key gives the run that it first started. */
+  /** A repeated run with the same key gives the run that it first started; with another input it is `run.key_reused`. */
   idempotencyKey?: string | undefined
   /** Gets a promise of the run's whole completion, deferred work included, for hosts that stop early. */
   waitUntil?(completion: Promise<unknown>): void

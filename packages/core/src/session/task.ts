@@ -142,8 +142,12 @@ function toolsOf<C>(
 /** What stands for the same again: the key, and the digest of what is asked. */
 async function keptOf<C>({ decisions, input, options: { idempotencyKey } }: Task<C>): Promise<Kept | undefined> {
   if (idempotencyKey === undefined) return undefined
-  const asked = decisions === undefined ? toMessages(input) : { decisions }
-  return { idempotencyKey, inputDigest: await digestOf(asked) }
+  return { idempotencyKey, inputDigest: await digestOf(askedOf({ decisions, input })) }
+}
+
+/** What the key of a run stands for. @throws AlliumError `input.invalid` */
+export function askedOf<C>({ decisions, input }: Pick<Task<C>, 'decisions' | 'input'>): unknown {
+  return decisions === undefined ? toMessages(input) : { decisions }
 }
 
 /** The task with its input as the layers leave it that it inherits from the agents above. */
