@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
-import { Agent, type AnyTool, type MemoryJournal, type Middleware, memoryJournal } from '../src/index.ts'
+import {
+  Agent,
+  type AnyTool,
+  type MemoryJournal,
+  type Middleware,
+  memoryJournal,
+  type TurnContext,
+} from '../src/index.ts'
 import { read, tool } from './kit.ts'
 
 const ids = () => 'fixed'
@@ -122,6 +129,45 @@ describe('a run that is killed and replayed', () => {
     await dead
     await boot(journal.reopen(), world, [once]).run('go')
     expect(done).toEqual(['mail'])
+  })
+
+  it('finds and chooses again what a layer found and chose in an attempt, without a trace in snapshots', async () => {
+    const chance = [1, 2, 3, 4, 5, 6, 7, 8]
+    const seen: unknown[][] = []
+    const process = async (journal?: MemoryJournal) => {
+      const found: unknown[] = []
+      seen.push(found)
+      const draw = (ctx: TurnContext) => ctx.once('draw', () => chance.shift(), { per: 'attempt' })
+      const draws: Middleware = {
+        name: 'draws',
+        async turn(ctx, next) {
+          found.push(await draw(ctx))
+          await next()
+          found.push(session.snapshot().once ?? 'none')
+        },
+        async model(ctx, next) {
+          found.push(await draw(ctx))
+          return next()
+        },
+      }
+      const agent = new Agent({
+        model: scriptedModel([{ error: new Error('no') }, 'Done.']),
+        ids,
+        logger: silent,
+        ...(journal && { journal }),
+      })
+      const session = agent.use(layers()).use(draws).session({ id: 's' })
+      await session.run('go')
+    }
+    const journal = memoryJournal()
+    await process(journal)
+    await process(journal.reopen())
+    await process()
+    expect(seen).toEqual([
+      [1, 2, 3, 'none'],
+      [1, 2, 3, 'none'],
+      [4, 5, 6, 'none'],
+    ])
   })
 
   it('runs a step again that was in the middle when the process died, and no other', async () => {

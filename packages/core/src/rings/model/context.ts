@@ -134,6 +134,9 @@ export class ModelAttempt extends TurnAttempt implements ModelContext {
   get attempt(): number {
     return this.$number
   }
+  protected override get oncePlace(): string {
+    return `model:${this.$call.callIndex}:`
+  }
   get physicalCalls(): PhysicalCall[] {
     const made = this.$call.physical.filter((call) => call.isInside(this))
     return made.map(({ model, usage }) => ({ model, usage: { ...usage } }))

@@ -210,4 +210,7 @@ export class ToolAttempt extends TurnAttempt implements ToolContext {
   protected override onceKey(key: string): string {
     return `${this.$call.callId}:${key}`
   }
+  protected override get oncePlace(): string {
+    return `tool:${this.$call.callId}:`
+  }
 }

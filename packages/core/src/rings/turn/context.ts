@@ -20,6 +20,7 @@ import { resolveModel } from '../session/resolve-model.ts'
 import type { SessionScope } from '../session/session-scope.ts'
 import type { RunEnd } from './afterwards.ts'
 import type { OnInput } from './inputs.ts'
+import type { OnceOptions } from './once.ts'
 import { Screen, type ShownText } from './screen.ts'
 import { type StreamVerbs, transformsOf } from './stream-verbs.ts'
 import type { Turn } from './turn.ts'
@@ -93,8 +94,11 @@ export interface TurnContext<S = StateOf, Config = unknown, C = RegisteredContex
    * @throws AlliumError `model.unresolved`, `model.invalid`, `provider.*`
    */
   resolveModel(ref: ModelRef): Promise<Model>
-  /** Runs a side effect once per key in this turn; in a tool the key is the call's own. A failure may be tried again. */
-  once<T>(key: string, fn: () => T | Promise<T>): Promise<T>
+  /**
+   * Runs a side effect once per key in this turn; in a tool the key is the call's own. A failure may be tried again. With
+   * `per: 'attempt'` it keeps what a layer finds or chooses for a replay of the run. Results are plain data, as `toJson` takes them.
+   */
+  once<T>(key: string, fn: () => T | Promise<T>, options?: OnceOptions): Promise<T>
 }
 
 /** What the model calls of a turn start from. */
@@ -268,8 +272,9 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   resolveModel(ref: ModelRef): Promise<Model> {
     return resolveModel(this.$session, ref)
   }
-  once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
-    return this.$turn.once(this.onceKey(key), fn)
+  once<T>(key: string, fn: () => T | Promise<T>, { per = 'turn' }: OnceOptions = {}): Promise<T> {
+    if (per === 'turn') return this.$turn.once(this.onceKey(key), fn)
+    return this.$turn.onces.inAttempt(`${this.oncePlace}${this.$index}:${this.$number}:${this.$name}:${key}`, fn)
   }
   onChunk(fn: OnChunk): void {
     transformsOf(this, 'onChunk').steps.push({ map: fn })
@@ -293,6 +298,10 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   }
   protected onceKey(key: string): string {
     return key
+  }
+  /** The call that it is an attempt of, among those of the turn. */
+  protected get oncePlace(): string {
+    return ''
   }
 
   /** Whether what is tried has no effect, because the attempt has failed or was left; then that is told. */

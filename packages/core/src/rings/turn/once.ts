@@ -1,4 +1,16 @@
+import { directJournal } from '../../seams/journal.ts'
 import type { Turn } from './turn.ts'
+
+export interface OnceOptions {
+  /**
+   * What the key is for. `turn`: once in this turn, over a suspension too; the result is in snapshots until the turn ends. `attempt`:
+   * what a layer finds or chooses in one attempt of its call, such as a look-up, so that a run that is replayed finds and chooses
+   * the same; the run's journal keeps it, and where there is none the function is just called, each time.
+   *
+   * @default 'turn'
+   */
+  per?: 'turn' | 'attempt' | undefined
+}
 
 interface Try {
   count: number
@@ -9,6 +21,7 @@ interface Try {
 export class Once {
   readonly #turn: Turn
   readonly #tries = new Map<string, Try>()
+  #asked: Map<string, number> | undefined
 
   constructor(turn: Turn) {
     this.#turn = turn
@@ -29,5 +42,15 @@ export class Once {
       () => (known.made = undefined),
     )
     return made
+  }
+
+  /** For one attempt: `place` is unique in the run for each layer and attempt; who asks again there has a step of its own. */
+  async inAttempt<T>(place: string, fn: () => T | Promise<T>): Promise<T> {
+    const { journal } = this.#turn.session
+    if (journal === directJournal) return fn()
+    this.#asked ??= new Map()
+    const count = (this.#asked.get(place) ?? 0) + 1
+    this.#asked.set(place, count)
+    return journal.step(`${this.#turn.turnId}:once:${place}:${count}`, fn, () => {})
   }
 }

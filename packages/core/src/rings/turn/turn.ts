@@ -150,8 +150,11 @@ export class Turn implements Call {
   }
 
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
+    return this.onces.run(key, fn)
+  }
+  get onces(): Once {
     this.#once ??= new Once(this)
-    return this.#once.run(key, fn)
+    return this.#once
   }
 
   /** @throws AlliumError `state.invalid` where the data cannot be kept */
