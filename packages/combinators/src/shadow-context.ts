@@ -90,8 +90,8 @@ export class ShadowContext {
       onInput: (fn: OnInput) => this.inputs.push(fn),
       emit: (event: { type?: string }) => this.#note(`event ${event?.type}`),
       registerTool: (tool: { name?: string }) => this.#note(`tool ${tool?.name}`),
-      once: (key: string, fn: () => unknown, { per }: OnceOptions = {}) =>
-        per === 'attempt' ? Promise.resolve().then(fn) : session.once(`${real.callId ?? ''}:${key}`, fn),
+      once: (key: string, fn: () => unknown, options?: OnceOptions) =>
+        options?.per === 'attempt' ? fn() : session.once(`${real.callId ?? ''}:${key}`, fn),
       on: (name: never, listener: (event: never) => unknown) => real.on(name, quietly(listener)),
       provide: ({ name }: { name: string }, value: unknown) => {
         session.provided.set(name, value)

@@ -35,7 +35,10 @@ export function runIf(by: string, predicate: Predicate, place: HookPlace): AnyHo
       throw named(by, place, ctx, error)
     }
     if (!isThenable(held)) return held ? run(ctx, next) : next()
-    return held.then(
+    // What it had to wait for may be another thing by now; what it sees in its context is not.
+    const found = held
+    const kept = ctx.once?.(`${by}:${scope}`, async () => Boolean(await found), { per: 'attempt' }) ?? found
+    return Promise.resolve(kept).then(
       (yes) => (yes ? run(ctx, next) : next()),
       (error) => {
         throw named(by, place, ctx, error)

@@ -168,10 +168,10 @@ export function budget<Name extends string = 'guard:budget'>(
       const ledger = ledgerOf(ctx)
       const request = {
         id: `${ctx.turnId}:${ctx.callIndex}:${ctx.attempt}`,
-        account: account?.(ctx) ?? accountOf(as, per, ctx, window, ctx.clock.now()),
+        account: account?.(ctx) ?? accountOf(as, per, ctx, window, ctx.startedAt),
         amount: await amountOf(ctx, { model: ctx.model, usage: { ...estimate(ctx), calls: 1 } }),
         limit: roomOf(typeof limit === 'function' ? await limit(ctx) : limit),
-        ...(window !== undefined && account === undefined && { endsIn: endOf(window, ctx.clock.now()) }),
+        ...(window !== undefined && account === undefined && { endsIn: endsIn(window, ctx) }),
         ...(ledger !== inProcess && { ttl: holdFor, run: ctx.state[runKey] as string }),
       }
       const reservation = await ledger.reserve(request)
@@ -194,11 +194,16 @@ export function budget<Name extends string = 'guard:budget'>(
     return ownLedger ?? ctx.find(sharedStore)?.ledger ?? (inProcess as Ledger)
   }
 
+  /** A turn that goes on beyond its window is charged to it, while it holds room there. */
+  function endsIn(window: Window, { startedAt, clock }: TurnContext): number {
+    return Math.max(startedAt + endOf(window, startedAt) - clock.now(), holdFor)
+  }
+
   /** A turn that is over has no account any more; one that waits goes on with its own. */
   function closeAtEnd(ctx: TurnContext<Record<string, unknown>>): void {
     const ledger = ledgerOf(ctx)
     if (ledger.close === undefined) return
-    const name = accountOf(as, per, ctx, window, ctx.clock.now())
+    const name = accountOf(as, per, ctx, window, ctx.startedAt)
     ctx.onEnd(({ status }) => (status === 'suspended' ? undefined : ledger.close?.(name)))
   }
 

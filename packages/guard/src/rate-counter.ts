@@ -24,7 +24,8 @@ export type MakeStore = (options: { keyPrefix: string; points: number; duration:
 
 /** A rate that had no room. */
 interface Full {
-  readonly rate: Counted
+  /** Which of the places. */
+  readonly place: number
   readonly limit: number
   readonly retryAfter: number
 }
@@ -35,7 +36,7 @@ export interface Place {
   readonly key: string
   readonly limit: number
   readonly open: () => Promise<RateStore>
-  /** What its store gave for it. */
+  /** What its store gave for it, where it takes that back: plain data. */
   taken?: unknown
 }
 
@@ -45,7 +46,7 @@ export async function take(places: readonly Place[]): Promise<Full | undefined> 
     const retryAfter = await place.rate.take(place)
     if (retryAfter === undefined) continue
     await giveBack(places.slice(0, i))
-    return { rate: place.rate, limit: place.limit, retryAfter }
+    return { place: i, limit: place.limit, retryAfter }
   }
   return undefined
 }
@@ -118,7 +119,8 @@ export class Counted {
   async take(place: Place): Promise<number | undefined> {
     const store = await place.open()
     try {
-      place.taken = await store.consume(place.key, 1)
+      const taken = await store.consume(place.key, 1)
+      if (store.undo !== undefined) place.taken = taken
       return undefined
     } catch (refused) {
       const ms = (refused as { msBeforeNext?: unknown } | undefined)?.msBeforeNext

@@ -139,15 +139,16 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
     const until = ctx.clock.monotonic() + maxWait
     const places = await placesOf(ctx)
     for (;;) {
-      const full = await ask(ctx, guard, () => take(places))
-      if (full === undefined) return places
-      const { rate, limit, retryAfter } = full
-      const waits = onLimit === 'wait' && ctx.clock.monotonic() + retryAfter <= until
-      const { window, per } = rate
+      const taken = await ask(ctx, guard, () => ctx.once('take', () => tryAll(ctx, places, until), { per: 'attempt' }))
+      if (taken === undefined) return places
+      if ('taken' in taken) return places.map((place, i) => ({ ...place, taken: taken.taken[i] ?? undefined }))
+      const { limit, retryAfter, waits } = taken.full
+      const { window, per } = (places[taken.full.place] as Place).rate
       const limited: RateLimited = { type: 'guard:rateLimit', layer: as, limit, window, per, retryAfter, waits }
       ctx.emit({ ...limited })
       if (waits) {
-        await wait(retryAfter, ctx.clock, ctx.signal)
+        const left = Math.min(retryAfter, taken.full.until - ctx.clock.now())
+        if (left > 0) await wait(left, ctx.clock, ctx.signal)
         continue
       }
       ctx.state[stateKey] = Math.ceil(retryAfter / 1000)
@@ -158,10 +159,21 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
     }
   }
 
+  /** Plain data, so that a replay is counted once, and waits as it waited. */
+  async function tryAll(ctx: TurnContext, places: readonly Place[], end: number): Promise<Tried> {
+    const full = await take(places)
+    if (full === undefined) return { taken: places.map(({ taken }) => taken ?? null) }
+    const { place, limit, retryAfter } = full
+    const waits = onLimit === 'wait' && ctx.clock.monotonic() + retryAfter <= end
+    return { full: { place, limit, retryAfter, waits, until: ctx.clock.now() + retryAfter } }
+  }
+
   /** None where a function fails and the guard allows that. */
   async function placesOf(ctx: TurnContext): Promise<readonly Place[]> {
     const limits = asksLimits
-      ? await decide(ctx, guard, () => Promise.all(all.map((rate) => rate.limitOf(ctx))))
+      ? await decide(ctx, guard, () =>
+          ctx.once('limits', () => Promise.all(all.map((rate) => rate.limitOf(ctx))), { per: 'attempt' }),
+        )
       : all.map((rate) => rate.limitOf(ctx) as number)
     return limits === undefined ? [] : all.map((rate, i) => rate.placeOf(ctx, roomOf(limits[i])))
   }
@@ -187,6 +199,11 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
     return `The rate limit "${as}" of ${limit} ${what} in ${timeOf(window)} per ${whose} is reached: try again in ${Math.ceil(retryAfter / 1000)} s.`
   }
 }
+
+/** What the stores gave for each place, or what is full. */
+type Tried =
+  | { readonly taken: readonly unknown[] }
+  | { readonly full: { place: number; limit: number; retryAfter: number; waits: boolean; until: number } }
 
 /** Whether a model was called inside. */
 function hasBegun(ctx: TurnContext): boolean {

@@ -64,7 +64,8 @@ export function breaker(given: BreakerOptions = {}): TypedMiddleware<{}> {
     async model(ctx, next) {
       const { model, clock } = ctx
       const circuit = await circuitFor(ctx)
-      const wait = circuit.waits(clock.monotonic())
+      // A replay goes where it went, although the circuit of its process is another one.
+      const wait = await ctx.once('wait', () => circuit.waits(clock.monotonic()), { per: 'attempt' })
       if (wait > 0) throw openError(model, wait)
       const settle = telling(() => circuit.enter(clock.monotonic()))
       try {

@@ -53,7 +53,7 @@ const readOptions = layerOptions<CacheOptions>('model:cache', {
 export function cache(given: CacheOptions = {}): TypedMiddleware<{}> {
   const { store, ttl = 3_600_000, per = 'tenant', when = () => true, as = 'model:cache' } = readOptions(given)
   const own = memoryKeyValue()
-  const flights = new Flights<ModelResponse>()
+  const flights = new Flights<KeptAnswer>()
 
   return defineMiddleware({
     name: as,
@@ -61,21 +61,21 @@ export function cache(given: CacheOptions = {}): TypedMiddleware<{}> {
     async model(ctx, next) {
       if (!when(ctx)) return next()
       const key = `${as}:${await digestOf([sharersOf(ctx, per), ctx.model, ctx.request])}`
-      const known = await kept(ctx, key)
-      const flight = known === undefined ? await flights.joinOrBegin(key, ctx.signal) : { value: known }
-      if ('value' in flight) {
+      const found = await flights.find(key, ctx, () => kept(ctx, key))
+      if ('value' in found) {
         ctx.emit({ type: 'model:cache', model: ctx.model })
-        return ctx.skipCall(await again(flight.value, ctx))
+        return ctx.skipCall(await again(found.value, ctx))
       }
       try {
         const response = await next()
         if (isWhole(response)) {
-          flight.land(response)
-          await keep(ctx, key, response)
+          const answer = keptOf(response)
+          found.land(answer)
+          await keep(ctx, key, answer)
         }
         return response
       } finally {
-        flight.end()
+        found.end()
       }
     },
   })
@@ -84,26 +84,29 @@ export function cache(given: CacheOptions = {}): TypedMiddleware<{}> {
     return store ?? ctx.find(sharedStore)?.keyValue ?? own
   }
 
-  async function kept(ctx: ModelContext, key: string): Promise<ModelResponse | undefined> {
+  async function kept(ctx: ModelContext, key: string): Promise<KeptAnswer | undefined> {
     try {
-      return (await storeOf(ctx).get(key)) as ModelResponse | undefined
+      return (await storeOf(ctx).get(key)) as KeptAnswer | undefined
     } catch (error) {
       ctx.logger.warn(`"${as}" could not read its store: the model is asked.`, { error })
       return undefined
     }
   }
 
-  async function keep(
-    ctx: ModelContext,
-    key: string,
-    { text, reasoning, toolCalls, finishReason, model, message }: ModelResponse,
-  ) {
+  async function keep(ctx: ModelContext, key: string, answer: KeptAnswer) {
     try {
-      await storeOf(ctx).set(key, structuredClone({ text, reasoning, toolCalls, finishReason, model, message }), ttl)
+      await storeOf(ctx).set(key, structuredClone(answer), ttl)
     } catch (error) {
       ctx.logger.warn(`"${as}" could not write its store.`, { error })
     }
   }
+}
+
+/** What is kept of an answer. */
+type KeptAnswer = Pick<ModelResponse, 'text' | 'reasoning' | 'toolCalls' | 'finishReason' | 'model' | 'message'>
+
+function keptOf({ text, reasoning, toolCalls, finishReason, model, message }: ModelResponse): KeptAnswer {
+  return { text, ...(reasoning !== undefined && { reasoning }), toolCalls, finishReason, model, message }
 }
 
 /** Ended by itself: not at its length, by a filter, or in an error. What a layer said in the place of a model, such as a budget, is no answer to keep. */
@@ -118,8 +121,8 @@ function hasResult({ content }: Message, callId: string): boolean {
 }
 
 /** The answer as one of its own: it cost nothing, and ids of tool calls are unique in a history. */
-async function again(known: ModelResponse, { turnId, callIndex }: ModelContext) {
-  const { text, reasoning, toolCalls, finishReason, model, message } = structuredClone(known)
+async function again(known: KeptAnswer, { turnId, callIndex }: ModelContext) {
+  const { toolCalls, message, ...rest } = structuredClone(known)
   const mark = (await digestOf([turnId, callIndex])).slice(0, 16)
   const places = new Map(toolCalls.map(({ callId }, place) => [callId, place]))
   // Letters, digits, _ and -, 64 at the most: what every provider takes.
@@ -129,7 +132,7 @@ async function again(known: ModelResponse, { turnId, callIndex }: ModelContext) 
     for (const part of message.content)
       if (part.type === 'tool-call' || (part.type === 'tool-result' && places.has(part.callId)))
         part.callId = idOf(part.callId)
-  return { text, ...(reasoning !== undefined && { reasoning }), toolCalls, finishReason, model, message }
+  return { ...rest, toolCalls, message }
 }
 
 declare module '@allium/core' {

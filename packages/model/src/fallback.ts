@@ -1,4 +1,11 @@
-import { defineMiddleware, layerOptions, type ModelRef, option, type TypedMiddleware } from '@allium/core'
+import {
+  defineMiddleware,
+  layerOptions,
+  type ModelContext,
+  type ModelRef,
+  option,
+  type TypedMiddleware,
+} from '@allium/core'
 import { isFinal } from '@allium/resilience'
 import { watchChunks } from './watch-chunks.ts'
 
@@ -30,7 +37,11 @@ const readOptions = layerOptions<FallbackOptions>('model:fallback', {
  * agent.use(model.fallback({ models: ['openai/gpt-5-mini', 'google/gemini-2.5-flash'] })).use(model.retry())
  */
 export function fallback(given: FallbackOptions): TypedMiddleware<{}> {
-  const { models, when = () => true, midStream = 'reset', as = 'model:fallback' } = readOptions(given)
+  const { models, when, midStream = 'reset', as = 'model:fallback' } = readOptions(given)
+
+  /** A replay goes on as it went on. */
+  const asks = (ctx: ModelContext, error: unknown) =>
+    when === undefined || ctx.once('asks', () => when(error), { per: 'attempt' })
 
   return defineMiddleware({
     name: as,
@@ -44,7 +55,7 @@ export function fallback(given: FallbackOptions): TypedMiddleware<{}> {
           return await next()
         } catch (error) {
           const other = models[i]
-          if (other === undefined || shown() || ctx.signal.aborted || isFinal(error) || !when(error))
+          if (other === undefined || shown() || ctx.signal.aborted || isFinal(error) || !(await asks(ctx, error)))
             throw withSuppressed(error, failures)
           failures.push(error)
           ctx.setModel(other)

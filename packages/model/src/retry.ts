@@ -1,5 +1,5 @@
-import { defineMiddleware, layerOptions, option, type TypedMiddleware, wait } from '@allium/core'
-import { backoff, isFinal, isTransient, retryAfter, statusOf } from '@allium/resilience'
+import { defineMiddleware, layerOptions, option, type TypedMiddleware } from '@allium/core'
+import { backoff, isFinal, isTransient, pause, retryAfter, statusOf } from '@allium/resilience'
 import { watchChunks } from './watch-chunks.ts'
 
 export interface RetryOptions {
@@ -53,6 +53,8 @@ export function retry(given: RetryOptions = {}): TypedMiddleware<{}> {
     as = 'model:retry',
   } = readOptions(given)
   const waits = { delay, maxDelay, jitter, random }
+  const delayOf = (error: unknown, attempt: number, now: number) =>
+    Math.min(retryAfter(error, now) ?? backoff(attempt, waits), maxDelay)
   return defineMiddleware({
     name: as,
     order: { is: ['retries'] },
@@ -62,10 +64,11 @@ export function retry(given: RetryOptions = {}): TypedMiddleware<{}> {
         try {
           return await next()
         } catch (error) {
-          if (!(attempt < attempts) || shown() || ctx.signal.aborted || isFinal(error) || !when(error)) throw error
-          const ms = Math.min(retryAfter(error, ctx.clock.now()) ?? backoff(attempt, waits), maxDelay)
-          ctx.emit({ type: 'model:retry', attempt, delay: ms, status: statusOf(error) })
-          await wait(ms, ctx.clock, ctx.signal)
+          if (!(attempt < attempts) || shown() || ctx.signal.aborted || isFinal(error)) throw error
+          const again = await pause(ctx, () => (when(error) ? delayOf(error, attempt, ctx.clock.now()) : undefined))
+          if (again === undefined) throw error
+          ctx.emit({ type: 'model:retry', attempt, delay: again.delay, status: statusOf(error) })
+          await again.wait()
         }
       }
     },

@@ -19,7 +19,7 @@ export interface RouteRule {
 export interface RouteOptions {
   /** The first one that says yes names the model. */
   rules?: readonly RouteRule[] | undefined
-  /** Instead of rules: gives the model; nothing for the agent's own. */
+  /** Instead of rules: gives the model; nothing for the agent's own. Where a run is replayed, a string is kept, an object is asked for again. */
   to?(ctx: ModelContext): ModelRef | undefined | void | Promise<ModelRef | undefined | void>
   /** The layer's name. @default 'model:route' */
   as?: string | undefined
@@ -43,7 +43,8 @@ const readOptions = layerOptions<RouteOptions>('model:route', {
 export function route(given: RouteOptions): TypedMiddleware<{}> {
   const { rules = [], to, as = 'model:route' } = readOptions(given)
   if (rules.length > 0 === (to !== undefined)) throw misconfigured(as, 'needs rules or a function to, and not both.')
-  const choose = to ?? ((ctx: ModelContext) => byRule(rules, ctx))
+  const choose =
+    to === undefined ? (ctx: ModelContext) => byRule(rules, ctx) : (ctx: ModelContext) => byFunction(to, ctx)
 
   return defineMiddleware({
     name: as,
@@ -58,9 +59,30 @@ export function route(given: RouteOptions): TypedMiddleware<{}> {
   })
 }
 
+/** A replay chooses what was chosen. */
 async function byRule(rules: readonly RouteRule[], ctx: ModelContext): Promise<ModelRef | undefined> {
-  for (const { when, model } of rules) if (await when(ctx)) return model
-  return undefined
+  const place = await ctx.once('choice', () => firstOf(rules, ctx), { per: 'attempt' })
+  return rules[place]?.model
+}
+
+async function firstOf(rules: readonly RouteRule[], ctx: ModelContext): Promise<number> {
+  for (const [i, { when }] of rules.entries()) if (await when(ctx)) return i
+  return -1
+}
+
+/** The same. A model that is no string is not kept: the function is asked for it again. */
+async function byFunction(to: NonNullable<RouteOptions['to']>, ctx: ModelContext): Promise<ModelRef | undefined> {
+  let given: { model: ModelRef | undefined } | undefined
+  const choose = async (): Promise<{ name: string } | 'none' | 'object'> => {
+    const model = (await to(ctx)) ?? undefined
+    given = { model }
+    if (typeof model === 'string') return { name: model }
+    return model === undefined ? 'none' : 'object'
+  }
+  const chosen = await ctx.once('choice', choose, { per: 'attempt' })
+  if (given !== undefined) return (given as { model: ModelRef | undefined }).model
+  if (chosen === 'none') return undefined
+  return chosen === 'object' ? ((await to(ctx)) ?? undefined) : chosen.name
 }
 
 /** A call goes to another model than the agent's own. */

@@ -117,7 +117,8 @@ export function selectTools<Name extends string = 'model:selectTools'>(
   return withState<SelectToolsState<Name>>(layer)
 
   async function choose(ctx: ModelContext<Record<string, unknown>>): Promise<Names> {
-    if (pick === undefined) return typeof tools === 'function' ? tools(ctx) : (tools ?? [])
+    if (typeof tools === 'function') return ctx.once('choice', () => tools(ctx), { per: 'attempt' })
+    if (pick === undefined) return tools ?? []
     const before = ctx.state[`${as}:shown`] as string[] | null
     if (before !== null) return before
     const { request, principal, signal } = ctx

@@ -1,4 +1,4 @@
-import { followSignal } from '@allium/core'
+import { followSignal, type TurnContext } from '@allium/core'
 
 /** Work of one's own, for which others wait. */
 export interface Flight<T> {
@@ -21,6 +21,33 @@ export class Flights<T> {
       if (value !== undefined) return { value }
     }
     return this.#begin(key, signal)
+  }
+
+  /**
+   * What is kept, else as `joinOrBegin`. A run that is replayed finds what it found, and leads where it led: what it did then is
+   * recorded, and nobody else does it in its place.
+   */
+  async find(
+    key: string,
+    ctx: Pick<TurnContext, 'once' | 'signal'>,
+    kept: () => Promise<T | undefined>,
+  ): Promise<{ value: T } | Flight<T>> {
+    const led: Flight<T>[] = []
+    const lookUp = async (): Promise<{ value: T } | { leads: true }> => {
+      const known = await kept()
+      if (known !== undefined) return { value: known }
+      const flight = await this.joinOrBegin(key, ctx.signal)
+      if ('value' in flight) return { value: flight.value }
+      led.push(flight)
+      return { leads: true }
+    }
+    try {
+      const found = await ctx.once('look-up', lookUp, { per: 'attempt' })
+      return 'value' in found ? found : (led[0] ?? this.#begin(key, ctx.signal))
+    } catch (error) {
+      led[0]?.end()
+      throw error
+    }
   }
 
   #begin(key: string, signal: AbortSignal): Flight<T> {

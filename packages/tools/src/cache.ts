@@ -85,22 +85,21 @@ export function cache(given: CacheOptions): TypedMiddleware<{}> {
       if (!tools.includes(ctx.tool.name) || needsApproval(ctx) || ctx.invalid !== undefined || !when(ctx)) return next()
       const { name, description, jsonSchema } = ctx.tool
       const key = `${as}:${await digestOf([sharersOf(ctx, per), name, description, jsonSchema, ctx.args, more(ctx)])}`
-      const known = await kept(ctx, key)
-      const flight = known === undefined ? await flights.joinOrBegin(key, ctx.signal) : { value: known }
-      if ('value' in flight) {
+      const found = await flights.find(key, ctx, () => kept(ctx, key))
+      if ('value' in found) {
         ctx.emit({ type: 'tools:cache', tool: name, callId: ctx.callId })
-        return ctx.skipCall(structuredClone(flight.value))
+        return ctx.skipCall(structuredClone(found.value))
       }
       try {
         const result = await next()
         const copy = result.status === 'ok' ? copyOf(ctx, result) : undefined
         if (copy !== undefined) {
-          flight.land(copy)
+          found.land(copy)
           await keep(ctx, key, copy)
         }
         return result
       } finally {
-        flight.end()
+        found.end()
       }
     },
   })

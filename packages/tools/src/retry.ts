@@ -1,5 +1,5 @@
-import { defineMiddleware, layerOptions, option, type ToolResult, type TypedMiddleware, wait } from '@allium/core'
-import { backoff, isFinal, isTransient, retryAfter, statusOf } from '@allium/resilience'
+import { defineMiddleware, layerOptions, option, type ToolResult, type TypedMiddleware } from '@allium/core'
+import { backoff, isFinal, isTransient, pause, retryAfter, statusOf } from '@allium/resilience'
 
 export interface RetryOptions {
   /** The tools that may run again, by name: those that only read, or that do the same once as twice. */
@@ -80,14 +80,16 @@ export function retry(given: RetryOptions): TypedMiddleware<{}> {
       for (let attempt = 1; ; attempt++) {
         const { result, error } = await outcomeOf(next)
         const failed = result === undefined || result.status === 'error'
-        if (!failed || attempt >= attempts || ctx.signal.aborted || isFinal(error) || !when(error, result)) {
+        const goesOn = failed && attempt < attempts && !ctx.signal.aborted && !isFinal(error)
+        const delayOf = () => Math.min(retryAfter(error, ctx.clock.now()) ?? backoff(attempt, waits), maxDelay)
+        const again = goesOn ? await pause(ctx, () => (when(error, result) ? delayOf() : undefined)) : undefined
+        if (again === undefined) {
           if (result === undefined) throw error
           return result
         }
-        const ms = Math.min(retryAfter(error, ctx.clock.now()) ?? backoff(attempt, waits), maxDelay)
         const { callId, tool } = ctx
-        ctx.emit({ type: 'tools:retry', tool: tool.name, callId, attempt, delay: ms, status: statusOf(error) })
-        await wait(ms, ctx.clock, ctx.signal)
+        ctx.emit({ type: 'tools:retry', tool: tool.name, callId, attempt, delay: again.delay, status: statusOf(error) })
+        await again.wait()
       }
     },
   })

@@ -98,7 +98,8 @@ export interface TurnContext<S = StateOf, Config = unknown, C = RegisteredContex
    * Runs a side effect once per key in this turn; in a tool the key is the call's own. A failure may be tried again. With
    * `per: 'attempt'` it keeps what a layer finds or chooses for a replay of the run. Results are plain data, as `toJson` takes them.
    */
-  once<T>(key: string, fn: () => T | Promise<T>, options?: OnceOptions): Promise<T>
+  once<T>(key: string, fn: () => T | Promise<T>): Promise<T>
+  once<T>(key: string, fn: () => T | Promise<T>, options: OnceOptions): T | Promise<T>
 }
 
 /** What the model calls of a turn start from. */
@@ -272,8 +273,10 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   resolveModel(ref: ModelRef): Promise<Model> {
     return resolveModel(this.$session, ref)
   }
-  once<T>(key: string, fn: () => T | Promise<T>, { per = 'turn' }: OnceOptions = {}): Promise<T> {
-    if (per === 'turn') return this.$turn.once(this.onceKey(key), fn)
+  once<T>(key: string, fn: () => T | Promise<T>): Promise<T>
+  once<T>(key: string, fn: () => T | Promise<T>, options: OnceOptions): T | Promise<T>
+  once<T>(key: string, fn: () => T | Promise<T>, options?: OnceOptions): T | Promise<T> {
+    if (options?.per !== 'attempt') return this.$turn.once(this.onceKey(key), fn)
     return this.$turn.onces.inAttempt(`${this.oncePlace}${this.$index}:${this.$number}:${this.$name}:${key}`, fn)
   }
   onChunk(fn: OnChunk): void {

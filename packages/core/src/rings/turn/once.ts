@@ -9,7 +9,7 @@ export interface OnceOptions {
    *
    * @default 'turn'
    */
-  per?: 'turn' | 'attempt' | undefined
+  per: 'turn' | 'attempt'
 }
 
 interface Try {
@@ -45,12 +45,12 @@ export class Once {
   }
 
   /** For one attempt: `place` is unique in the run for each layer and attempt; who asks again there has a step of its own. */
-  async inAttempt<T>(place: string, fn: () => T | Promise<T>): Promise<T> {
+  inAttempt<T>(place: string, fn: () => T | Promise<T>): T | Promise<T> {
     const { journal } = this.#turn.session
     if (journal === directJournal) return fn()
     this.#asked ??= new Map()
     const count = (this.#asked.get(place) ?? 0) + 1
     this.#asked.set(place, count)
-    return journal.step(`${this.#turn.turnId}:once:${place}:${count}`, fn, () => {})
+    return Promise.resolve(journal.step(`${this.#turn.turnId}:once:${place}:${count}`, fn, () => {}))
   }
 }

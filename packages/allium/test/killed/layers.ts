@@ -1,0 +1,131 @@
+import type { Middleware, Model, Usable } from '@allium/core'
+import { random } from '../../../core/test/explore/noise.ts'
+import { canary, guard, memory, model, observe, tools, when } from '../../src/index.ts'
+import type { ProcessClock } from './clock.ts'
+import type { Plan } from './plan.ts'
+import type { World } from './world.ts'
+
+export interface Parts {
+  plan: Plan
+  world: World
+  did: (key: string) => Promise<number>
+  clock: ProcessClock
+  model(name: string): Model
+}
+
+const makers = {
+  retry: () => model.retry({ attempts: 3, delay: 10, random: () => 0 }),
+  fallback: ({ model: named }) => model.fallback({ models: [named('other')] }),
+  breaker: () => model.breaker({ threshold: 2, halfOpenAfter: 50 }),
+  cache: ({ world, plan }) => model.cache(plan.caches === 'own' ? {} : { store: world.values }),
+  route: ({ did, model: named, plan }) =>
+    model.route({
+      rules: [
+        {
+          when: (ctx) => chance(plan, did, `route ${ctx.turnId} ${ctx.callIndex} ${ctx.attempt}`),
+          model: named('routed'),
+        },
+      ],
+    }),
+  selectTools: ({ did, plan }) =>
+    model.selectTools({
+      tools: async (ctx) =>
+        (await chance(plan, did, `tools ${ctx.turnId} ${ctx.callIndex} ${ctx.attempt}`))
+          ? ['look', 'work', 'flaky', 'child']
+          : ['look', 'work'],
+    }),
+  picks: ({ model: named }) => model.selectTools({ model: picker(named('picker')), as: 'picks' }),
+  settings: () => model.settings({ defaults: { temperature: 0 } }),
+  judge: ({ model: named }) => guard.judge({ model: judging(named('judge')), rubric: 'Is kind.', timeout: 1_000_000 }),
+  rateLimit: ({ did }) => guard.rateLimit({ limit: 50, window: 'day', store: counter(did) }),
+  rateOfCalls: ({ did }) =>
+    guard.rateLimit({ limit: 50, window: 'day', scope: 'model', as: 'calls', store: counter(did) }),
+  budget: ({ world }) => guard.budget({ limit: 1e9, unit: 'tokens', window: 'day', ledger: world.ledger }),
+  maxModelCalls: () => guard.maxModelCalls({ limit: 20 }),
+  maxToolCalls: () => guard.maxToolCalls({ limit: 20 }),
+  pii: () => guard.pii({ types: ['email'] }),
+  injection: () => guard.injection(),
+  output: () => guard.output({ check: async (text) => !text.includes('forbidden') }),
+  input: () => guard.input({ check: async (text) => !text.includes('forbidden') }),
+  timeout: () => guard.timeout({ model: 5_000, turn: 1_000_000 }),
+  concurrency: () => guard.concurrency({ limit: 2, maxWait: 1_000_000 }),
+  toolsCache: ({ world, plan }) =>
+    tools.cache({ tools: ['look'], per: 'session', ...(plan.caches !== 'own' && { store: world.values }) }),
+  toolsRetry: () => tools.retry({ tools: ['flaky'], delay: 10, random: () => 0 }),
+  toolsTruncate: () => tools.truncate({ maxChars: 400 }),
+  audit: ({ world: { audit } }) =>
+    observe.audit({ sink: { append: (line) => void audit.push(line), last: () => audit.at(-1) } }),
+  usage: () => observe.usage({ prices: () => 0 }),
+  tools: () => observe.tools(),
+  truncate: () => memory.truncate({ messages: 50 }),
+  canary: ({ did, plan }) =>
+    canary(marks('canary'), {
+      percent: 50,
+      by: async (ctx) => `${await chance(plan, did, `canary ${situation(ctx as never)}`)}`,
+    }),
+  when: ({ did, plan }) => when((ctx) => chance(plan, did, `when ${situation(ctx as never)}`), marks('when')),
+} satisfies Record<string, (parts: Parts) => Usable>
+
+export type LayerKind = keyof typeof makers
+export const layerKinds = Object.keys(makers) as LayerKind[]
+
+export function layersOf(kinds: readonly LayerKind[], parts: Parts): Usable[] {
+  return kinds.map((kind) => makers[kind](parts))
+}
+
+/** Heads or tails, the same where it is asked again by who does not know that it was asked before; else another time it is the other. */
+async function chance({ seed }: Plan, did: Parts['did'], key: string): Promise<boolean> {
+  const nth = await did(`chance ${key}`)
+  const heads = random(seed + [...key].reduce((sum, char) => sum * 31 + char.charCodeAt(0), 7))() < 0.5
+  return heads === (nth === 0)
+}
+
+function situation({ turnId, callIndex, callId, attempt }: Record<string, unknown>): string {
+  return JSON.stringify([turnId, callIndex, callId, attempt])
+}
+
+/** Changes what is answered, and who sees it. */
+function marks(name: string): Middleware {
+  return {
+    name: `marks-${name}`,
+    async model(_, next) {
+      const response = await next()
+      return { ...response, text: `${response.text} ${name}` }
+    },
+    async tool(ctx, next) {
+      const result = await next()
+      return { ...result, content: `${String(result.content)} ${name} ${ctx.callId}` }
+    },
+  }
+}
+
+function judging(model: Model): Model {
+  return answering(model, '{"score":0.9,"why":"kind"}')
+}
+function picker(model: Model): Model {
+  return answering(model, '{"tools":["look","work","flaky","child"]}')
+}
+
+/** A model that is called as another one is, and says the same always. */
+function answering(model: Model, text: string): Model {
+  return {
+    id: model.id,
+    async *stream(request) {
+      for await (const chunk of model.stream(request)) if (chunk.type === 'text-delta') break
+      yield { type: 'text-delta', delta: text }
+      yield { type: 'finish', reason: 'stop', usage: { inputTokens: 3, outputTokens: 2 } }
+    },
+  }
+}
+
+/** Counts in the world, as Redis would. */
+function counter(did: Parts['did']) {
+  return ({ keyPrefix, points }: { keyPrefix: string; points: number }) => ({
+    async consume(key: string) {
+      const nth = await did(`rate ${keyPrefix} ${key}`)
+      if (nth >= points) throw { msBeforeNext: 1000 }
+      return nth
+    },
+    async reward() {},
+  })
+}

@@ -1,0 +1,105 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Message, textOf } from '@allium/core'
+import type { Plan } from './plan.ts'
+import { boot, type Process } from './process.ts'
+import { World } from './world.ts'
+
+/** Plays a plan without a kill and with one, and tells what differs; nothing where all is well. */
+export async function difference(plan: Plan): Promise<unknown> {
+  const whole = new World()
+  await fill(plan, whole)
+  const wanted = await ended(boot(plan, whole, 1_000_000), whole)
+
+  const world = new World()
+  await fill(plan, world)
+  const first = boot(plan, world, 1_000_000)
+  const steps = 1 + Math.floor(plan.diesAt * whole.recorded.length)
+  const dead = world.killAfter(Math.min(steps, whole.recorded.length))
+  await first.clock.until(Promise.race([dead, run(first).catch(() => {})]))
+  world.reboot()
+  const got = await ended(boot(plan, world, first.clock.now() + plan.down), world)
+  const differs = compare(wanted, got)
+  const again = repeated(whole, world, plan.caches === 'own')
+  return differs === undefined && again.length === 0 ? undefined : { differs, again }
+}
+
+/** An earlier turn of another session fills the caches that processes share. */
+async function fill(plan: Plan, world: World): Promise<void> {
+  if (plan.caches !== 'filled') return
+  const { agent, clock } = boot({ ...plan, layers: plan.layers.filter((kind) => caches.has(kind)) }, world, 0, false)
+  const principal = { tenantId: 't', userId: 'u' }
+  await clock.until(
+    agent
+      .session({ id: 'before', principal })
+      .run('Go on.')
+      .catch(() => {}),
+  )
+  world.forget()
+}
+
+const caches: ReadonlySet<string> = new Set(['cache', 'toolsCache', 'retry'])
+
+function run({ agent }: Process) {
+  return agent.session({ id: 's', principal: { tenantId: 't', userId: 'u' } }).run('Go on.')
+}
+
+async function ended(process: Process, world: World) {
+  const session = process.agent.session({ id: 's', principal: { tenantId: 't', userId: 'u' } })
+  const running = session.run('Go on.')
+  const result = await process.clock.until(
+    running.then(
+      ({ status, text, usage, reason }) => ({ status, text, usage, reason }),
+      (error: { code?: string; name: string }) => ({ error: error.code ?? error.name }),
+    ),
+  )
+  return {
+    result,
+    history: session.history.map(told),
+    state: stateOf(session.state),
+    ledger: await world.ledger.balance('["guard:budget","t","u","s","1970-01-01"]'),
+    audit: world.audit.map(kindOf).sort(),
+  }
+}
+
+function told(message: Message): unknown {
+  const { role, content } = message
+  if (typeof content === 'string') return [role, content]
+  return [role, textOf(message), ...content.flatMap((part) => (part.type === 'tool-result' ? [part.content] : []))]
+}
+
+/** Without what times are. */
+function stateOf(state: object): object {
+  return Object.fromEntries(Object.entries(state).filter(([key]) => !/waited|duration|:run$|secret|vault/.test(key)))
+}
+
+function kindOf(line: string): string {
+  const { type, turnId, call, callId, attempt, agent } = JSON.parse(line)
+  return JSON.stringify([type, turnId, call, callId, attempt, agent])
+}
+
+function compare(wanted: object, got: object): unknown {
+  const all = Object.entries(wanted).filter(
+    ([key, value]) => !isDeepStrictEqual(plain(value), plain((got as Record<string, unknown>)[key])),
+  )
+  if (all.length === 0) return undefined
+  return Object.fromEntries(
+    all.map(([key, value]) => [key, { wanted: value, got: (got as Record<string, unknown>)[key] }]),
+  )
+}
+
+/** Without what a time is. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value, (key, one) => (key === 'time' ? undefined : one)))
+}
+
+/** What was done more often than without a kill, although it was recorded. */
+function repeated(whole: World, world: World, empty: boolean): unknown[] {
+  const [wanted, recorded, after] = [whole.counts(), world.counts(0), world.counts(1)]
+  return [...after].flatMap(([key, times]) => {
+    // These are asked again; what they said then stands.
+    if (/^chance (canary|when)/.test(key)) return []
+    const before = recorded.get(key) ?? 0
+    const most = Math.max(0, (wanted.get(key) ?? 0) - before)
+    return times > most && !(empty && before === 0) ? [`${key}: ${before} recorded, ${times} after, ${most} due`] : []
+  })
+}
