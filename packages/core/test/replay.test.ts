@@ -3,6 +3,7 @@ import { type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
 import {
   Agent,
   type AnyTool,
+  delegate,
   type MemoryJournal,
   type Middleware,
   memoryJournal,
@@ -168,6 +169,48 @@ describe('a run that is killed and replayed', () => {
       [1, 2, 3, 'none'],
       [4, 5, 6, 'none'],
     ])
+  })
+
+  it('takes over what a sub-agent used, recorded and wrote from the recorded step of its call', async () => {
+    const journal = memoryJournal()
+    const counts: Middleware = {
+      name: 'counts',
+      inherit: true,
+      state: { calls: { default: 0, reducer: (a: number, b: number) => a + b } },
+      async model(ctx, next) {
+        ctx.state.calls = 1
+        ctx.record('called', ctx.model)
+        return next()
+      },
+    }
+    const stored: unknown[] = []
+    const keeps: Middleware = {
+      name: 'keeps',
+      session(ctx, next) {
+        ctx.keep({ end: (turn) => void stored.push(turn?.records.map(({ topic, data }) => `${topic} ${data}`)) })
+        return next()
+      },
+    }
+    const process = async (journal: MemoryJournal, steps: ScriptedStep[], inner: ScriptedStep[]) => {
+      const setup = { journal, ids, logger: silent }
+      const child = (name: string, script: ScriptedStep[], tools: AnyTool[] = []) =>
+        new Agent({ name, model: scriptedModel(script, { id: name }), tools, logger: silent })
+      const asks = (agent: Agent): AnyTool =>
+        tool(`ask-${agent.name}`, (_, ctx) => delegate(ctx, agent, 'go').then((r) => r?.text))
+      const grandchild = child('grandchild', inner)
+      const middle = child('child', inner.length > 0 ? [{ toolCalls: [{ name: 'ask-grandchild' }] }, 'Found.'] : [], [
+        asks(grandchild),
+      ])
+      const agent = new Agent({ ...setup, model: scriptedModel(steps), tools: [asks(middle)] }).use(counts).use(keeps)
+      const { usage, state, text } = await agent.session({ id: 's' }).run('go')
+      return { usage, state, text }
+    }
+    const script = [{ toolCalls: [{ name: 'ask-child' }] }, 'Done.']
+    const first = await process(journal, script, ['Deep.'])
+    const second = await process(journal.reopen(), [], [])
+    expect(first.usage.calls).toBe(5)
+    expect(second).toEqual(first)
+    expect(stored[1]).toEqual(stored[0])
   })
 
   it('runs a step again that was in the middle when the process died, and no other', async () => {

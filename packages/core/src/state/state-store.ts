@@ -12,6 +12,7 @@ export type StateWrite = 'taken' | 'late' | 'dropped'
 /** Who writes through a view. */
 export interface StateWriter {
   $writes(key: string): StateWrite
+  $wrote(key: string, value: unknown): void
 }
 
 export interface StateHost {
@@ -141,6 +142,7 @@ export class StateStore {
       else this.#host.failed(error)
       throw error
     }
+    writer?.$wrote(key, value)
     return true
   }
 }

@@ -123,6 +123,8 @@ export class SessionAttempt extends AgentAttempt implements SessionContext {
   override get $capabilities(): Capabilities {
     return this.$session.capabilities
   }
+  /** It has written to the state. */
+  $wrote(_key: string, _value: unknown): void {}
   /** How what it writes to the state is taken. */
   $writes(_key: string): StateWrite {
     return 'taken'

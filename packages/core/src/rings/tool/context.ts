@@ -16,6 +16,7 @@ import { checkArgs, refusedKey, tellIssues } from '../../tool/check-args.ts'
 import type { ToolFlow } from '../../tool/flow.ts'
 import { deniedResult, type ToolResult, type ToolResultInput } from '../../tool/tool-result.ts'
 import { TurnAttempt, type TurnContext } from '../turn/context.ts'
+import type { Inside } from '../turn/inside.ts'
 import type { Turn } from '../turn/turn.ts'
 import { toResult } from './to-result.ts'
 import type { ToolCall } from './tool-call.ts'
@@ -105,6 +106,8 @@ export class ToolAttempt extends TurnAttempt implements ToolContext {
   $own = false
   /** A layer inside, which has returned, could still reach into the arguments. */
   $loose = false
+  /** What its sub-agents do, where its step runs here and is recorded. */
+  $inside: Inside | undefined = undefined
   /** The result of its layer, which skips the call. */
   $skip: ToolResult | undefined = undefined
 

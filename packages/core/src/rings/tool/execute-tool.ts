@@ -8,6 +8,7 @@ import { digestOf } from '../../seams/seal.ts'
 import { type CheckedArgs, checkArgs, tellIssues } from '../../tool/check-args.ts'
 import type { AnyTool } from '../../tool/tool.ts'
 import { errorResult, resultOf, type ToolResult } from '../../tool/tool-result.ts'
+import { takeInside, watchInside, withInside } from '../turn/inside.ts'
 import type { ToolAttempt } from './context.ts'
 import { type Outcome, Running } from './running.ts'
 import type { Waiting } from './tool-call.ts'
@@ -66,12 +67,17 @@ function step(core: ToolAttempt, tool: AnyTool, value: unknown): void {
   // Nothing is between: the promise of a step would only be awaited.
   if (journal === directJournal) return invoke(core, tool, value, intoOnion)
   const id = `${turn.turnId}:tool:${call.callId}:${core.$number}`
-  const work = () =>
-    new Promise<ToolResult>((done, left) =>
-      invoke(core, tool, value, { done: (_, result) => done(result), left: (_, error) => left(error) }),
+  const work = () => {
+    watchInside(core)
+    return new Promise<ToolResult>((done, left) =>
+      invoke(core, tool, value, {
+        done: (_, result) => done(withInside(core, result)),
+        left: (_, error) => left(error),
+      }),
     )
+  }
   const result = journal.step(id, work, nothing) as PromiseLike<ToolResult>
-  whenDone(core, result, (result) => succeed(core, unlessWaiting(core, result)))
+  whenDone(core, result, (result) => succeed(core, unlessWaiting(core, takeInside(core, result))))
 }
 
 /** What a tool came to goes outward at once. */

@@ -20,6 +20,7 @@ import { resolveModel } from '../session/resolve-model.ts'
 import type { SessionScope } from '../session/session-scope.ts'
 import type { RunEnd } from './afterwards.ts'
 import type { OnInput } from './inputs.ts'
+import { noteRecord, noteWrite } from './inside.ts'
 import type { OnceOptions } from './once.ts'
 import { Screen, type ShownText } from './screen.ts'
 import { type StreamVerbs, transformsOf } from './stream-verbs.ts'
@@ -246,7 +247,10 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     this.$turn.emit(event, isLate(this))
   }
   record(topic: string, data: unknown): void {
-    if (!this.$isLate('record')) this.$acts.record(topic, data)
+    if (this.$isLate('record')) return
+    const record = this.$acts.record(topic, data)
+    const up = this.$hook?.up
+    if (up !== undefined) noteRecord(this.$turn.session, up, record)
   }
   defer(promise: PromiseLike<unknown>): void {
     this.$turn.afterwards.defer(promise, this.$name)
@@ -317,6 +321,10 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   $isMute(verb: string): boolean {
     if (this.$state === State.running && !this.$expired) return false
     return this.$isLate(verb) || this.$state !== State.running
+  }
+  override $wrote(key: string, value: unknown): void {
+    const up = this.$hook?.up
+    if (up !== undefined) noteWrite(this.$turn.session, up, key, value)
   }
   override $writes(key: string): StateWrite {
     if (this.$home.told) return 'dropped'

@@ -13,6 +13,7 @@ import { Afterwards } from './afterwards.ts'
 import { Answer } from './answer.ts'
 import type { TurnAttempt } from './context.ts'
 import type { InputStep } from './inputs.ts'
+import { noteCall, noteRecord, noteUsage } from './inside.ts'
 import { Life } from './life.ts'
 import { Once } from './once.ts'
 import type { Screen } from './screen.ts'
@@ -139,14 +140,25 @@ export class Turn implements Call {
 
   /** Counts a physical call, here and in the turn of the agent above. */
   countCall(): void {
+    const { parent } = this.session
     this.usage.calls++
-    this.session.parent?.$turn.countCall()
+    if (parent === undefined) return
+    noteCall(parent)
+    parent.$turn.countCall()
   }
   /** Adds the tokens of a physical call; the call itself was counted when it began. */
   count(usage: Usage): void {
+    const { parent } = this.session
     addUsage(this.usage, usage)
     this.usage.calls -= usage.calls
-    this.session.parent?.$turn.count(usage)
+    if (parent === undefined) return
+    noteUsage(parent, usage)
+    parent.$turn.count(usage)
+  }
+  /** Counts what calls used that are over. */
+  countAll(usage: Usage): void {
+    for (let i = 0; i < usage.calls; i++) this.countCall()
+    this.count(usage)
   }
 
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
@@ -158,17 +170,26 @@ export class Turn implements Call {
   }
 
   /** @throws AlliumError `state.invalid` where the data cannot be kept */
-  record(topic: string, data: unknown): void {
+  record(topic: string, data: unknown): StoredRecord {
+    const { ids, clock } = this.session.agent.setup
+    const record = { id: ids(), topic, data: fromJson(toJson(data)), at: clock.now() }
+    this.keepRecord(record)
+    return record
+  }
+  keepRecord(record: StoredRecord): void {
     const { keepers, parent, agent } = this.session
-    if (keepers === undefined && parent !== undefined) return parent.$turn.record(topic, data)
+    if (keepers === undefined && parent !== undefined) {
+      noteRecord(this.session, 1, record)
+      return parent.$turn.keepRecord(record)
+    }
+    const { topic } = record
     if (keepers === undefined)
       agent.warnOnce(
         `record:${topic}`,
         `ctx.record("${topic}") is kept nowhere: no layer stores the session. Use memory.persist, and give the session an id, or persist those without one: memory.persist({ anonymous: true }).`,
       )
-    const { ids, clock } = agent.setup
     this.records ??= []
-    this.records.push({ id: ids(), topic, data: fromJson(toJson(data)), at: clock.now() })
+    this.records.push(record)
   }
 
   /** What is heard before a step, where something may be: a run that is replayed hears again what it has heard. */
