@@ -7,6 +7,13 @@ export {
   type MakeEventLog,
 } from './conformance/event-log/event-log-conformance.ts'
 export {
+  type JournalConformanceOptions,
+  type JournalParts,
+  journalCases,
+  journalConformance,
+  type MakeJournal,
+} from './conformance/journal/journal-conformance.ts'
+export {
   type KeyValueConformanceOptions,
   keyValueCases,
   keyValueConformance,

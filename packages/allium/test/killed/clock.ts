@@ -54,7 +54,7 @@ export class ProcessClock implements Clock {
         continue
       }
       // What a module's first import takes is no time of the run.
-      if (first.due - this.#now > 1_000 && waited++ < 3) {
+      if (first.due - this.#now > 1_000 && waited++ < 30) {
         await really(1)
         continue
       }

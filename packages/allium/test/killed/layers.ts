@@ -58,12 +58,9 @@ const makers = {
   usage: () => observe.usage({ prices: () => 0 }),
   tools: () => observe.tools(),
   truncate: () => memory.truncate({ messages: 50 }),
-  canary: ({ did, plan }) =>
-    canary(marks('canary'), {
-      percent: 50,
-      by: async (ctx) => `${await chance(plan, did, `canary ${situation(ctx as never)}`)}`,
-    }),
-  when: ({ did, plan }) => when((ctx) => chance(plan, did, `when ${situation(ctx as never)}`), marks('when')),
+  canary: ({ plan, world }) =>
+    canary(marks('canary'), { percent: 50, by: async (ctx) => `${changing(plan, world, 'canary', ctx as Place)}` }),
+  when: ({ plan, world }) => when(async (ctx) => changing(plan, world, 'when', ctx as Place), marks('when')),
 } satisfies Record<string, (parts: Parts) => Usable>
 
 export type LayerKind = keyof typeof makers
@@ -76,12 +73,30 @@ export function layersOf(kinds: readonly LayerKind[], parts: Parts): Usable[] {
 /** Heads or tails, the same where it is asked again by who does not know that it was asked before; else another time it is the other. */
 async function chance({ seed }: Plan, did: Parts['did'], key: string): Promise<boolean> {
   const nth = await did(`chance ${key}`)
-  const heads = random(seed + [...key].reduce((sum, char) => sum * 31 + char.charCodeAt(0), 7))() < 0.5
-  return heads === (nth === 0)
+  return heads(seed, key) === (nth === 0)
 }
 
-function situation({ turnId, callIndex, callId, attempt }: Record<string, unknown>): string {
-  return JSON.stringify([turnId, callIndex, callId, attempt])
+interface Place {
+  turnId: string
+  callIndex: number
+  callId?: string
+  attempt: number
+}
+
+/** The same for what is asked each time: another answer once the first is recorded, which stands. */
+function changing(
+  { seed }: Plan,
+  { recorded }: World,
+  by: string,
+  { turnId, callIndex, callId, attempt }: Place,
+): boolean {
+  const place = `${turnId}:once:${callId === undefined ? `model:${callIndex}` : `tool:${callId}`}:`
+  const known = recorded.some((id) => id.startsWith(place) && id.includes(`:${attempt}:`) && id.includes(`:${by}:`))
+  return heads(seed, `${by} ${place} ${attempt}`) !== known
+}
+
+function heads(seed: number, key: string): boolean {
+  return random(seed + [...key].reduce((sum, char) => sum * 31 + char.charCodeAt(0), 7))() < 0.5
 }
 
 /** Changes what is answered, and who sees it. */

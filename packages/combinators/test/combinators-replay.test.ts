@@ -1,0 +1,32 @@
+import { Agent, defineMiddleware, type MemoryJournal, memoryJournal } from '@allium/core'
+import { scriptedModel } from '@allium/testing'
+import { describe, expect, it } from 'vitest'
+import { canary, when } from '../src/index.ts'
+
+/** Runs an agent around a layer that a flag chooses, and tells whether it took part. */
+async function takesPart(name: string, flag: string, journal?: MemoryJournal): Promise<boolean> {
+  let seen = false
+  const marks = defineMiddleware({
+    name: 'marks',
+    model(_, next) {
+      seen = true
+      return next()
+    },
+  })
+  const layer =
+    name === 'when' ? when(async () => flag === 'a', marks) : canary(marks, { percent: 50, by: async () => flag })
+  const agent = new Agent({ model: scriptedModel(['Hi.']), ids: () => 'x', ...(journal && { journal }) }).use(layer)
+  await agent.run('go')
+  return seen
+}
+
+describe('a run that is replayed', () => {
+  it.each(['when', 'canary'])('%s(): a choice that had to be waited for is the same again', async (name) => {
+    const first = await takesPart(name, 'a')
+    let other = 'b'
+    while ((await takesPart(name, other)) === first) other += 'b'
+    const journal = memoryJournal()
+    await takesPart(name, 'a', journal)
+    expect(await takesPart(name, other, journal.reopen())).toBe(first)
+  })
+})

@@ -1,0 +1,67 @@
+import { Agent, type MemoryJournal, memoryJournal, memoryLedger, type Usable } from '@allium/core'
+import { manualClock, scriptedModel } from '@allium/testing'
+import { describe, expect, it } from 'vitest'
+import { budget, judge, rateLimit } from '../src/index.ts'
+
+const clockAt = (ms: number) => {
+  const clock = manualClock()
+  clock.advance(ms)
+  return clock
+}
+
+/** Runs until so many steps are recorded, then again in another process, later. */
+async function replayed(steps: number, layer: () => Usable, later = 0) {
+  const boot = (journal: MemoryJournal, at: number) => {
+    const setup = { journal, clock: clockAt(at), ids: () => 'x', logger: { warn() {}, error() {} } }
+    return new Agent({ ...setup, model: scriptedModel(['Done.']) }).use(layer()).session({ id: 's' }).run('go')
+  }
+  const journal = memoryJournal()
+  const dead = journal.killAfter(steps)
+  boot(journal, 0).catch(() => {})
+  await dead
+  return boot(journal.reopen(), later)
+}
+
+describe('a run that is replayed', () => {
+  it.each(['turn', 'model'] as const)('guard.rateLimit: a %s that was counted is not counted again', async (scope) => {
+    const counted: string[] = []
+    const store = () => ({ consume: async (key: string) => counted.push(key), reward: async () => {} })
+    await replayed(1, () => rateLimit({ limit: 5, scope, store }))
+    expect(counted).toHaveLength(1)
+  })
+
+  it('guard.rateLimit: counts once in the ledger of a store too, and is not refused where it passed', async () => {
+    let room = 1
+    const store = () => ({
+      consume: async () => (room-- > 0 ? room : Promise.reject({ msBeforeNext: 1000 })),
+      reward: async () => {},
+    })
+    expect((await replayed(1, () => rateLimit({ limit: 1, store }))).status).toBe('completed')
+  })
+
+  it('guard.judge: what was judged is not judged again', async () => {
+    const court = scriptedModel(['{"score":1,"why":"kind"}'])
+    const { status, state } = await replayed(1, () => judge({ model: court, rubric: 'Is kind.', apply: ['input'] }))
+    expect([status, court.calls, (state as Record<string, unknown>)['guard:judge:tokens']]).toEqual([
+      'completed',
+      1,
+      15,
+    ])
+  })
+
+  it('guard.budget: a turn is charged to the window in which it began', async () => {
+    const ledger = memoryLedger()
+    const clock = clockAt(86_000_000)
+    const model = scriptedModel([
+      () => {
+        clock.advance(1_000_000)
+        return { toolCalls: [{ name: 'work' }] }
+      },
+      'Done.',
+    ])
+    const tools = [{ name: 'work', description: 'Works', jsonSchema: {}, execute: () => 'done' }]
+    const layer = budget({ limit: 1e6, unit: 'tokens', window: 'day', ledger })
+    await new Agent({ model, tools, clock }).use(layer).session({ id: 's' }).run('go')
+    expect(await ledger.balance('["guard:budget","","","s","1970-01-01"]')).toEqual({ spent: 30, reserved: 0 })
+  })
+})
