@@ -18,7 +18,11 @@ interface Played {
 async function play<T>(journal: Journal, id: string, work: (emit: (chunk: unknown) => unknown) => T): Promise<Played> {
   const chunks: unknown[] = []
   try {
-    const result = await journal.step<Awaited<T>, unknown>(id, async (emit) => work(emit), (chunk) => void chunks.push(chunk))
+    const result = await journal.step<Awaited<T>, unknown>(
+      id,
+      async (emit) => work(emit),
+      (chunk) => void chunks.push(chunk),
+    )
     return { result, chunks }
   } catch (error) {
     return { error, chunks }
@@ -72,7 +76,11 @@ export const journalCaseList: Readonly<Record<string, (bench: JournalBench) => P
     const other = await reopen()
     const asked = ids.map((id, i) => ({ id, i })).reverse()
     const given = await Promise.all(asked.map(({ id }) => replay(other, id)))
-    checkEqual(given.map(({ result }) => result), asked.map(({ i }) => `result ${i}`), 'Each id has its own result')
+    checkEqual(
+      given.map(({ result }) => result),
+      asked.map(({ i }) => `result ${i}`),
+      'Each id has its own result',
+    )
   },
 
   async 'records a step while others run'({ journal, reopen }) {
@@ -87,7 +95,12 @@ export const journalCaseList: Readonly<Record<string, (bench: JournalBench) => P
   },
 
   async 'gives an error again, with what layers go by, and what was sent before it'({ journal, reopen }) {
-    const failure = Object.assign(new Error('overloaded'), { name: 'ProviderError', code: 'busy', status: 503, isRetryable: true })
+    const failure = Object.assign(new Error('overloaded'), {
+      name: 'ProviderError',
+      code: 'busy',
+      status: 503,
+      isRetryable: true,
+    })
     const first = await play(journal, 'x:0:model:0:1', async (emit) => {
       await emit(delta('Half'))
       throw failure
@@ -133,7 +146,11 @@ export const journalCaseList: Readonly<Record<string, (bench: JournalBench) => P
     if (journal.known === undefined) return
     await play(journal, 'x:0:tool:a:1', () => 'a')
     const other = await reopen()
-    const known = [await other.known?.('x:0:tool:a:1'), await other.known?.('x:0:tool:b:1'), await journal.known('x:0:tool:a:1')]
+    const known = [
+      await other.known?.('x:0:tool:a:1'),
+      await other.known?.('x:0:tool:b:1'),
+      await journal.known('x:0:tool:a:1'),
+    ]
     checkEqual(known, [true, false, true], 'known() is true of recorded steps alone')
   },
 }
