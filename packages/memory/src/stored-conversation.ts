@@ -81,7 +81,8 @@ export class StoredConversation implements SessionKeeper {
   }
 
   async step(turn: StoredTurn): Promise<void> {
-    if (this.#lease !== undefined) await this.#store.checkpoint(this.#lease, this.#version, turn)
+    const lease = this.#lease
+    if (lease !== undefined) await this.#write(lease, () => this.#store.checkpoint(lease, this.#version, turn))
   }
 
   async end(turn: StoredTurn | undefined): Promise<void> {
@@ -91,7 +92,7 @@ export class StoredConversation implements SessionKeeper {
     this.#stopRenewing()
     if (turn === undefined) return this.#release(lease)
     try {
-      await this.#store.append(lease, this.#version, turn, { release: true })
+      await this.#write(lease, () => this.#store.append(lease, this.#version, turn, { release: true }))
       this.#version++
     } catch (error) {
       this.#refused = turn.turnId
@@ -111,9 +112,20 @@ export class StoredConversation implements SessionKeeper {
     const goesOn = open?.turnId === this.#refused || (replays && open?.turnId === turnId)
     if (stored === undefined || open === undefined || goesOn) return this.#stand(stored)
     const cut = interruptedTurn(open, this.#ctx.clock.now())
-    await this.#store.append(lease, stored.version, cut)
+    await this.#write(lease, () => this.#store.append(lease, stored.version, cut))
     const history = [...stored.history.slice(0, cut.from), ...cut.messages]
     this.#stand({ ...stored, version: stored.version + 1, history, rest: cut.rest })
+  }
+
+  /** Where the process stood still for longer than its lease, it goes on as its holder, unless somebody has taken the session. */
+  async #write(lease: Lease, write: () => Promise<void>): Promise<void> {
+    try {
+      await write()
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'store.fenced' || !(await this.#store.renew(lease, this.#ms)))
+        throw error
+      await write()
+    }
   }
 
   #release(lease: Lease): Promise<void> {
