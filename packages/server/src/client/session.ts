@@ -38,6 +38,13 @@ export interface ClientSession<T extends ToolSet = ToolSet> {
   deny(call: Pending<T>, reason: string, options?: AskOptions): ClientRun<T>
   /** The last run from its beginning, for a page that was reloaded; of a run that is no more it has no event. */
   follow(options?: Pick<AskOptions, 'signal'>): ClientRun<T>
+  /**
+   * Says something to what runs, in whichever process: it is heard before the run's next step. What became of it comes in the
+   * run's stream, as `steer:heard` or `steer:returned` with this id.
+   *
+   * @throws ClientError `run.not_running`, `session.not_found`
+   */
+  steer(message: ClientInput, options?: { id?: string }): Promise<{ id: string }>
   /** Stops what runs, from whichever process. @throws ClientError `run.not_running`, `session.not_found` */
   stop(): Promise<void>
   history(): Promise<SessionHistory>
@@ -62,6 +69,8 @@ export function clientSession<T extends ToolSet>(wire: Wire, id: string): Client
     approve: (call, options) => resume(decided(call, { approve: true }), options),
     deny: (call, reason, options) => resume(decided(call, { deny: reason }), options),
     follow: ({ signal } = {}) => clientRun<T>(wire, { path: events, events, call: { signal } }),
+    steer: (message, { id = crypto.randomUUID() } = {}) =>
+      json<{ id: string }>(wire, `${at}/steer`, { method: 'POST', body: { message, id }, safe: true }),
     stop: async () => void (await request(wire, `${at}/stop`, { method: 'POST', body: {} })),
     history: () => json(wire, `${at}/messages`),
     usage: () => json(wire, `${at}/usage`),

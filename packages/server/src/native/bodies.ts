@@ -25,6 +25,25 @@ export const bodies = {
       },
     },
   },
+  steer: {
+    type: 'object',
+    required: ['message'],
+    additionalProperties: false,
+    properties: {
+      message: {
+        oneOf: [
+          { type: 'string', minLength: 1 },
+          { type: 'array', minItems: 1, items: { $ref: '#/components/schemas/InputPart' } },
+        ],
+      },
+      id: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 256,
+        description: 'What events name the message by, however often it is sent; without it a new one.',
+      },
+    },
+  },
   fork: {
     type: 'object',
     additionalProperties: false,

@@ -52,6 +52,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
   SessionUsage: open({ tokens: any, cost: any, models: any }),
   Forked: open({ id: text }),
   Stopped: open({ stopped: { const: true } }),
+  Steered: open({ id: text }),
   Agents: open({ agents: list(text) }),
   Health: open({ ok: { type: 'boolean' } }),
 }

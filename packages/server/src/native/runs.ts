@@ -1,4 +1,4 @@
-import { type Decision, type SessionKey, toJson } from '@allium/core'
+import { type Decision, type RunSignal, type SessionKey, toJson } from '@allium/core'
 import type { Hono } from 'hono'
 import type { Host } from '../host.ts'
 import { refusing } from '../http/answer.ts'
@@ -9,7 +9,7 @@ import { resultOf } from '../run/result.ts'
 import type { Asked } from '../run/runs.ts'
 import { type Ctx, type Env, keyOf, visit } from '../visit.ts'
 import { fieldsOf } from './bodies.ts'
-import { inputOf } from './input.ts'
+import { contentOf, inputOf } from './input.ts'
 import { isThere } from './is-there.ts'
 import { nativeFrames, placeOf } from './stream.ts'
 
@@ -48,6 +48,7 @@ export function runRoutes(app: Hono<Env>, host: Host, at: string): void {
   })
 
   stopRoute(app, host, at, 'sessions')
+  steerRoute(app, host, at, 'sessions')
 
   async function run(c: Ctx, asked: Omit<Asked, 'sessionId'>): Promise<Response | Problem> {
     const pump = await host.runs.begin({ ...asked, sessionId: c.req.param('id') as string })
@@ -68,11 +69,34 @@ export function stopRoute(app: Hono<Env>, host: Host, at: string, where: 'sessio
   })
 }
 
+/** The route by which a message reaches the run that goes on; what became of it comes in that run's stream, by its id. */
+export function steerRoute(app: Hono<Env>, host: Host, at: string, where: 'sessions' | 'chat'): void {
+  app.post(`${at}/${where}/:id/steer`, async (c) => {
+    const asks = await visit(host, c.req.raw, c.req.param('agent'))
+    const body = await readObject(c.req.raw, host.maxBody)
+    knowsOnly(body, fieldsOf('steer'))
+    const { message, id = crypto.randomUUID() } = body
+    if (typeof id !== 'string' || id === '' || id.length > 256)
+      throw fail(
+        'request.invalid',
+        'The field `id` is a text of 1 to 256 characters, by which events name the message.',
+      )
+    const key = keyOf(asks, c.req.param('id') as string)
+    if (await signal(host, key, { steer: contentOf(message, 'message'), id })) return c.json({ id }, 202)
+    await isThere(host, key)
+    throw fail('run.not_running', 'Nothing runs in this session: ask it as the next input.')
+  })
+}
+
 /** Asks the session's last run to stop, in whichever process it is; false where nothing runs. */
-export async function stop({ events }: Host, key: SessionKey): Promise<boolean> {
+export function stop(host: Host, key: SessionKey): Promise<boolean> {
+  return signal(host, key, { stop: true })
+}
+
+async function signal({ events }: Host, key: SessionKey, asked: RunSignal): Promise<boolean> {
   const latest = await events.latest(key)
   if (latest === undefined || latest.ended) return false
-  return events.signal({ key, turnId: latest.turnId }, { stop: true })
+  return events.signal({ key, turnId: latest.turnId }, asked)
 }
 
 function keyIn(c: Ctx): { idempotencyKey?: string } {

@@ -9,6 +9,7 @@ import {
 } from '@allium/core'
 import { problemOf } from '../http/problem.ts'
 import { type Entry, entryOf, type Placed, placed } from './entry.ts'
+import { Inbox } from './inbox.ts'
 import { LogWriter } from './log-writer.ts'
 
 export interface PumpOptions {
@@ -35,6 +36,7 @@ export class Pump {
   readonly #options: PumpOptions
   #readers = 0
   #writer: LogWriter | undefined
+  #inbox: Inbox | undefined
   /** Events before the first that names the run; all of them, where a stored run was answered. */
   readonly #early: Entry[] = []
   #stored = false
@@ -121,10 +123,11 @@ export class Pump {
     }
     this.#unlisten()
     await this.#run.settled()
-    await this.#writer?.end()
+    await this.#writer?.end((id) => this.#inbox?.giveBack(id, 'The turn had its answer.'))
   }
 
   async #take(entry: Entry): Promise<void> {
+    this.#inbox?.sees(entry.event)
     if (this.#writer !== undefined) return this.#writer.push(entry)
     this.#early.push(entry)
     const { type, turnId } = entry.event as { type: string; turnId?: unknown }
@@ -141,9 +144,11 @@ export class Pump {
     const writer = new LogWriter(this.#options.log, run)
     await writer.open()
     this.#writer = writer
-    this.#unlisten = await this.#options.log.onSignal(run, ({ stop }) => {
-      if (stop === true) this.stop('stopped by a client')
-    })
+    const { sessionId } = this.key
+    const push = (entry: Entry) => writer.push(entry)
+    const inbox = new Inbox(this.#run, { sessionId, turnId: run.turnId, push })
+    this.#inbox = inbox
+    this.#unlisten = await this.#options.log.onSignal(run, (signal) => inbox.hear(signal))
     for (const entry of this.#early) writer.push(entry)
   }
 

@@ -69,6 +69,10 @@ class Writer {
       case 'finish':
         this.#reason = event.reason
         return
+      case 'steer:heard':
+        return yield steered(event.id, { heard: true })
+      case 'steer:returned':
+        return yield steered(event.id, { heard: false, reason: event.reason })
       case 'run:error':
         return yield { type: 'error', errorText: event.message }
       case 'turn:end':
@@ -124,6 +128,11 @@ class Writer {
       yield { type: 'tool-input-available', toolCallId, toolName, input }
     yield { type: 'tool-approval-request', toolCallId, approvalId: token ?? toolCallId }
   }
+}
+
+/** Where in the answer something that the user said meanwhile was heard. */
+function steered(id: string, data: { heard: boolean; reason?: string }): UiChunk {
+  return { type: 'data-steer', id, data }
 }
 
 function output(toolCallId: string, content: Parameters<typeof textOutput>[0], isError: boolean): UiChunk {

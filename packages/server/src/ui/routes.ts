@@ -5,7 +5,7 @@ import { refusing } from '../http/answer.ts'
 import { readObject } from '../http/body.ts'
 import type { Frame } from '../http/sse.ts'
 import { isThere } from '../native/is-there.ts'
-import { stopRoute } from '../native/runs.ts'
+import { steerRoute, stopRoute } from '../native/runs.ts'
 import { waitingIn } from '../native/shown-messages.ts'
 import type { Entry, Placed } from '../run/entry.ts'
 import { type Protocol, resumedOf, streamOf } from '../run/reading.ts'
@@ -39,6 +39,7 @@ export function uiRoutes(app: Hono<Env>, host: Host, at: string, version: UiVers
   })
 
   stopRoute(app, host, at, 'chat')
+  steerRoute(app, host, at, 'chat')
 }
 
 const headers = { 'x-vercel-ai-ui-message-stream': 'v1' }
