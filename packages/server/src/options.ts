@@ -43,6 +43,11 @@ export interface ServerOptions {
   mayRead?:
     | ((principal: unknown, of: { readonly owner: string; readonly sessionId: string }) => boolean | Promise<boolean>)
     | undefined
+  /**
+   * The owner of a session as they are now, or nothing: a call that somebody else decides, whom the agent's `approvals.mayDecide` lets,
+   * runs as its session's owner. @default only owners decide
+   */
+  resolvePrincipal?: ((of: { readonly tenant: string; readonly owner: string }) => unknown) | undefined
   /** Serves pages of the AI SDK, at `/chat`: the version that they have. @default not at all */
   uiStream?: 6 | 7 | undefined
   /** Serves clients of OpenAI's API, below `/v1`. @default false */
@@ -87,6 +92,7 @@ const checks: Record<keyof ServerOptions, (value: unknown) => boolean> = {
   events: isObject,
   mayUse: isFunction,
   mayRead: isFunction,
+  resolvePrincipal: isFunction,
   uiStream: (value) => value === 6 || value === 7,
   openai: (value) => typeof value === 'boolean',
   agui: (value) => typeof value === 'boolean',

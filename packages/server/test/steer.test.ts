@@ -1,8 +1,8 @@
-import { Agent, memoryEventLog, memoryStore } from '@allium/core'
+import { Agent, type Middleware as Layer, memoryEventLog, memoryStore } from '@allium/core'
 import { pii } from '@allium/guard'
 import { expect, test } from 'vitest'
 import { createClient } from '../src/client.ts'
-import { agentOf, allOf, ask, asStream, eventsOf, gated, kept, listen, silent, textIn } from './kit.ts'
+import { agentOf, allOf, ask, asStream, gated, kept, listen, silent, textIn } from './kit.ts'
 
 const steer = (url: string, body: unknown, as?: string) => ask(`${url}/sessions/a/steer`, { body, ...(as && { as }) })
 const dataOf = (events: { data: string }[], type: string) =>
@@ -45,27 +45,30 @@ test('the same message sent twice is heard once', async () => {
 })
 
 test('what a guard does not let in is given back with the reason, and the run goes on', async () => {
-  const { url, stream, end } = await running((model) =>
-    new Agent({ model }).use({ name: 'polite', turn: (ctx, next) => (ctx.onInput(polite(ctx)), next()) }),
-  )
+  const { url, stream, end } = await running((model) => new Agent({ model }).use({ name: 'polite', turn: polite }))
   await steer(url, { message: 'Shout', id: 's1' })
   end()
   const events = await allOf(stream)
   expect(dataOf(events, 'steer:returned')).toMatchObject({ id: 's1', reason: 'No shouting.' })
   expect(dataOf(events, 'turn:end')).toMatchObject({ status: 'completed' })
 })
-const polite = (ctx: { block(reason: string): never }) => (message: { content: unknown }) => {
-  if (message.content === 'Shout') ctx.block('No shouting.')
+const polite: Layer['turn'] = (ctx, next) => {
+  ctx.onInput(({ content }) => {
+    if (content === 'Shout') ctx.block('No shouting.')
+  })
+  return next()
 }
 
 test('a layer that would not see the message gives it back by its name', async () => {
   const { url, stream, end } = await running((model) =>
-    new Agent({ model, logger: silent }).use({ name: 'reader', turn: (ctx, next) => (void ctx.input, next()) }),
+    new Agent({ model, logger: silent }).use({ name: 'reader', turn: reads }),
   )
   await steer(url, { message: 'Sneak in.', id: 's1' })
   end()
   expect(dataOf(await allOf(stream), 'steer:returned').reason).toContain('"reader"')
 })
+
+const reads: Layer['turn'] = (ctx, next) => (ctx.input.length > 9 ? undefined : next())
 
 test('a run that is stopped gives back what it has not heard', async () => {
   const { url, stream } = await running((model) => new Agent({ model, logger: silent }))
@@ -95,7 +98,13 @@ test('the message passes the guards of an input', async () => {
   const seen: unknown[] = []
   const { url, stream, end } = await running((model) =>
     new Agent({
-      model: { id: 'seen', stream: (request) => (seen.push(request.messages.at(-1)?.content), model.stream(request)) },
+      model: {
+        id: 'seen',
+        stream(request) {
+          seen.push(request.messages.at(-1)?.content)
+          return model.stream(request)
+        },
+      },
     }).use(pii()),
   )
   await steer(url, { message: 'I am ann@acme.com' })

@@ -12,6 +12,7 @@ export interface Problem {
 const statuses: Readonly<Record<string, number>> = {
   'approval.changed': 409,
   'approval.expired': 410,
+  'approval.forbidden': 403,
   'approval.forged': 403,
   'approval.invalid': 400,
   'approval.unknown': 404,

@@ -25,6 +25,19 @@ export const bodies = {
       },
     },
   },
+  approval: {
+    type: 'object',
+    description: 'One of approve, deny and args, with the token of the call.',
+    required: ['token'],
+    additionalProperties: false,
+    properties: {
+      token: { type: 'string', minLength: 1 },
+      approve: { const: true },
+      deny: { type: 'string' },
+      args: { type: 'object' },
+      data: { description: 'For the layer that has suspended the call.' },
+    },
+  },
   steer: {
     type: 'object',
     required: ['message'],

@@ -15,9 +15,17 @@ export const schemas: Readonly<Record<string, Schema>> = {
     ],
   },
   Decision: {
-    description: 'One of approve, deny and args, with the token of the call.',
+    description: 'One of approve, deny, args and, of a call that the client runs, result; with the token of the call.',
     type: 'object',
-    properties: { approve: { const: true }, deny: text, args: { type: 'object' }, token: text },
+    properties: {
+      approve: { const: true },
+      deny: text,
+      args: { type: 'object' },
+      result: any,
+      isError: { type: 'boolean' },
+      data: any,
+      token: text,
+    },
   },
   Problem: open({ code: text, message: text, requestId: text }),
   Usage: open({ inputTokens: count, outputTokens: count }),
@@ -42,7 +50,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
       'Server-sent events: each has a type, an id to go on behind, and JSON as data. See /docs/concepts/events.md.',
   },
   Sessions: page('sessions', open({ id: text, version: count, status: text, updatedAt: { type: 'number' } })),
-  Approvals: page('approvals', { allOf: [ref('Pending'), open({ sessionId: text })] }),
+  Approvals: page('approvals', { allOf: [ref('Pending'), open({ sessionId: text, owner: text })] }),
   Messages: open({
     messages: list(
       open({ id: text, role: { enum: ['system', 'user', 'assistant'] }, parts: list({ type: 'object' }) }),
@@ -52,6 +60,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
   SessionUsage: open({ tokens: any, cost: any, models: any }),
   Forked: open({ id: text }),
   Stopped: open({ stopped: { const: true } }),
+  Decided: open({ callId: text, decision: { enum: ['approved', 'edited', 'denied'] } }),
   Steered: open({ id: text }),
   Agents: open({ agents: list(text) }),
   Health: open({ ok: { type: 'boolean' } }),

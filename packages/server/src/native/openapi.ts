@@ -110,6 +110,13 @@ const ofAgents: readonly Route[] = [
     answers: { 200: 'Approvals' },
     parameters: paged,
   },
+  {
+    method: 'post',
+    path: '/approvals',
+    summary: 'Decides a call by its token',
+    body: 'approval',
+    answers: { 202: 'Decided' },
+  },
 ]
 
 const ofServers: readonly Route[] = [

@@ -7,11 +7,12 @@ import { blockedProblem, fail, type Problem } from '../http/problem.ts'
 import { type Protocol, resumedOf, streamOf } from '../run/reading.ts'
 import { resultOf } from '../run/result.ts'
 import type { Asked } from '../run/runs.ts'
-import { type Ctx, type Env, keyOf, visit } from '../visit.ts'
+import { type Ctx, type Env, keyOf, type Visit, visit } from '../visit.ts'
 import { fieldsOf } from './bodies.ts'
 import { contentOf, inputOf } from './input.ts'
 import { isThere } from './is-there.ts'
 import { nativeFrames, placeOf } from './stream.ts'
+import { openedPending } from './waiting.ts'
 
 const protocol: Protocol = { frames: nativeFrames }
 
@@ -25,7 +26,7 @@ export function runRoutes(app: Hono<Env>, host: Host, at: string): void {
       const asks = await visit(host, c.req.raw, c.req.param('agent'))
       const body = await readObject(c.req.raw, host.maxBody)
       knowsOnly(body, fieldsOf('run'))
-      return run(c, { ...asks, input: inputOf(body.input), ...keyIn(c) })
+      return run(c, asks, { input: inputOf(body.input), ...keyIn(c) })
     }),
   )
 
@@ -36,25 +37,26 @@ export function runRoutes(app: Hono<Env>, host: Host, at: string): void {
       const body = await readObject(c.req.raw, host.maxBody)
       knowsOnly(body, fieldsOf('decisions'))
       await isThere(host, keyOf(asks, c.req.param('id') as string))
-      return run(c, { ...asks, decisions: body.decisions as Record<string, Decision>, ...keyIn(c) })
+      return run(c, asks, { decisions: body.decisions as Record<string, Decision>, ...keyIn(c) })
     }),
   )
 
   app.get(`${at}/sessions/:id/events`, async (c) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
-    const key = keyOf(asks, c.req.param('id'))
-    const stream = await resumedOf(host, key, placeOf(c.req.header('last-event-id')), protocol)
+    const stream = await resumedOf(host, asks, c.req.param('id'), placeOf(c.req.header('last-event-id')), protocol)
     return stream ?? c.body(null, 204)
   })
 
   stopRoute(app, host, at, 'sessions')
   steerRoute(app, host, at, 'sessions')
 
-  async function run(c: Ctx, asked: Omit<Asked, 'sessionId'>): Promise<Response | Problem> {
-    const pump = await host.runs.begin({ ...asked, sessionId: c.req.param('id') as string })
-    if (c.req.header('accept')?.includes('text/event-stream')) return streamOf(host, pump, protocol)
+  async function run(c: Ctx, asks: Visit, asked: Partial<Asked>): Promise<Response | Problem> {
+    const sessionId = c.req.param('id') as string
+    const pump = await host.runs.begin({ ...asks, ...asked, sessionId })
+    if (c.req.header('accept')?.includes('text/event-stream')) return streamOf(host, asks, pump, protocol)
     const result = await resultOf(pump, c.req.raw.signal)
-    return blockedProblem(result) ?? c.body(toJson(result), 200, { 'content-type': 'application/json' })
+    const pending = await openedPending(host, asks, sessionId, result.pending)
+    return blockedProblem(result) ?? c.body(toJson({ ...result, pending }), 200, { 'content-type': 'application/json' })
   }
 }
 

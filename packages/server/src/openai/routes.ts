@@ -54,7 +54,7 @@ export function openaiRoutes(app: Hono<Env>, host: Host): void {
         return blockedProblem(result) ?? c.json(completion(answering, result))
       }
       const includeUsage = (body.stream_options as { include_usage?: unknown } | undefined)?.include_usage === true
-      return streamOf(host, pump, { frames: (entries) => completionFrames(answering, entries, includeUsage) })
+      return streamOf(host, asks, pump, { frames: (entries) => completionFrames(answering, entries, includeUsage) })
     }),
   )
 }

@@ -16,6 +16,8 @@ export interface PumpOptions {
   readonly log: EventLog
   readonly clock: Clock
   readonly key: SessionKey
+  /** Undefined for a session that is not stored. */
+  readonly sessionId: string | undefined
   /** The digest of what it was asked, and by which key. */
   readonly asked: string
   readonly idempotencyKey: string | undefined
@@ -26,6 +28,7 @@ export interface PumpOptions {
 /** Reads one run into the event log, so that no reader holds it up. */
 export class Pump {
   readonly key: SessionKey
+  readonly sessionId: string | undefined
   readonly asked: string
   readonly idempotencyKey: string | undefined
   /** Its place in the log, once it has one; rejects where it was refused before. */
@@ -45,6 +48,7 @@ export class Pump {
 
   constructor(run: AgentRun<unknown>, options: PumpOptions) {
     this.key = options.key
+    this.sessionId = options.sessionId
     this.asked = options.asked
     this.idempotencyKey = options.idempotencyKey
     this.#run = run

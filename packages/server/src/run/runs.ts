@@ -33,7 +33,9 @@ export interface Asked {
   readonly idempotencyKey?: string | undefined
   readonly resets?: 'allow' | 'refuse'
   /** @default that of the server */
-  readonly onDisconnect?: 'abort' | undefined
+  readonly onDisconnect?: 'abort' | 'continue' | undefined
+  /** Who decides, where that is not the owner. */
+  readonly decider?: unknown
 }
 
 /** The runs that this process has begun and that go on. */
@@ -59,16 +61,19 @@ export class Runs {
    */
   async begin(asked: Asked): Promise<Pump> {
     if (this.draining) throw fail('server.draining', 'The server is being stopped.')
-    const { agent, principal, sessionId, input, decisions, idempotencyKey } = asked
+    const { agent, principal, sessionId, input, decisions, idempotencyKey, decider } = asked
     const of = { principal: principal as never }
     const session = agent.session(sessionId === undefined ? of : { id: sessionId, ...of })
     const digest = await digestOf([input ?? null, decisions ?? null])
-    await this.#takeTurn(session.key, idempotencyKey)
+    if (decider === undefined) await this.#takeTurn(session.key, idempotencyKey)
     const options: RunOptions = { idempotencyKey, resets: asked.resets }
-    const run = decisions === undefined ? session.run(input ?? '', options) : session.resume(decisions, options)
+    const run =
+      decisions === undefined
+        ? session.run(input ?? '', options)
+        : session.resume(decisions, decider === undefined ? options : { ...options, decider: decider as never })
     const pump =
       this.#known.get(run) ??
-      this.#follow(run, session.key, { digest, idempotencyKey, onDisconnect: asked.onDisconnect })
+      this.#follow(run, session.key, { sessionId, digest, idempotencyKey, onDisconnect: asked.onDisconnect })
     if (pump.asked !== digest) throw reused(idempotencyKey)
     pump.join()
     pump.ended.catch(() => {}).finally(() => session.close().catch(() => {}))
@@ -91,10 +96,10 @@ export class Runs {
     disarm()
   }
 
-  #follow(run: AgentRun<unknown>, key: SessionKey, { digest, idempotencyKey, ...own }: Digested): Pump {
+  #follow(run: AgentRun<unknown>, key: SessionKey, { sessionId, digest, idempotencyKey, ...own }: Digested): Pump {
     const { log, clock, metrics, abortAfter } = this.#options
     const { onDisconnect = this.#options.onDisconnect } = own
-    const pump = new Pump(run, { log, clock, key, asked: digest, idempotencyKey, onDisconnect, abortAfter })
+    const pump = new Pump(run, { log, clock, key, sessionId, asked: digest, idempotencyKey, onDisconnect, abortAfter })
     this.#known.set(run, pump)
     this.#going.add(pump)
     const name = nameOf(key)
@@ -126,9 +131,10 @@ export class Runs {
 }
 
 interface Digested {
+  readonly sessionId: string | undefined
   readonly digest: string
   readonly idempotencyKey: string | undefined
-  readonly onDisconnect: 'abort' | undefined
+  readonly onDisconnect: 'abort' | 'continue' | undefined
 }
 
 function nameOf({ tenant, owner, sessionId }: SessionKey): string {

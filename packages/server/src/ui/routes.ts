@@ -6,7 +6,7 @@ import { readObject } from '../http/body.ts'
 import type { Frame } from '../http/sse.ts'
 import { isThere } from '../native/is-there.ts'
 import { steerRoute, stopRoute } from '../native/runs.ts'
-import { waitingIn } from '../native/shown-messages.ts'
+import { waitingIn } from '../native/waiting.ts'
 import type { Entry, Placed } from '../run/entry.ts'
 import { type Protocol, resumedOf, streamOf } from '../run/reading.ts'
 import { type Env, keyOf, type Visit, visit } from '../visit.ts'
@@ -27,14 +27,16 @@ export function uiRoutes(app: Hono<Env>, host: Host, at: string, version: UiVers
       const { id, asked } = uiAsked(await readObject(c.req.raw, Math.max(host.maxBody, imageBody)))
       const { input, decisions } = asked
       const what = decisions === undefined ? { input } : { decisions: await undecided(host, asks, id, decisions) }
-      return streamOf(host, await host.runs.begin({ ...asks, sessionId: id, resets, ...what }), protocol)
+      return streamOf(host, asks, await host.runs.begin({ ...asks, sessionId: id, resets, ...what }), protocol)
     }),
   )
 
   app.get(`${at}/chat/:id/stream`, async (c) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
     const key = keyOf(asks, c.req.param('id'))
-    const stream = (await goesOn(host, key)) ? undefined : await resumedOf(host, key, undefined, protocol)
+    const stream = (await goesOn(host, key))
+      ? undefined
+      : await resumedOf(host, asks, key.sessionId, undefined, protocol)
     return stream ?? c.body(null, 204)
   })
 
