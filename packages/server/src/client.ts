@@ -9,4 +9,11 @@ export {
 } from './client/client.ts'
 export type { Answer, ClientEvent, ClientRun, Pending } from './client/events.ts'
 export { ClientError } from './client/http.ts'
-export type { AskOptions, ClientInput, ClientSession, SessionHistory, SessionUsage } from './client/session.ts'
+export type {
+  AskOptions,
+  ClientInput,
+  ClientSession,
+  RunAskOptions,
+  SessionHistory,
+  SessionUsage,
+} from './client/session.ts'

@@ -28,18 +28,22 @@ const refunding = () =>
   agentOf([{ text: 'I ask.', toolCalls: [{ name: 'refund', args: { cents: 5 } }] }, 'Done.'], options)
 
 describe.each([6, 7] as const)('a page of the AI SDK %i', (version) => {
-  const { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses: sendAutomaticallyWhen } = (
-    version === 6 ? ai6 : ai7
-  ) as typeof ai6
+  const {
+    DefaultChatTransport,
+    lastAssistantMessageIsCompleteWithApprovalResponses: sendAutomaticallyWhen,
+    lastAssistantMessageIsCompleteWithToolCalls,
+  } = (version === 6 ? ai6 : ai7) as typeof ai6
   const Chat = (version === 6 ? Chat6 : Chat7) as typeof Chat6
 
   async function page(agent: Agent) {
     const { url } = await listen(agent, { uiStream: version })
     return { url, chat: chatAt(url) }
   }
-  function chatAt(url: string, id = 'chat-1', messages: ai6.UIMessage[] = []) {
-    const transport = new DefaultChatTransport({ api: `${url}/chat`, headers: { authorization: 'acme/ann' } })
-    return new Chat({ id, messages, transport: transport as never, sendAutomaticallyWhen })
+  type More = Partial<ConstructorParameters<typeof Chat6>[0]> & { body?: object }
+  function chatAt(url: string, id = 'chat-1', messages: ai6.UIMessage[] = [], { body, ...more }: More = {}) {
+    const headers = { authorization: 'acme/ann' }
+    const transport = new DefaultChatTransport({ api: `${url}/chat`, headers, ...(body !== undefined && { body }) })
+    return new Chat({ id, messages, transport: transport as never, sendAutomaticallyWhen, ...more })
   }
   const parts = (chat: { messages: ai6.UIMessage[] }, at = -1) =>
     chat.messages
@@ -51,6 +55,42 @@ describe.each([6, 7] as const)('a page of the AI SDK %i', (version) => {
     const { chat } = await page(agentOf(['Hello Ann.']))
     await chat.sendMessage({ text: 'Hi' })
     expect([chat.status, parts(chat)]).toEqual(['ready', ['step-start', 'Hello Ann.']])
+  })
+
+  test('a tool of the page is handed back to it, and its output goes on with the answer', async () => {
+    const locating = { toolCalls: [{ name: 'locate', args: { exact: true } }] }
+    const { url } = await listen(agentOf([locating, 'In Oslo.', 'Bye.'], options), { uiStream: version })
+    const given: unknown[] = []
+    const chat = chatAt(url, 'chat-1', [], {
+      onToolCall: ({ toolCall }) => {
+        given.push(toolCall.input)
+        chat.addToolOutput({ tool: 'locate', toolCallId: toolCall.toolCallId, output: { city: 'Oslo' } })
+      },
+      body: { clientTools: [{ name: 'locate', description: 'Where', jsonSchema: { type: 'object' } }] },
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+    })
+    await chat.sendMessage({ text: 'Where am I?' })
+    await expect.poll(() => parts(chat)?.at(-1)).toBe('In Oslo.')
+    expect([given, parts(chat)]).toEqual([
+      [{ exact: true }],
+      ['step-start', 'tool-locate: output-available', 'step-start', 'In Oslo.'],
+    ])
+    await ready(chat)
+    await chat.sendMessage({ text: 'Thanks.' })
+    expect(parts(chat)?.at(-1)).toBe('Bye.')
+  })
+
+  test('what is said to a running answer is heard, and the page is told where', async () => {
+    const gate = gated()
+    const { url, chat } = await page(new Agent({ model: gate.model }))
+    const sent = chat.sendMessage({ text: 'Hi' })
+    gate.text('One. ')
+    await expect.poll(() => parts(chat)?.at(-1)).toBe('One. ')
+    await ask(`${url}/chat/chat-1/steer`, { body: { message: 'In French.', id: 's1' } })
+    gate.end()
+    await sent
+    expect(parts(chat)).toEqual(['step-start', 'One. ', 'data-steer', 'step-start', 'Next.'])
+    expect(chat.messages.at(-1)?.parts[2]).toMatchObject({ id: 's1', data: { heard: true } })
   })
 
   test('shows a tool that ran, its input and its output', async () => {

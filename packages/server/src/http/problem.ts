@@ -53,6 +53,7 @@ const statuses: Readonly<Record<string, number>> = {
   'store.readonly': 503,
   'store.unavailable': 503,
   'stream.reset': 502,
+  'tool.duplicate': 400,
   'turn.timeout': 504,
 }
 

@@ -11,6 +11,11 @@ export const bodies = {
           { type: 'array', minItems: 1, items: { $ref: '#/components/schemas/InputPart' } },
         ],
       },
+      clientTools: {
+        type: 'array',
+        description: 'Tools whose calls wait for a result of the client.',
+        items: { $ref: '#/components/schemas/ClientTool' },
+      },
     },
   },
   decisions: {

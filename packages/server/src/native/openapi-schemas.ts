@@ -14,6 +14,11 @@ export const schemas: Readonly<Record<string, Schema>> = {
       closed({ type: { const: 'file' }, data: base64, mediaType: text, filename: text }, ['filename']),
     ],
   },
+  ClientTool: closed({
+    name: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
+    description: text,
+    jsonSchema: { type: 'object' },
+  }),
   Decision: {
     description: 'One of approve, deny, args and, of a call that the client runs, result; with the token of the call.',
     type: 'object',
@@ -29,7 +34,10 @@ export const schemas: Readonly<Record<string, Schema>> = {
   },
   Problem: open({ code: text, message: text, requestId: text }),
   Usage: open({ inputTokens: count, outputTokens: count }),
-  Pending: open({ callId: text, name: text, args: { type: 'object' }, token: text }, ['token']),
+  Pending: open({ callId: text, name: text, args: { type: 'object' }, token: text, client: { const: true } }, [
+    'token',
+    'client',
+  ]),
   Answer: open(
     {
       sessionId: text,

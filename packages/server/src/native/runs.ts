@@ -9,6 +9,7 @@ import { resultOf } from '../run/result.ts'
 import type { Asked } from '../run/runs.ts'
 import { type Ctx, type Env, keyOf, type Visit, visit } from '../visit.ts'
 import { fieldsOf } from './bodies.ts'
+import { clientToolsOf } from './client-tools.ts'
 import { contentOf, inputOf } from './input.ts'
 import { isThere } from './is-there.ts'
 import { nativeFrames, placeOf } from './stream.ts'
@@ -26,7 +27,7 @@ export function runRoutes(app: Hono<Env>, host: Host, at: string): void {
       const asks = await visit(host, c.req.raw, c.req.param('agent'))
       const body = await readObject(c.req.raw, host.maxBody)
       knowsOnly(body, fieldsOf('run'))
-      return run(c, asks, { input: inputOf(body.input), ...keyIn(c) })
+      return run(c, asks, { input: inputOf(body.input), clientTools: clientToolsOf(body.clientTools), ...keyIn(c) })
     }),
   )
 

@@ -43,6 +43,7 @@ function uiPart(part: Part, results: ReadonlyMap<string, ToolResultPart>, pendin
   const { callId: toolCallId, name, args } = part
   const call = { type: `tool-${name}`, toolCallId }
   const waits = pending.find(({ callId }) => callId === toolCallId)
+  if (waits?.client === true) return [{ ...call, state: 'input-available', input: waits.args }]
   if (waits !== undefined)
     return [{ ...call, state: 'approval-requested', input: waits.args, approval: { id: waits.token ?? toolCallId } }]
   const result = results.get(toolCallId)

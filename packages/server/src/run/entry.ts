@@ -13,6 +13,8 @@ export type RunEvent = StreamEvent | RunError | CustomEvent
 export interface Entry {
   event: RunEvent
   pending?: readonly PendingCall[]
+  /** The call that begins here is one that the client runs. */
+  client?: true
 }
 
 /** An entry in its place; without one where it comes from the server itself. */
@@ -21,7 +23,10 @@ export interface Placed extends Entry {
   seq?: number
 }
 
-export function entryOf(event: StreamEvent | LayerEvent | RunError): Entry {
+/** @param clientTools the names of the tools that the client runs */
+export function entryOf(event: StreamEvent | LayerEvent | RunError, clientTools?: ReadonlySet<string>): Entry {
+  if (event.type === 'tool-input-start' && clientTools?.has((event as { name: string }).name) && !('path' in event))
+    return { event: event as RunEvent, client: true }
   if (event.type !== 'turn:end' || !('pending' in event)) return { event: event as RunEvent }
   const { pending, ...rest } = event
   return pending === undefined ? { event: rest } : { event: rest, pending }

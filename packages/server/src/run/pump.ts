@@ -18,6 +18,8 @@ export interface PumpOptions {
   readonly key: SessionKey
   /** Undefined for a session that is not stored. */
   readonly sessionId: string | undefined
+  /** The names of the tools that the client runs. */
+  readonly clientTools: ReadonlySet<string> | undefined
   /** The digest of what it was asked, and by which key. */
   readonly asked: string
   readonly idempotencyKey: string | undefined
@@ -121,7 +123,7 @@ export class Pump {
 
   async #pump(): Promise<void> {
     try {
-      for await (const event of this.#run) await this.#take(entryOf(event))
+      for await (const event of this.#run) await this.#take(entryOf(event, this.#options.clientTools))
     } catch (error) {
       await this.#failed(error)
     }

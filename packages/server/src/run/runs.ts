@@ -8,6 +8,7 @@ import {
   type Input,
   type RunOptions,
   type SessionKey,
+  type ToolDef,
 } from '@allium/core'
 import { fail } from '../http/problem.ts'
 import type { Metrics } from '../metrics.ts'
@@ -30,6 +31,8 @@ export interface Asked {
   readonly sessionId?: string | undefined
   readonly input?: Input
   readonly decisions?: Readonly<Record<string, Decision>>
+  /** Tools whose calls are handed back to who asks. */
+  readonly clientTools?: readonly ToolDef[] | undefined
   readonly idempotencyKey?: string | undefined
   readonly resets?: 'allow' | 'refuse'
   /** @default that of the server */
@@ -66,14 +69,20 @@ export class Runs {
     const session = agent.session(sessionId === undefined ? of : { id: sessionId, ...of })
     const digest = await digestOf([input ?? null, decisions ?? null])
     if (decider === undefined) await this.#takeTurn(session.key, idempotencyKey)
-    const options: RunOptions = { idempotencyKey, resets: asked.resets }
+    const options: RunOptions = { idempotencyKey, resets: asked.resets, clientTools: asked.clientTools }
     const run =
       decisions === undefined
         ? session.run(input ?? '', options)
         : session.resume(decisions, decider === undefined ? options : { ...options, decider: decider as never })
     const pump =
       this.#known.get(run) ??
-      this.#follow(run, session.key, { sessionId, digest, idempotencyKey, onDisconnect: asked.onDisconnect })
+      this.#follow(run, session.key, {
+        sessionId,
+        clientTools: namesOf(asked.clientTools),
+        digest,
+        idempotencyKey,
+        onDisconnect: asked.onDisconnect,
+      })
     if (pump.asked !== digest) throw reused(idempotencyKey)
     pump.join()
     pump.ended.catch(() => {}).finally(() => session.close().catch(() => {}))
@@ -96,10 +105,13 @@ export class Runs {
     disarm()
   }
 
-  #follow(run: AgentRun<unknown>, key: SessionKey, { sessionId, digest, idempotencyKey, ...own }: Digested): Pump {
+  #follow(
+    run: AgentRun<unknown>,
+    key: SessionKey,
+    { digest, onDisconnect = this.#options.onDisconnect, ...own }: Digested,
+  ): Pump {
     const { log, clock, metrics, abortAfter } = this.#options
-    const { onDisconnect = this.#options.onDisconnect } = own
-    const pump = new Pump(run, { log, clock, key, sessionId, asked: digest, idempotencyKey, onDisconnect, abortAfter })
+    const pump = new Pump(run, { log, clock, key, ...own, asked: digest, onDisconnect, abortAfter })
     this.#known.set(run, pump)
     this.#going.add(pump)
     const name = nameOf(key)
@@ -130,7 +142,12 @@ export class Runs {
   }
 }
 
+function namesOf(tools: readonly ToolDef[] | undefined): ReadonlySet<string> | undefined {
+  return tools === undefined ? undefined : new Set(tools.map(({ name }) => name))
+}
+
 interface Digested {
+  readonly clientTools: ReadonlySet<string> | undefined
   readonly sessionId: string | undefined
   readonly digest: string
   readonly idempotencyKey: string | undefined

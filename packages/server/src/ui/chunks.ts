@@ -12,9 +12,9 @@ export async function* uiChunks(
   version: UiVersion,
 ): AsyncGenerator<UiChunk, undefined> {
   const writer = new Writer(version)
-  for await (const { event, pending } of entries) {
+  for await (const { event, pending, client } of entries) {
     if ('path' in event && event.path !== undefined) continue
-    yield* writer.write(event as StreamEvent | RunError, pending ?? [])
+    yield* writer.write(event as StreamEvent | RunError, pending ?? [], client)
   }
   return undefined
 }
@@ -23,7 +23,7 @@ class Writer {
   readonly #version: UiVersion
   readonly #blocks = new Blocks()
   /** The JSON text of each call of this run. */
-  readonly #inputs = new Map<string, { name: string; text: string }>()
+  readonly #inputs = new Map<string, { name: string; text: string; client: true | undefined }>()
   /** A run that goes on after a decision begins in the step that stands already. */
   #resumed = false
   #silent = true
@@ -34,7 +34,7 @@ class Writer {
     this.#version = version
   }
 
-  *write(event: StreamEvent | RunError, pending: readonly PendingCall[]): Generator<UiChunk> {
+  *write(event: StreamEvent | RunError, pending: readonly PendingCall[], client?: true): Generator<UiChunk> {
     if (event.type === 'text-delta' || event.type === 'reasoning-delta') {
       this.#silent &&= event.type !== 'text-delta'
       return yield* this.#blocks.delta(event.type === 'text-delta' ? 'text' : 'reasoning', event.id, event.delta)
@@ -52,7 +52,7 @@ class Writer {
       case 'step:end':
         return yield { type: 'finish-step' }
       case 'tool-input-start':
-        this.#inputs.set(event.callId, { name: event.name, text: '' })
+        this.#inputs.set(event.callId, { name: event.name, text: '', client })
         return yield { type: event.type, toolCallId: event.callId, toolName: event.name, ...ran(event) }
       case 'tool-input-delta':
         return yield* this.#inputDelta(event.callId, event.delta)
@@ -87,7 +87,9 @@ class Writer {
   }
 
   *#inputEnd(callId: string, more: object): Generator<UiChunk> {
-    const { name = '', text = '' } = this.#inputs.get(callId) ?? {}
+    const { name = '', text = '', client } = this.#inputs.get(callId) ?? {}
+    // The page runs it as soon as it has its input: that is given once the layers have let the call pass.
+    if (client === true) return
     yield { type: 'tool-input-available', toolCallId: callId, toolName: name, input: parsed(text), ...more }
   }
 
@@ -123,9 +125,10 @@ class Writer {
   }
 
   /** What is to run stands in the card that asks, and a call of a sub-agent gets a card. */
-  *#asks({ callId: toolCallId, name: toolName, args: input, token, path }: PendingCall): Generator<UiChunk> {
-    if (this.#inputs.has(toolCallId) || path !== undefined)
+  *#asks({ callId: toolCallId, name: toolName, args: input, token, path, client }: PendingCall): Generator<UiChunk> {
+    if (this.#inputs.has(toolCallId) || path !== undefined || client === true)
       yield { type: 'tool-input-available', toolCallId, toolName, input }
+    if (client === true) return
     yield { type: 'tool-approval-request', toolCallId, approvalId: token ?? toolCallId }
   }
 }
