@@ -1,6 +1,6 @@
 // The agent
 export { Agent, type ResultOf } from './agent/agent.ts'
-export { delegate } from './agent/delegate.ts'
+export { delegate, modelOf } from './agent/delegate.ts'
 export type { InspectedLayer, Inspection } from './agent/inspect.ts'
 export type { AgentOptions } from './agent/options.ts'
 // Errors
