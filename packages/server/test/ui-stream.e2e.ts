@@ -1,5 +1,5 @@
 import { Chat as Chat6 } from '@ai-sdk/react'
-import { Agent, defineTool } from '@allium/core'
+import { Agent, defineTool, delegate, type Tool, type ToolExecution } from '@allium/core'
 import * as ai6 from 'ai'
 import { Chat as Chat7 } from 'ai-react7'
 import * as ai7 from 'ai7'
@@ -26,6 +26,10 @@ const clock = defineTool({
 const options = { tools: [refund, clock], approvals: { secret: 'a secret of the test' } }
 const refunding = () =>
   agentOf([{ text: 'I ask.', toolCalls: [{ name: 'refund', args: { cents: 5 } }] }, 'Done.'], options)
+
+/** What a reload shows of a part: it is the same but for what the stream alone tells. */
+const plain = ({ type, state, toolCallId, output }: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries({ type, state, toolCallId, output }).filter(([, value]) => value !== undefined))
 
 describe.each([6, 7] as const)('a page of the AI SDK %i', (version) => {
   const {
@@ -78,6 +82,32 @@ describe.each([6, 7] as const)('a page of the AI SDK %i', (version) => {
     await ready(chat)
     await chat.sendMessage({ text: 'Thanks.' })
     expect(parts(chat)?.at(-1)).toBe('Bye.')
+  })
+
+  test('a call inside a sub-agent is decided in a card of its own, and both cards get their output', async () => {
+    refunds.length = 0
+    const inner = agentOf([{ toolCalls: [{ name: 'refund', args: { cents: 5 } }] }, 'Refunded it.'], {
+      ...options,
+      name: 'inner',
+    })
+    const asks: Tool = {
+      name: 'ask',
+      description: 'Asks another agent.',
+      jsonSchema: { type: 'object' },
+      execute: (_: unknown, ctx: ToolExecution) => delegate(ctx, inner, 'refund').then((result) => result?.text),
+    }
+    const outer = agentOf([{ toolCalls: [{ name: 'ask', args: {} }] }, 'Done.'], { ...options, tools: [asks] })
+    const { url, chat } = await page(outer)
+    await chat.sendMessage({ text: 'Refund' })
+    const card = chat.messages.at(-1)?.parts.at(-1) as { approval: { id: string } }
+    const { messages } = (await (await ask(`${url}/sessions/chat-1/messages`)).json()) as { messages: ai6.UIMessage[] }
+    expect(messages.at(-1)?.parts).toMatchObject(JSON.parse(JSON.stringify(chat.messages.at(-1)?.parts)).map(plain))
+    await chat.addToolApprovalResponse({ id: card.approval.id, approved: true })
+    await expect.poll(() => parts(chat)?.at(-1)).toBe('Done.')
+    const cards = ['tool-ask: output-available', 'tool-refund: output-available']
+    expect(parts(chat)).toEqual(['step-start', ...cards, 'step-start', 'Done.'])
+    expect(chat.messages.at(-1)?.parts.slice(1, 3)).toMatchObject([{ output: 'Refunded it.' }, { output: 'Refunded.' }])
+    expect(refunds).toEqual([{ cents: 5 }])
   })
 
   test('what is said to a running answer is heard, and the page is told where', async () => {

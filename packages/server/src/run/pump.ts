@@ -8,18 +8,16 @@ import {
   type SessionKey,
 } from '@allium/core'
 import { problemOf } from '../http/problem.ts'
-import { type Entry, entryOf, type Placed, placed } from './entry.ts'
+import { type Entry, entryOf, type Known, type Placed, placed } from './entry.ts'
 import { Inbox } from './inbox.ts'
 import { LogWriter } from './log-writer.ts'
 
-export interface PumpOptions {
+export interface PumpOptions extends Known {
   readonly log: EventLog
   readonly clock: Clock
   readonly key: SessionKey
   /** Undefined for a session that is not stored. */
   readonly sessionId: string | undefined
-  /** The names of the tools that the client runs. */
-  readonly clientTools: ReadonlySet<string> | undefined
   /** The digest of what it was asked, and by which key. */
   readonly asked: string
   readonly idempotencyKey: string | undefined
@@ -123,7 +121,7 @@ export class Pump {
 
   async #pump(): Promise<void> {
     try {
-      for await (const event of this.#run) await this.#take(entryOf(event, this.#options.clientTools))
+      for await (const event of this.#run) await this.#take(entryOf(event, this.#options))
     } catch (error) {
       await this.#failed(error)
     }

@@ -13,6 +13,7 @@ import {
 import { fail } from '../http/problem.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ServedAgent } from '../options.ts'
+import type { Known } from './entry.ts'
 import { Pump } from './pump.ts'
 
 export interface RunsOptions {
@@ -78,7 +79,7 @@ export class Runs {
       this.#known.get(run) ??
       this.#follow(run, session.key, {
         sessionId,
-        clientTools: namesOf(asked.clientTools),
+        ...knownOf(asked),
         digest,
         idempotencyKey,
         onDisconnect: asked.onDisconnect,
@@ -142,12 +143,14 @@ export class Runs {
   }
 }
 
-function namesOf(tools: readonly ToolDef[] | undefined): ReadonlySet<string> | undefined {
-  return tools === undefined ? undefined : new Set(tools.map(({ name }) => name))
+function knownOf({ clientTools, decisions }: Asked): Known {
+  return {
+    clientTools: clientTools && new Set(clientTools.map(({ name }) => name)),
+    decided: decisions && Object.keys(decisions),
+  }
 }
 
-interface Digested {
-  readonly clientTools: ReadonlySet<string> | undefined
+interface Digested extends Known {
   readonly sessionId: string | undefined
   readonly digest: string
   readonly idempotencyKey: string | undefined

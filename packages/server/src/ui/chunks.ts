@@ -12,10 +12,8 @@ export async function* uiChunks(
   version: UiVersion,
 ): AsyncGenerator<UiChunk, undefined> {
   const writer = new Writer(version)
-  for await (const { event, pending, client } of entries) {
-    if ('path' in event && event.path !== undefined) continue
-    yield* writer.write(event as StreamEvent | RunError, pending ?? [], client)
-  }
+  for await (const entry of entries) yield* writer.of(entry)
+
   return undefined
 }
 
@@ -29,12 +27,22 @@ class Writer {
   #silent = true
   #reason: string | undefined
   #sources = 0
+  /** The calls that the run begins with. */
+  #decided: readonly string[] = []
+  /** Those that wait, or in which a call of a sub-agent waits. */
+  readonly #suspended: string[] = []
 
   constructor(version: UiVersion) {
     this.#version = version
   }
 
-  *write(event: StreamEvent | RunError, pending: readonly PendingCall[], client?: true): Generator<UiChunk> {
+  *of({ event, pending = [], client, decided }: Placed): Generator<UiChunk> {
+    if (decided !== undefined) this.#decided = decided
+    if ('path' in event && event.path !== undefined) yield* this.#inside(event as StreamEvent)
+    else yield* this.#write(event as StreamEvent | RunError, pending, client)
+  }
+
+  *#write(event: StreamEvent | RunError, pending: readonly PendingCall[], client?: true): Generator<UiChunk> {
     if (event.type === 'text-delta' || event.type === 'reasoning-delta') {
       this.#silent &&= event.type !== 'text-delta'
       return yield* this.#blocks.delta(event.type === 'text-delta' ? 'text' : 'reasoning', event.id, event.delta)
@@ -94,10 +102,17 @@ class Writer {
   }
 
   *#toolEnd({ callId, status, content, isError }: ToolEnd): Generator<UiChunk> {
-    if (status === 'suspended') return
+    if (status === 'suspended') return void this.#suspended.push(callId)
     const decided = !this.#inputs.has(callId)
     if (status === 'denied' && decided) yield { type: 'tool-output-denied', toolCallId: callId }
     else yield output(callId, content, isError)
+  }
+
+  /** Of what a sub-agent does only the cards that asked are told how it came out. */
+  *#inside(event: StreamEvent): Generator<UiChunk> {
+    if (event.type !== 'tool:end' || event.status === 'suspended') return
+    const [callId, ...more] = this.#decided.filter((id) => id.endsWith(`/${event.callId}`))
+    if (callId !== undefined && more.length === 0) yield* this.#toolEnd({ ...event, callId })
   }
 
   #source({ id, url, title, mediaType, filename }: SourceChunk): UiChunk {
@@ -117,11 +132,18 @@ class Writer {
   }
 
   *#end({ status, reason }: TurnEnd, pending: readonly PendingCall[]): Generator<UiChunk> {
+    yield* this.#waits(pending)
     for (const call of pending) yield* this.#asks(call)
     if (status === 'aborted') return yield { type: 'abort', ...(reason !== undefined && { reason }) }
     if (status === 'failed') return
     if (status === 'blocked' && this.#silent) yield { type: 'error', errorText: reason ?? 'The request was refused.' }
     yield { type: 'finish', finishReason: status === 'suspended' ? 'tool-calls' : (this.#reason ?? 'other') }
+  }
+
+  /** A call in which a sub-agent waits has an output until it has its own: a page sends no decision while a card has none. */
+  *#waits(pending: readonly PendingCall[]): Generator<UiChunk> {
+    for (const callId of this.#suspended)
+      if (!pending.some((call) => call.callId === callId)) yield output(callId, 'Waits for a decision.', false)
   }
 
   /** What is to run stands in the card that asks, and a call of a sub-agent gets a card. */
