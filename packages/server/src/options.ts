@@ -52,6 +52,11 @@ export interface ServerOptions {
   uiStream?: 6 | 7 | undefined
   /** Serves clients of OpenAI's API, below `/v1`. @default false */
   openai?: boolean | undefined
+  /**
+   * Seals the calls that are handed back to clients of Chat Completions without a session: tools of theirs are taken only with it.
+   * At least 16 characters, random, the same in all processes. @default none: such tools are refused
+   */
+  secret?: string | undefined
   /** Serves clients of AG-UI, at `/agui`. @default false */
   agui?: boolean | undefined
   /**
@@ -94,6 +99,7 @@ const checks: Record<keyof ServerOptions, (value: unknown) => boolean> = {
   mayRead: isFunction,
   resolvePrincipal: isFunction,
   uiStream: (value) => value === 6 || value === 7,
+  secret: (value) => isText(value) && (value as string).length >= 16,
   openai: (value) => typeof value === 'boolean',
   agui: (value) => typeof value === 'boolean',
   mcp: (value) => typeof value === 'boolean' || isObject(value),
