@@ -1,6 +1,6 @@
 // The agent
 export { Agent, type ResultOf } from './agent/agent.ts'
-export { delegate } from './agent/delegate.ts'
+export { delegate, modelOf } from './agent/delegate.ts'
 export type { InspectedLayer, Inspection } from './agent/inspect.ts'
 export type { AgentOptions } from './agent/options.ts'
 // Errors
@@ -106,7 +106,7 @@ export { type MemoryLedgerOptions, memoryLedger } from './seams/memory-ledger.ts
 export { type MemoryStoreOptions, memoryStore } from './seams/memory-store/memory-store.ts'
 export { decodeOutcome, encodeOutcome, type StepOutcome } from './seams/outcome.ts'
 export type { Register, RegisteredContext, RegisteredPrincipal } from './seams/register.ts'
-export { digestOf } from './seams/seal.ts'
+export { digestOf, sealOf } from './seams/seal.ts'
 export { type Seals, sealedJournal } from './seams/sealed-journal.ts'
 export type * from './seams/session-store.ts'
 export { identityOf, ownerOf, type SessionPlace, sessionKeyOf, sharersOf, tenantOf } from './seams/tenant.ts'
