@@ -28,7 +28,7 @@ import { rewind, standingAt } from './rewind.ts'
 import { fingerprintOf } from './run-keys.ts'
 import type { SessionHost } from './session-host.ts'
 import { storedResult, tellStored } from './stored-run.ts'
-import { delegated, giveBack, outputOf, type Prepared, prepare, type Task, turnOf } from './task.ts'
+import { delegated, giveBack, isRestartable, outputOf, type Prepared, prepare, type Task, turnOf } from './task.ts'
 import { tellUnheeded } from './tell-unheeded.ts'
 
 /** One conversation with an agent: its history and state, and one turn at a time. */
@@ -267,7 +267,7 @@ export class Session<S = State, C = RegisteredContext> {
 
   #begin(run: LiveRun, task: Task<C>): Promise<RunResult> {
     const isPlain = task.decisions === undefined && inheritedInputs(this.#scope).length === 0
-    if (isPlain && this.#scope.keepers === undefined) {
+    if (isPlain && this.#scope.keepers === undefined && !isRestartable(task.options, this.#scope)) {
       try {
         return this.#enter(run, task, {})
       } catch (error) {

@@ -29,13 +29,13 @@ export class Once {
 
   /** A failure goes to who began it; who asks meanwhile, or later, runs its own. Each try is a step of its own for the journal. */
   run<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
-    const { once: done, journal } = this.#turn.session
+    const { once: done } = this.#turn.session
     if (done.has(key)) return Promise.resolve(done.get(key) as T)
     const known = this.#tries.get(key) ?? { count: 0, made: undefined }
     this.#tries.set(key, known)
     if (known.made !== undefined) return (known.made as Promise<T>).catch(() => this.run(key, fn))
     const id = `${this.#turn.turnId}:once:${key}:${++known.count}`
-    const made = Promise.resolve().then(() => journal.step(id, fn, () => {}))
+    const made = Promise.resolve().then(() => this.#turn.journal.step(id, fn, () => {}))
     known.made = made
     made.then(
       (value) => done.set(key, value),
@@ -46,7 +46,7 @@ export class Once {
 
   /** For one attempt: `place` is unique in the run for each layer and attempt; who asks again there has a step of its own. */
   inAttempt<T>(place: string, fn: () => T | Promise<T>): T | Promise<T> {
-    const { journal } = this.#turn.session
+    const { journal } = this.#turn
     if (journal === directJournal) return fn()
     this.#asked ??= new Map()
     const count = (this.#asked.get(place) ?? 0) + 1
