@@ -1,4 +1,4 @@
-import { Agent, type MemoryJournal, memoryJournal, memoryLedger, type Usable } from '@allium/core'
+import { Agent, type MemoryJournal, memoryJournal, memoryLedger, type TypedMiddleware } from '@allium/core'
 import { manualClock, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { budget, judge, rateLimit } from '../src/index.ts'
@@ -10,7 +10,7 @@ const clockAt = (ms: number) => {
 }
 
 /** Runs until so many steps are recorded, then again in another process, later. */
-async function replayed(steps: number, layer: () => Usable, later = 0) {
+async function replayed(steps: number, layer: () => TypedMiddleware<{}>, later = 0) {
   const boot = (journal: MemoryJournal, at: number) => {
     const setup = { journal, clock: clockAt(at), ids: () => 'x', logger: { warn() {}, error() {} } }
     return new Agent({ ...setup, model: scriptedModel(['Done.']) }).use(layer()).session({ id: 's' }).run('go')

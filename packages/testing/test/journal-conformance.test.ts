@@ -47,9 +47,14 @@ describe('journalConformance', () => {
   it('finds one that records what was cancelled', async () => {
     const names = await broken((journal) => ({
       async step(id, work, emit) {
-        const kept = await journal.step(id, (keep) => Promise.resolve(work(keep)).catch((error) => ({ error })), emit)
-        if (typeof kept === 'object' && kept !== null && 'error' in kept) throw kept.error
-        return kept as never
+        const lived = async (keep: typeof emit) => {
+          try {
+            return await work(keep)
+          } catch (error) {
+            throw new Error('recorded', { cause: error })
+          }
+        }
+        return journal.step(id, lived, emit)
       },
     }))
     expect(names).toContain('does not record a step that was cancelled with its run')

@@ -15,10 +15,14 @@ interface Played {
 }
 
 /** Asks for a step, and keeps what comes. */
-async function play<T>(journal: Journal, id: string, work: (emit: (chunk: unknown) => unknown) => T): Promise<Played> {
+async function play(
+  journal: Journal,
+  id: string,
+  work: (emit: (chunk: unknown) => unknown) => unknown,
+): Promise<Played> {
   const chunks: unknown[] = []
   try {
-    const result = await journal.step<Awaited<T>, unknown>(
+    const result = await journal.step<unknown, unknown>(
       id,
       async (emit) => work(emit),
       (chunk) => void chunks.push(chunk),
@@ -136,8 +140,7 @@ export const journalCaseList: Readonly<Record<string, (bench: JournalBench) => P
   },
 
   async 'does not record a step that was cancelled with its run'({ journal, reopen }) {
-    for (const name of ['AbortError', 'TimeoutError'])
-      await play(journal, 'x:0:model:0:1', () => Promise.reject(new DOMException('The run was aborted.', name)))
+    await play(journal, 'x:0:model:0:1', () => Promise.reject(new DOMException('The run was aborted.', 'AbortError')))
     const again = await play(await reopen(), 'x:0:model:0:1', () => 'asked again')
     checkEqual(again.result, 'asked again', 'Nobody knows what it would have come to: it runs again')
   },
