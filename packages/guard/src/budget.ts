@@ -196,7 +196,8 @@ export function budget<Name extends string = 'guard:budget'>(
 
   /** A turn that goes on beyond its window is charged to it, while it holds room there. */
   function endsIn(window: Window, { startedAt, clock }: TurnContext): number {
-    return Math.max(startedAt + endOf(window, startedAt) - clock.now(), holdFor)
+    const left = startedAt + endOf(window, startedAt) - clock.now()
+    return left > 0 ? left : holdFor
   }
 
   /** A turn that is over has no account any more; one that waits goes on with its own. */
