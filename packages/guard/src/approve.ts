@@ -90,8 +90,8 @@ export function approve<Name extends string = 'guard:approve'>(
       const decision = ctx.approval ?? (await decide(ctx))
       if (decision === undefined)
         return ctx.suspend({ reason: why(ctx), ...(expiresIn !== undefined && { expiresIn }) })
-      if ('deny' in decision) return ctx.deny(decision.deny)
       const by = ('by' in decision ? decision.by : undefined) ?? identityOf(ctx.principal)
+      if ('deny' in decision) return ctx.deny(decision.deny, asked && by !== nobody ? { by } : undefined)
       if ('args' in decision) ctx.modifyArgs(() => decision.args)
       else if (remember) ctx.state[key] = [await print(ctx, asked ? by : ctx.decidedBy)]
       return pass(ctx, next, asked ? { by, edited: 'args' in decision } : undefined)
@@ -130,7 +130,7 @@ export function approve<Name extends string = 'guard:approve'>(
     } catch (error) {
       if (ctx.signal.aborted) throw error
       ctx.logger.error(`The approval of "${tool.name}" failed: it is denied.`, { error })
-      return { deny: `The tool "${tool.name}" could not be approved.` }
+      return { deny: `The tool "${tool.name}" could not be approved.`, by: nobody }
     }
   }
 
@@ -155,6 +155,9 @@ function decisionOf(said: unknown, tool: string): Exclude<HandlerDecision, boole
   if (approve === true && args === undefined) return { approve: true, ...by }
   throw new TypeError('The handler gave no decision: true, false, { approve: true }, { deny } or { args }.')
 }
+
+/** Decided where the handler failed. */
+const nobody: Identity = Object.freeze({})
 
 function identityIn(kept: string): Identity | undefined {
   const at = kept.indexOf(' ')

@@ -138,6 +138,23 @@ describe('guard.approve of a tool that the client runs', () => {
 })
 
 describe('guard.approve that remembers', () => {
+  it('keeps who denied beside the result, and nobody where the handler failed', async () => {
+    const kept = async (handler: ApproveOptions['handler']) => {
+      const { agent } = scene([refund(), 'Done.'], [approve({ handler: handler as never })], { tools: ['refund'] })
+      const { toolCalls } = await agent.run('Refund', { session: { principal: { userId: 'ann' } } })
+      return toolCalls[0]?.approval
+    }
+    expect(await kept(() => ({ deny: 'No.', by: { userId: 'bob' } }))).toMatchObject({
+      decision: 'denied',
+      by: { userId: 'bob' },
+    })
+    expect(await kept(() => false)).toMatchObject({ decision: 'denied', by: { userId: 'ann' } })
+    const failed = () => {
+      throw new Error('no phone')
+    }
+    expect(await kept(failed)).toBeUndefined()
+  })
+
   it('asks once for a tool with the same arguments, by value, and again for others', async () => {
     const steps = [refund(), calling(['refund', { cents: 5 }]), calling(['refund', { cents: 6 }]), 'Done.']
     let asked = 0

@@ -82,3 +82,17 @@ test('a response has every field that Open Responses requires, whole and in each
     expect(all.map(({ event }) => event)).toEqual(events.map(({ type }) => type))
   }
 })
+
+test('a response that is kept is given again, to its owner alone', async () => {
+  const { url } = await listen(agentOf(['Hello Ann.'], { name: 'support' }), { openai: true })
+  const made = await ask(`${url}/v1/responses`, { body: { model: 'support', input: 'Hi' } })
+  const { id } = (await made.json()) as { id: string }
+  const again = await ask(`${url}/v1/responses/${id}`)
+  expect([again.status, await again.json()]).toMatchObject([
+    200,
+    { id, model: 'support', status: 'completed', output: [{ content: [{ text: 'Hello Ann.' }] }] },
+  ])
+  for (const as of ['acme/bob', 'globex/ann']) expect((await ask(`${url}/v1/responses/${id}`, { as })).status).toBe(404)
+  expect((await ask(`${url}/v1/responses/resp_x`)).status).toBe(404)
+  expect((await ask(`${url}/v1/responses/${id}`, { as: '' })).status).toBe(401)
+})

@@ -1,3 +1,4 @@
+import type { Message, StoredTurn } from '@allium/core'
 import type { Hono } from 'hono'
 import type { Host } from '../host.ts'
 import { refusing } from '../http/answer.ts'
@@ -7,7 +8,7 @@ import { fork } from '../native/fork.ts'
 import { isThere } from '../native/is-there.ts'
 import { streamOf } from '../run/reading.ts'
 import { resultOf } from '../run/result.ts'
-import { type Env, keyOf, type Visit, visit } from '../visit.ts'
+import { type Env, keyOf, mayUse, principalOf, type Visit, visit } from '../visit.ts'
 import { imageBody, modelOf, refuseTools } from './asked.ts'
 import { errorBody } from './error-body.ts'
 import { messageItem, type Responding, responseOf, statusOf } from './response.ts'
@@ -18,6 +19,25 @@ import { responseId, runOf } from './response-id.ts'
 /** The route of OpenAI's Responses, which others speak as Open Responses. */
 export function responseRoutes(app: Hono<Env>, host: Host): void {
   const now = () => Math.floor(host.clock.now() / 1000)
+
+  app.get(
+    '/v1/responses/:id',
+    refusing(
+      host,
+      responseError,
+    )(async (c) => {
+      const id = c.req.param('id') as string
+      const run = runOf(id)
+      const principal = await principalOf(host, c.req.raw)
+      for (const model of run === undefined ? [] : host.agents.keys()) {
+        if (!(await mayUse(host, principal, model))) continue
+        const asks = await visit(host, c.req.raw, model)
+        const turn = await host.sessions.find(keyOf(asks, run?.sessionId ?? ''), { turnId: run?.turnId ?? '' })
+        if (turn?.agent === model) return c.json(storedResponse(turn, { id, model, sessionId: run?.sessionId }))
+      }
+      throw fail('session.not_found', `There is no response ${JSON.stringify(id.slice(0, 200))} of yours.`)
+    }),
+  )
 
   app.post(
     '/v1/responses',
@@ -52,6 +72,26 @@ export function responseRoutes(app: Hono<Env>, host: Host): void {
       return blockedProblem(end) ?? c.json(responseOf(responding, state))
     }),
   )
+}
+
+/** A run as it was stored: the texts of its answer; one that goes on has those that are stored so far. */
+function storedResponse(
+  { status, messages, usage, startedAt, endedAt }: StoredTurn,
+  { id, model, sessionId }: { id: string; model: string; sessionId: string | undefined },
+): object {
+  const texts = messages.flatMap(({ role, content }) => (role === 'assistant' ? [textIn(content)] : []))
+  const end = endedAt === undefined ? { status: 'in_progress' as const } : statusOf(status ?? 'failed', undefined)
+  const output = texts
+    .filter((text) => text !== '')
+    .map((text, at) => messageItem(`msg_${id.slice(-16)}_${at}`, 'completed', [text]))
+  const responding = { model, sessionId, previous: null, metadata: {}, created: Math.floor(startedAt / 1000) }
+  const completed = endedAt === undefined ? {} : { completed: Math.floor(endedAt / 1000) }
+  return responseOf(responding, { ...end, ...completed, id, output, usage })
+}
+
+function textIn(content: Message['content']): string {
+  if (typeof content === 'string') return content
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
 }
 
 /** Clients of Open Responses take no null for `param`. */

@@ -78,8 +78,12 @@ export interface ToolContext<
   readonly asked: { readonly by: string | undefined; readonly request: Readonly<SuspendRequest> } | undefined
   /** Ends the run with this call waiting for a human: its siblings finish, `session.resume()` goes on. Gives the result. */
   suspend(request?: SuspendRequest): ToolResult
-  /** Refuses the call: the model gets the reason, the tool does not run, nothing undoes it. Gives the result. */
-  deny(reason: string): ToolResult
+  /**
+   * Refuses the call: the model gets the reason, the tool does not run, nothing undoes it. Gives the result.
+   *
+   * @param who where somebody was asked: kept beside the result @default nobody was
+   */
+  deny(reason: string, who?: { by?: Identity | undefined }): ToolResult
   /** Answers without the inner layers and the tool; gives the result. */
   skipCall(result: ToolResultInput): ToolResult
   /**
@@ -201,8 +205,11 @@ export class ToolAttempt extends TurnAttempt implements ToolContext {
   suspend(request: SuspendRequest = {}): ToolResult {
     return this.$isMute('suspend') ? this.$call.waiting : this.$call.suspend(this, request, this.$hook?.name)
   }
-  deny(reason: string): ToolResult {
-    return this.$isMute('deny') ? deniedResult(this.callId, reason) : this.$call.deny(reason)
+  deny(reason: string, who?: { by?: Identity | undefined }): ToolResult {
+    if (this.$isMute('deny')) return deniedResult(this.callId, reason)
+    if (who !== undefined && this.$call.denied === undefined)
+      this.$call.decided = { decision: 'denied', ...(who.by !== undefined && { by: identityOf(who.by) }) }
+    return this.$call.deny(reason)
   }
   skipCall(given: ToolResultInput): ToolResult {
     const result = toResult(this, given, 'skipped')
