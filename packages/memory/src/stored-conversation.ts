@@ -45,17 +45,17 @@ export class StoredConversation implements SessionKeeper {
   }
 
   /**
-   * @returns the run that its idempotency key stands for, if there was one
+   * @returns the run that its id or its idempotency key stands for, if there was one
    * @throws AlliumError `session.busy` while another process runs the session; `run.key_reused`
    */
-  async begin({ abort, idempotencyKey, inputDigest }: BeginningRun): Promise<StoredTurn | undefined> {
+  async begin(run: BeginningRun): Promise<StoredTurn | undefined> {
     const { lease, heldUntil } = await this.#store.acquire(this.#key, this.#ms)
     if (lease === undefined) throw this.#busy(heldUntil)
     this.#lease = lease
-    this.#renew(lease, abort)
+    this.#renew(lease, run.abort)
     try {
-      if (lease.version !== this.#version || lease.open === true) await this.#takeOver(lease)
-      return await this.#known(idempotencyKey, inputDigest)
+      if (lease.version !== this.#version || lease.open === true) await this.#takeOver(lease, run)
+      return await this.#known(run)
     } catch (error) {
       // The run never began, so nobody ends it.
       await this.end(undefined)
@@ -63,16 +63,21 @@ export class StoredConversation implements SessionKeeper {
     }
   }
 
-  async #known(idempotencyKey: string | undefined, inputDigest: string | undefined): Promise<StoredTurn | undefined> {
-    if (idempotencyKey === undefined) return undefined
-    const known = await this.#store.find(this.#key, { idempotencyKey })
-    if (known === undefined || known.turnId === this.#refused) return undefined
-    if (known.inputDigest === inputDigest) return known
+  async #known({ turnId, given, idempotencyKey, inputDigest }: BeginningRun): Promise<StoredTurn | undefined> {
+    const [byId, byKey] = [given && { turnId }, idempotencyKey !== undefined && { idempotencyKey }]
+    const known = (byId && (await this.#ended(byId))) || (byKey && (await this.#ended(byKey))) || undefined
+    if (known === undefined || known.inputDigest === inputDigest) return known
+    const what = idempotencyKey === undefined ? `id "${turnId}"` : `key "${idempotencyKey}"`
     throw new AlliumError(
       'run.key_reused',
-      `The key "${idempotencyKey}" stands for another input in the session "${this.#key.sessionId}". Give each input a key of its own.`,
+      `The ${what} stands for another input in the session "${this.#key.sessionId}". Give each input one of its own.`,
       { details: { sessionId: this.#key.sessionId, turnId: known.turnId } },
     )
+  }
+
+  async #ended(by: { turnId: string } | { idempotencyKey: string }): Promise<StoredTurn | undefined> {
+    const known = await this.#store.find(this.#key, by)
+    return known?.status === 'running' || known?.turnId === this.#refused ? undefined : known
   }
 
   async step(turn: StoredTurn): Promise<void> {
@@ -100,11 +105,12 @@ export class StoredConversation implements SessionKeeper {
     return this.#store.find(this.#key, { turnId })
   }
 
-  /** A run whose process was lost has ended. */
-  async #takeOver(lease: Lease): Promise<void> {
+  /** A run whose process was lost has ended, unless it is the one that goes on now. */
+  async #takeOver(lease: Lease, { turnId, replays }: BeginningRun): Promise<void> {
     const stored = await this.#store.load(this.#key)
     const { open } = stored ?? {}
-    if (stored === undefined || open === undefined || open.turnId === this.#refused) return this.#stand(stored)
+    const goesOn = open?.turnId === this.#refused || (replays && open?.turnId === turnId)
+    if (stored === undefined || open === undefined || goesOn) return this.#stand(stored)
     const cut = interruptedTurn(open, this.#ctx.clock.now())
     await this.#write(lease, () => this.#store.append(lease, stored.version, cut))
     const history = [...stored.history.slice(0, cut.from), ...cut.messages]
