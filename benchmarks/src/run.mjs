@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -19,6 +19,10 @@ if (positionals.includes('guards')) {
 if (positionals.includes('flow')) {
   const cli = ['--conditions=@allium/source', '--import=tsx', 'packages/allium/test/flow/cli.ts']
   execFileSync(process.execPath, cli, { stdio: 'inherit' })
+}
+if (positionals.includes('stores')) {
+  const page = ['--conditions=@allium/source', '--import=tsx', 'packages/store-postgres/test/bench/run.ts']
+  process.exit(spawnSync(process.execPath, page, { stdio: 'inherit' }).status ?? 1)
 }
 const unknown = positionals.filter((id) => !rows.some((row) => row.id === id))
 if (unknown.length > 0)

@@ -1,16 +1,17 @@
-/** Process one: the agent wants to pay, so it waits. What it needs to go on is written to a file, and the process ends. */
+/** Process one: the agent wants to pay, so it waits. What it needs to go on is stored, and the process ends. */
 import { scriptedModel } from 'allium/testing'
 import { createRefundAgent, who } from './refund-agent.ts'
-import { saveSnapshot } from './snapshot-file.ts'
+import { openStore } from './store.ts'
 
 const model = scriptedModel([{ toolCalls: [{ name: 'refund', args: { orderId: 'A-1042', amount: 40 } }] }])
-const session = createRefundAgent(model).session(who)
+const store = openStore()
+const session = createRefundAgent(model, store).session(who)
 
 const { status } = await session.run('My field kettle arrived dented.')
-saveSnapshot(session.snapshot())
 
 console.log(`status   ${status}`)
 for (const { name, args, token } of session.pending) {
   console.log(`waits    ${name} ${JSON.stringify(args)}`)
   console.log(`token    ${token}`) // for the link in the mail to the person who decides
 }
+store.close()

@@ -1,8 +1,8 @@
-/** Process two: `decide.ts approve|deny|edit <token>`. It loads what waits, and goes on with the decision. */
+/** Process two: `decide.ts approve|deny|edit <token>`. It opens what waits, and goes on with the decision. */
 import { type Approval, isAlliumError } from 'allium'
 import { scriptedModel } from 'allium/testing'
 import { createRefundAgent, who } from './refund-agent.ts'
-import { loadSnapshot, saveSnapshot } from './snapshot-file.ts'
+import { openStore } from './store.ts'
 
 const approvals: Record<string, Approval> = {
   approve: { approve: true },
@@ -16,19 +16,21 @@ const model = scriptedModel([
     JSON.stringify(messages.at(-1)).includes('Refunded') ? 'Your money is on its way.' : 'I am sorry: no refund.',
 ])
 
+const store = openStore()
 const [choice = '', token = ''] = process.argv.slice(2)
 const approval = approvals[choice]
 try {
   if (approval === undefined) throw new Error('Usage: decide.ts approve|deny|edit <token>')
-  const session = createRefundAgent(model).session(who)
-  session.restore(loadSnapshot())
+  const session = createRefundAgent(model, store).session(who)
+  await session.open()
   const [call] = session.pending
   if (call === undefined) throw new Error('Nothing waits.')
   const { status, text } = await session.resume({ [call.callId]: { ...approval, token } })
-  saveSnapshot(session.snapshot())
   console.log(`status   ${status}`)
   console.log(`answer   ${text}`)
 } catch (error) {
   process.exitCode = 1
   console.log(isAlliumError(error) ? `refused  ${error.code}: ${error.message}` : String(error))
+} finally {
+  store.close()
 }

@@ -1,14 +1,16 @@
 /** Runs the two processes, one after the other, four times: approved, edited, tampered with in between, denied. */
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { memory } from 'allium'
+import { openStore } from './store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'allium-approval-'))
-const file = join(folder, 'waiting.json')
-const env = { ...process.env, APPROVAL_FILE: file, APPROVAL_SECRET: randomBytes(32).toString('base64url') }
+const env = { ...process.env, APPROVAL_FILE: '', APPROVAL_SECRET: randomBytes(32).toString('base64url') }
+let files = 0
 
 try {
   heading('A person approves')
@@ -19,7 +21,7 @@ try {
 
   heading('Somebody edits the file in between')
   const token = ask()
-  writeFileSync(file, readFileSync(file, 'utf8').replaceAll('"amount": 40', '"amount": 4000'))
+  await edit('"amount":40', '"amount":4000')
   console.log('edited   the amount: $4000\n')
   run('decide', 'approve', token)
 
@@ -29,9 +31,23 @@ try {
   rmSync(folder, { recursive: true })
 }
 
-/** The first process; gives the token that it prints. */
+/** The first process, on a store of its own; gives the token that it prints. */
 function ask(): string {
+  env.APPROVAL_FILE = join(folder, `${files++}.db`)
   return /^token +(\S+)$/m.exec(run('ask'))?.[1] ?? ''
+}
+
+/** What somebody does who can write the store, but has no secret. */
+async function edit(text: string, other: string): Promise<void> {
+  const store = openStore(env.APPROVAL_FILE)
+  const lines: string[] = []
+  for await (const line of memory.exportSessions(store.sessions, { tenant: 'acme' })) lines.push(line)
+  await store.sessions.erase({ tenant: 'acme' })
+  await memory.importSessions(
+    store.sessions,
+    lines.map((line) => line.replaceAll(text, other)),
+  )
+  store.close()
 }
 
 /** One process from its start to its end, and what it printed. */

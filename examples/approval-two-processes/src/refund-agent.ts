@@ -1,4 +1,4 @@
-import { Agent, defineTool, type Model } from 'allium'
+import { Agent, type AgentStore, defineTool, type Model } from 'allium'
 import { z } from 'zod'
 
 /** Who asks. A backend knows it from its login, in both processes: the tenant is a part of what is signed. */
@@ -16,9 +16,16 @@ const refund = defineTool({
 })
 
 /** The same in both processes: an approval holds for this version of the agent and this schema of the tool. */
-export function createRefundAgent(model: Model, env = process.env) {
+export function createRefundAgent(model: Model, store: AgentStore, env = process.env) {
   const secret = env.APPROVAL_SECRET
   if (!secret) throw new Error('Set APPROVAL_SECRET to the secret that signs what waits, the same in both processes.')
   const day = 24 * 60 * 60 * 1000
-  return new Agent({ name: 'refunds', version: '1', model, tools: [refund], approvals: { secret, expiresIn: day } })
+  return new Agent({
+    name: 'refunds',
+    version: '1',
+    model,
+    store,
+    tools: [refund],
+    approvals: { secret, expiresIn: day },
+  })
 }

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Agent, type Lease } from '@allium/core'
+import { Agent, type Lease, type SessionStore } from '@allium/core'
 import { budget } from '@allium/guard'
-import { persist } from '@allium/memory'
+import { exportSessions, importSessions, persist } from '@allium/memory'
 import { audit, verify } from '@allium/observe'
+import { sqlite } from '@allium/store-sqlite'
 import { scriptedModel } from '@allium/testing'
 import pg from 'pg'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -27,6 +28,13 @@ function newPool(): pg.Pool {
   const pool = new pg.Pool({ connectionString: url })
   onTestFinished(() => pool.end())
   return pool
+}
+
+/** All lines of an export, in one order. */
+async function contentOf(sessions: SessionStore): Promise<string[]> {
+  const lines: string[] = []
+  for await (const line of exportSessions(sessions, { tenant: 'acme' })) lines.push(line)
+  return lines.sort()
 }
 
 describe.skipIf(server === undefined)('postgres()', () => {
@@ -111,6 +119,38 @@ describe.skipIf(server === undefined)('postgres()', () => {
     const held = await Promise.all([...leases, first].map((lease) => sessions.renew(lease, 60_000)))
     expect(held).toEqual(held.map((_, i) => i !== 1))
     expect(asked.length - before).toBe(2)
+  })
+
+  it('has what SQLite had after a move, and SQLite the same after the way back', async () => {
+    const first = sqlite(':memory:')
+    const pay = { name: 'pay', description: 'Pays', jsonSchema: {}, requireApproval: true, execute: () => 'paid' }
+    const steps = ['One.', 'Two.', { toolCalls: [{ name: 'pay' }] }]
+    const agent = new Agent({ model: scriptedModel(steps), tools: [pay] }).use(persist({ store: first.sessions })).use({
+      name: 'notes',
+      state: { seen: { default: new Map<string, unknown>(), reducer: (_: unknown, next: unknown) => next } },
+      async turn(ctx, next) {
+        ctx.state.seen = new Map<string, unknown>([
+          ['bytes', new Uint8Array([1, 2])],
+          ['many', 1n],
+          ['zero', -0],
+        ])
+        await next()
+      },
+    })
+    const principal = { tenantId: 'acme', userId: 'ann' }
+    await agent.session({ id: 'chat', principal }).run('Hi', { idempotencyKey: 'k' })
+    await agent.session({ id: 'chat', principal }).run('And?')
+    await agent.session({ id: 'rent', principal }).run('Pay')
+    const moved = stores.fresh()
+    const back = sqlite(':memory:')
+    await importSessions(moved.sessions, exportSessions(first.sessions, { tenant: 'acme' }))
+    await importSessions(back.sessions, exportSessions(moved.sessions, { tenant: 'acme' }))
+    const all = await Promise.all([first, moved, back].map(({ sessions }) => contentOf(sessions)))
+    expect(all[0]).toHaveLength(3)
+    expect(all[1]).toEqual(all[0])
+    expect(all[2]).toEqual(all[0])
+    for (const { sessions } of [first, moved, back])
+      expect((await sessions.waiting({ tenant: 'acme', limit: 9 })).items).toHaveLength(1)
   })
 
   it('reports what a tenant has used by day, and nothing of others', async () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { AlliumError, messageOf } from '@allium/core'
 import type { SealedPlace } from './encrypt.ts'
 import { checkName } from './key.ts'
@@ -97,7 +98,7 @@ async function chained(before: Uint8Array | undefined, body: Uint8Array): Promis
   const bytes = new Uint8Array((before?.length ?? 0) + body.length)
   if (before !== undefined) bytes.set(before)
   bytes.set(body, before?.length ?? 0)
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+  return createHash('sha256').update(bytes).digest()
 }
 
 function same(a: Uint8Array, b: Uint8Array): boolean {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { AlliumError, fromJson, isAlliumError, messageOf, toJson } from '@allium/core'
 import type { Encrypt, SealedPlace } from './encrypt.ts'
 
@@ -57,5 +58,5 @@ export function corrupt({ tenant, row }: SealedPlace, cause: unknown): AlliumErr
 }
 
 async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+  return createHash('sha256').update(bytes).digest()
 }

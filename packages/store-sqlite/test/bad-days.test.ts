@@ -6,8 +6,9 @@ import { Agent, type AlliumError, type SessionKey, type StoredTurn } from '@alli
 import { persist } from '@allium/memory'
 import { manualClock, scriptedModel } from '@allium/testing'
 import Libsql from 'libsql'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { sqlite } from '../src/index.ts'
+import { beforeStatement } from './before-statement.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'allium-sqlite-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -147,6 +148,31 @@ describe('sqlite()', () => {
     await session.run('1')
     const error = await failure(() => session.run('2'))
     expect([error.code, session.history.length]).toEqual(['store.full', 2])
+    await session.run('3')
+    expect((await store.sessions.load({ tenant: '', owner: '', sessionId: 'chat' }))?.history).toEqual(session.history)
+    store.close()
+  })
+
+  it('tells a file that may not be written before the turn is acknowledged, and the session stands where the store stands', async () => {
+    const clock = manualClock()
+    const store = sqlite(newPath(), { clock })
+    let isReadOnly = false
+    onTestFinished(beforeStatement((db) => db.pragma(`query_only = ${isReadOnly}`)))
+    const agent = new Agent({ model: scriptedModel(['one', 'two', 'three']) }).use(persist({ store: store.sessions }))
+    agent.use('model', async (_, next) => {
+      const response = await next()
+      isReadOnly = response.text === 'two'
+      return response
+    })
+    const ends: string[] = []
+    agent.on('turn:end', ({ status }) => ends.push(status))
+    const session = agent.session({ id: 'chat' })
+    await session.run('1')
+    const error = await failure(() => session.run('2'))
+    expect([error.code, session.history.length, ends]).toEqual(['store.readonly', 2, ['completed', 'failed']])
+    isReadOnly = false
+    // The lease could not be given back, either.
+    await clock.advance(10_001)
     await session.run('3')
     expect((await store.sessions.load({ tenant: '', owner: '', sessionId: 'chat' }))?.history).toEqual(session.history)
     store.close()

@@ -11,6 +11,8 @@ export interface Noted {
   /** The key of each tool that ran. */
   readonly effects: readonly string[]
   readonly bills: readonly Bill[]
+  /** Whether its server was away now and then: turns may have failed for that. */
+  readonly wasAway: boolean
 }
 
 /** What was promised and does not hold, as sentences. */
@@ -22,7 +24,11 @@ export async function problemsOf(store: Opened, noted: Noted): Promise<string[]>
     turns.push(...(await turnsOf(store, key)))
     problems.push(...(await sessionProblems(store, key)))
   }
-  const known = turns.filter(({ status }) => ['completed', 'interrupted', 'suspended'].includes(status))
+  const known = turns.filter(
+    ({ status, code }) =>
+      ['completed', 'interrupted', 'suspended'].includes(status) ||
+      (noted.wasAway && status === 'failed' && code === 'store.unavailable'),
+  )
   if (known.length < turns.length) problems.push(`${turns.length - known.length} turns have ended in another way`)
   return [
     ...problems,

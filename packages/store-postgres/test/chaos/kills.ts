@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { redis } from '@allium/store-redis'
 import type { Children } from './children.ts'
-import { agentOn, type Job, type Label, labels, lease, open, type Place, principal } from './scene.ts'
+import { agentOn, type Job, type Label, labels, lease, type Opened, open, type Place, principal } from './scene.ts'
 
 /** How many are at once, each on sessions of its own. */
 const lanes = 6
@@ -73,7 +73,7 @@ export class Kills {
     isHit ||= by === 'SIGKILL'
     if (isHit) this.kills++
     else this.#missed++
-    if (!isHit && !(isRestarted && out.includes('store.unavailable')))
+    if (!isHit && !(isRestarted && withoutServer.test(out)))
       this.problems.push(`nobody came to "${job.label}" of ${job.key}, exit ${code ?? by}: ${out.trim()}`)
     return out.includes('"status":"completed"')
   }
@@ -106,7 +106,7 @@ export class Kills {
           return (await session.run(`Pay ${job.key}`, { idempotencyKey: job.key })).status === 'completed'
         } catch (error) {
           const { code = '' } = error as { code?: string }
-          if (code === 'run.interrupted') return false
+          if (code === 'run.interrupted' || (await hasFailed(store, job))) return false
           if (!again.includes(code) || Date.now() > end) {
             this.problems.push(`"${given.label}" of ${job.key} is not recovered from: ${error}`)
             return false
@@ -130,6 +130,16 @@ export class Kills {
 
 /** With these a client asks again. */
 const again = ['session.busy', 'store.fenced', 'store.unavailable']
+
+/** What a process may say whose server was away. */
+const withoutServer = /"failed":"store\.(unavailable|fenced)"/
+
+/** Its turn was stored as one that has failed for its server, which is how it ends. */
+async function hasFailed({ sessions }: Opened, { session, key }: Job): Promise<boolean> {
+  const place = { tenant: principal.tenantId, owner: principal.userId, sessionId: session }
+  const turn = await sessions.find(place, { idempotencyKey: key }).catch(() => undefined)
+  return turn?.status === 'failed' && turn.code === 'store.unavailable'
+}
 
 interface One {
   readonly number: number

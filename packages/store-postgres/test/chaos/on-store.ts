@@ -40,7 +40,7 @@ export async function onStore({ place, count, seed, children, server, redis, ope
   await kills.takeOver(place)
   const store = open(place)
   const effects = readFileSync(place.effects, 'utf8').trim().split('\n')
-  const noted = { acknowledged: kills.acknowledged, effects, bills: billsIn(place.bills) }
+  const noted = { acknowledged: kills.acknowledged, effects, bills: billsIn(place.bills), wasAway: restarts > 0 }
   const problems = [...kills.problems, ...(await problemsOf(store, noted))]
   const reads = await foreignReads(store, { operations, seed })
   await store.close()
