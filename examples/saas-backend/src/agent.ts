@@ -33,11 +33,33 @@ export function createSupport({ store, secret, resolveModel }: SupportOptions) {
   })
     .use(onion)
     .use(guard.pii({ types: ['email', 'card', 'iban'] }))
-    .use(guard.rateLimit({ limit: (ctx) => plan(ctx).turnsAMinute, window: 'minute', per: 'tenant' }))
+    .use(
+      guard.rateLimit({
+        limit: (ctx) => plan(ctx).turnsAMinute,
+        window: 'minute',
+        per: 'tenant',
+        onLimit: (ctx, { retryAfter }) =>
+          ctx.block('That were many messages in a minute. Wait a moment, and send it again.', {
+            code: 'guard.rate_limit',
+            retryAfter,
+          }),
+      }),
+    )
     .use(observe.audit({ sink: store.audit }))
     .use(tenantPlan())
     .use(model.retry({ attempts: 3 }))
-    .use(guard.budget({ limit: (ctx) => plan(ctx).dailyUsd, per: 'tenant', window: 'day' }))
+    .use(
+      guard.budget({
+        limit: (ctx) => plan(ctx).dailyUsd,
+        per: 'tenant',
+        window: 'day',
+        onLimit: (ctx) =>
+          ctx.block(
+            `${Principal.parse(ctx.principal).tenant} has spent its budget for today. It begins anew at midnight, UTC; an admin can see what it went to.`,
+            { code: 'guard.budget' },
+          ),
+      }),
+    )
     .use(observe.usage({ record: true }))
     .use(tools.function(lookUpOrder(orders)))
     .use(tools.function(refund(orders)))

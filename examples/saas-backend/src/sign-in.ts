@@ -40,9 +40,7 @@ export function signInRoutes(app: Hono, { accounts, secret, secure }: SignInOpti
 
   app.get('/me', async (c) => {
     const principal = await principalOf(c.req.raw)
-    return principal === undefined
-      ? c.json({ code: 'request.principal', message: 'Sign in.' }, 401)
-      : c.json(shown(principal))
+    return c.json({ me: principal === undefined ? null : shown(principal) })
   })
 
   return { principalOf }

@@ -51,7 +51,8 @@ function Rings({ layers, duration, chosen, choose }: Shown & { duration: number 
   const depth = Math.max(...layers.map((layer) => layer.depth)) + 1
   const x = (at: number) => (duration > 0 ? (width * Math.min(at, duration)) / duration : 0)
   return (
-    <div className="scrolls">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by key
+    <section className="scrolls" tabIndex={0} aria-label="Picture of the onion">
       <svg className="rings" viewBox={`0 0 ${width} ${depth * row}`} role="img" aria-label="Layers over time">
         {layers.map(({ layer, scope, core, start, duration: took, self, decision, depth }, at) => {
           const wide = Math.max(3, x(start + took) - x(start) - 1)
@@ -73,7 +74,7 @@ function Rings({ layers, duration, chosen, choose }: Shown & { duration: number 
           )
         })}
       </svg>
-    </div>
+    </section>
   )
 }
 
@@ -122,7 +123,7 @@ function Table({ layers, chosen, choose }: Shown) {
                 </button>
               </th>
               <td className="number">
-                <meter min={0} max={longest} value={self} aria-hidden="true" />
+                <i className="share" style={{ width: `${(5 * self) / longest}rem` }} />
                 {ms(self)}
               </td>
               <td>

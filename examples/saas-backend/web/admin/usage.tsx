@@ -53,7 +53,8 @@ function Plot({ days }: { days: Day[] }) {
   const step = (width - left) / days.length
   const y = (cost: number) => 8 + (height - 8) * (1 - cost / top)
   return (
-    <div className="scrolls">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by key
+    <section className="scrolls from-end" tabIndex={0} aria-label="Cost by day">
       <svg className="plot" viewBox={`0 0 ${width} ${height + foot}`} role="img" aria-label="Cost in USD, by day">
         {[0, top / 2, top].map((cost) => (
           <g key={cost}>
@@ -76,7 +77,7 @@ function Plot({ days }: { days: Day[] }) {
           </g>
         ))}
       </svg>
-    </div>
+    </section>
   )
 }
 

@@ -31,20 +31,21 @@ export function Chat({ id, me, stored, changed, reload }: ChatProps) {
   const busy = status === 'submitted' || status === 'streaming'
   const lost = error !== undefined && isLost(error)
   useReconnect(lost, reload)
-  const end = useFollow(messages)
+  const follow = useFollow(messages)
 
-  const send = async (text: string) => {
+  /** False where nothing could hear it: the answer was ending. */
+  const send = async (text: string): Promise<boolean> => {
     clearError()
-    if (!busy) return sendMessage({ text })
-    if (await steer(id, text)) return
-    await stop(id)
+    if (busy) return steer(id, text)
+    void sendMessage({ text })
+    return true
   }
   const decide = (approvalId: string, approved: boolean) =>
     addToolApprovalResponse({ id: approvalId, approved, ...(!approved && { reason: 'A person said no.' }) })
 
   return (
     <>
-      <div className="messages" role="log" aria-label="Conversation" aria-busy={busy}>
+      <div {...follow} className="messages" role="log" aria-label="Conversation" aria-busy={busy}>
         {messages.length === 0 && <Suggestions me={me} send={send} />}
         {messages.map((message, at) => (
           <MessageView key={message.id} message={message} live={busy && at === messages.length - 1} decide={decide} />
@@ -57,13 +58,12 @@ export function Chat({ id, me, stored, changed, reload }: ChatProps) {
         )}
         {error && !lost && (
           <div className="notice error" role="alert">
-            <p>{wordsOf(error, me)}</p>
+            <p>{wordsOf(error)}</p>
             <button type="button" className="plain" onClick={clearError}>
               Dismiss
             </button>
           </div>
         )}
-        <div ref={end} />
       </div>
       <Composer busy={busy} send={send} stop={() => stop(id)} />
     </>
@@ -81,10 +81,15 @@ function useReconnect(lost: boolean, reload: () => void): void {
 
 /** Keeps the end in sight, unless somebody has scrolled up. */
 function useFollow(messages: readonly UIMessage[]) {
-  const end = useRef<HTMLDivElement>(null)
+  const list = useRef<HTMLDivElement>(null)
+  const follows = useRef(true)
   useEffect(() => {
-    const list = end.current?.parentElement
-    if (list && list.scrollHeight - list.scrollTop - list.clientHeight < 240) list.scrollTop = list.scrollHeight
+    const { current } = list
+    if (messages.length > 0 && follows.current) current?.scrollTo(0, current.scrollHeight)
   }, [messages])
-  return end
+  const onScroll = () => {
+    const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = list.current ?? {}
+    follows.current = scrollHeight - scrollTop - clientHeight < 80
+  }
+  return { ref: list, onScroll }
 }

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { Me } from '../shared/api.ts'
 import { Account } from '../shared/sign-in.tsx'
 import { useAsked } from '../shared/use-asked.ts'
@@ -12,7 +12,7 @@ interface Listed {
 
 /** All conversations of who is signed in; the open one is named by the address. */
 export function Chats({ me }: { me: Me }) {
-  const [id, open] = useOpenChat()
+  const { id, isNew, begin } = useOpenChat()
   const [list, reload] = useAsked<{ sessions: Listed[] }>('/api/sessions')
   const sessions = list.state === 'ready' ? list.value.sessions : []
   return (
@@ -25,7 +25,7 @@ export function Chats({ me }: { me: Me }) {
         <Account me={me} />
       </header>
       <nav className="chats" aria-label="Conversations">
-        <button type="button" className="primary" onClick={() => open(crypto.randomUUID())}>
+        <button type="button" className="primary" onClick={begin}>
           New conversation
         </button>
         {list.state === 'failed' && (
@@ -46,7 +46,7 @@ export function Chats({ me }: { me: Me }) {
         </ul>
       </nav>
       <main className="open-chat">
-        <Loaded key={id} id={id} me={me} changed={reload} />
+        <Loaded key={id} id={id} isNew={isNew} me={me} changed={reload} />
       </main>
     </div>
   )
@@ -59,15 +59,21 @@ const words: Record<string, string> = {
   aborted: 'stopped',
 }
 
-function useOpenChat(): [string, (id: string) => void] {
-  const [id, set] = useState(() => location.hash.slice(1) || crypto.randomUUID())
+/** The conversation that the address names, or a new one. */
+function useOpenChat() {
+  const [{ id, isNew }, set] = useState(openChat)
   useEffect(() => {
-    const follow = () => set(location.hash.slice(1) || crypto.randomUUID())
-    history.replaceState(null, '', `#${id}`)
+    if (isNew) history.replaceState(null, '', `#${id}`)
+    const follow = () => set(openChat())
     addEventListener('hashchange', follow)
     return () => removeEventListener('hashchange', follow)
-  }, [id])
-  return [id, useCallback((next) => (location.hash = next), [])]
+  }, [id, isNew])
+  return { id, isNew, begin: () => set({ id: crypto.randomUUID(), isNew: true }) }
+}
+
+function openChat() {
+  const id = location.hash.slice(1)
+  return id === '' ? { id: crypto.randomUUID(), isNew: true } : { id, isNew: false }
 }
 
 function dateOf(time: number): string {

@@ -1,18 +1,19 @@
 import { type FormEvent, type KeyboardEvent, useState } from 'react'
 
 /** Where one writes. While an answer comes, what is sent steers it, and it can be stopped. */
-export function Composer({ busy, send, stop }: { busy: boolean; send(text: string): void; stop(): void }) {
+export function Composer({ busy, send, stop }: { busy: boolean; send(text: string): Promise<boolean>; stop(): void }) {
   const [text, setText] = useState('')
-  const submit = (event?: FormEvent) => {
+  const submit = async (event?: FormEvent) => {
     event?.preventDefault()
     if (text.trim() === '') return
-    send(text.trim())
     setText('')
+    // What nobody could hear stays to be sent.
+    if (!(await send(text.trim()))) setText(text)
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
     event.preventDefault()
-    submit()
+    void submit()
   }
   return (
     <form className="composer" onSubmit={submit}>

@@ -1,16 +1,12 @@
-import type { Me } from '../shared/api.ts'
-
 /** Whether it is the connection that broke, and not the server that refused. */
 export function isLost(error: Error): boolean {
   return error instanceof TypeError || /network|fetch|aborted/i.test(error.message)
 }
 
 /** What happened and what to do, in words for a person. */
-export function wordsOf(error: Error, { tenant }: Me): string {
+export function wordsOf(error: Error): string {
   const { code, message } = toldBy(error)
   const known: Record<string, string> = {
-    'guard.budget': `${tenant} has spent its budget for today. It begins anew at midnight (UTC); an admin can see what it went to.`,
-    'guard.rate_limit': `That were many messages in a minute. Wait a moment, and send it again.`,
     'session.busy': 'An answer is still being written. Wait for it, or stop it first.',
     'request.principal': 'Your sign-in has ended. Reload the page to sign in again.',
     'approval.used': 'Somebody has decided this already. Reload the page to see how.',

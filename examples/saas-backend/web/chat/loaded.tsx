@@ -5,12 +5,21 @@ import { Chat } from './chat.tsx'
 
 type Stored = { state: 'loading' } | { state: 'failed'; error: Refused } | { state: 'ready'; messages: UIMessage[] }
 
+export interface LoadedProps {
+  id: string
+  /** Nobody has said anything yet. */
+  isNew: boolean
+  me: Me
+  changed(): void
+}
+
 /** A conversation as the server has it, and again after the connection was lost: what goes on is followed from its beginning. */
-export function Loaded({ id, me, changed }: { id: string; me: Me; changed(): void }) {
-  const [stored, set] = useState<Stored>({ state: 'loading' })
+export function Loaded({ id, isNew, me, changed }: LoadedProps) {
+  const [stored, set] = useState<Stored>(isNew ? { state: 'ready', messages: [] } : { state: 'loading' })
   const [tries, setTries] = useState(0)
   const again = useCallback(() => setTries((count) => count + 1), [])
   useEffect(() => {
+    if (isNew && tries === 0) return
     let current = true
     const taken = (next: Stored) => current && set(next)
     ask<{ messages: UIMessage[] }>(`/api/sessions/${encodeURIComponent(id)}/messages`).then(
@@ -21,7 +30,7 @@ export function Loaded({ id, me, changed }: { id: string; me: Me; changed(): voi
     return () => {
       current = false
     }
-  }, [id, tries])
+  }, [id, isNew, tries])
   if (stored.state === 'loading')
     return (
       <p className="page-state" aria-busy="true">

@@ -1,4 +1,5 @@
 import { isToolUIPart, type UIMessage } from 'ai'
+import { Kept } from './kept.tsx'
 import { Markdown } from './markdown.tsx'
 import { type Decide, ToolCard } from './tool-card.tsx'
 
@@ -11,7 +12,13 @@ export function MessageView({ message, live, decide }: { message: UIMessage; liv
         const key = `${at}`
         if (isToolUIPart(part)) return <ToolCard key={part.toolCallId} part={part} decide={decide} />
         if (part.type !== 'text') return null
-        return role === 'user' ? <p key={key}>{part.text}</p> : <Markdown key={key} text={part.text} />
+        return role === 'user' ? (
+          <p key={key}>
+            <Kept text={part.text} />
+          </p>
+        ) : (
+          <Markdown key={key} text={part.text} />
+        )
       })}
       {live && <span className="caret" aria-hidden="true" />}
     </article>

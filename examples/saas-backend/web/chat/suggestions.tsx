@@ -1,7 +1,7 @@
 import type { Me } from '../shared/api.ts'
 
 /** What one could ask first. */
-export function Suggestions({ me, send }: { me: Me; send(text: string): void }) {
+export function Suggestions({ me, send }: { me: Me; send(text: string): unknown }) {
   const all = me.refunds ? business : starter
   return (
     <div className="empty">

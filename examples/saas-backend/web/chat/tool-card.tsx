@@ -1,4 +1,5 @@
 import { type DynamicToolUIPart, getToolName, type ToolUIPart } from 'ai'
+import { Kept } from './kept.tsx'
 
 export type Decide = (approvalId: string, approved: boolean) => unknown
 type Part = ToolUIPart | DynamicToolUIPart
@@ -58,7 +59,9 @@ function Fields({ of }: { of: unknown }) {
       {Object.entries(of).map(([name, value]) => (
         <div key={name}>
           <dt>{fieldNames[name] ?? name}</dt>
-          <dd>{name === 'amount' ? `$${value}` : String(value)}</dd>
+          <dd>
+            <Kept text={name === 'amount' ? `$${value}` : String(value)} />
+          </dd>
         </div>
       ))}
     </dl>
@@ -68,7 +71,12 @@ function Fields({ of }: { of: unknown }) {
 const fieldNames: Record<string, string> = { orderId: 'Order', amount: 'Amount', notify: 'Tell' }
 
 function Output({ text }: { text: string }) {
-  if (!text.startsWith('{')) return <p className="output">{text}</p>
+  if (!text.startsWith('{'))
+    return (
+      <p className="output">
+        <Kept text={text} />
+      </p>
+    )
   return (
     <details>
       <summary>What it found</summary>

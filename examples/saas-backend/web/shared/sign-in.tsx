@@ -4,15 +4,14 @@ import { useAsked } from './use-asked.ts'
 
 /** Shows what it holds to somebody who is signed in, and asks everybody else for a key. */
 export function SignedIn({ children }: { children(me: Me): ReactNode }) {
-  const [me, again] = useAsked<Me>('/me')
+  const [me, again] = useAsked<{ me: Me | null }>('/me')
   if (me.state === 'loading')
     return (
       <p className="page-state" aria-busy="true">
         Loading…
       </p>
     )
-  if (me.state === 'ready') return children(me.value)
-  if (me.error.status === 401) return <SignInForm done={again} />
+  if (me.state === 'ready') return me.value.me === null ? <SignInForm done={again} /> : children(me.value.me)
   return (
     <div className="page-state" role="alert">
       <p>{me.error.message}</p>
@@ -36,6 +35,7 @@ function SignInForm({ done }: { done(): void }) {
       <h1>Sign in</h1>
       <p className="quiet">With the API key that you were given. The terminal in which the demo runs shows some.</p>
       <form onSubmit={submit}>
+        <input className="hidden" tabIndex={-1} aria-hidden="true" autoComplete="username" readOnly value="api-key" />
         <label htmlFor="key">API key</label>
         <input
           id="key"
