@@ -1,9 +1,10 @@
-import type { SessionKey } from '@allium/core'
+import type { LoggedEvent, RunKey, SessionKey } from '@allium/core'
 import type { Host } from '../host.ts'
 import type { Problem } from '../http/problem.ts'
 import { type Frame, sse } from '../http/sse.ts'
 import { type Placed, placed } from './entry.ts'
 import { headOf } from './head.ts'
+import { readElsewhere } from './lost.ts'
 import type { Pump } from './pump.ts'
 
 /** How a protocol writes the events of a run. */
@@ -47,10 +48,16 @@ export async function resumedOf(
   const left = new AbortController()
   const pump = host.runs.find(key, place.turnId)
   pump?.join()
-  return respond(host, follow(host, key, place, left.signal), protocol, () => {
-    left.abort()
-    pump?.leave()
-  })
+  const source = pump === undefined ? readElsewhere : readHere
+  return respond(
+    host,
+    follow(source(host, { key, turnId: place.turnId }, place.seq, left.signal), place),
+    protocol,
+    () => {
+      left.abort()
+      pump?.leave()
+    },
+  )
 }
 
 async function resumePlace(
@@ -67,8 +74,12 @@ async function resumePlace(
   return { turnId, seq: 0 }
 }
 
-async function* follow(host: Host, key: SessionKey, { turnId, seq }: From, signal: AbortSignal) {
-  for await (const event of host.events.read({ key, turnId }, seq, signal)) yield placed(turnId, event)
+function readHere({ events }: Host, run: RunKey, after: number, signal: AbortSignal) {
+  return events.read(run, after, signal)
+}
+
+async function* follow(events: AsyncIterable<LoggedEvent>, { turnId }: From) {
+  for await (const event of events) yield placed(turnId, event)
   return undefined
 }
 
