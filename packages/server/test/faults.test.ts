@@ -171,3 +171,16 @@ test('a run that is silent for long, and whose process lives, is not taken for l
   for await (const event of reading) if (!event.comment) rest.push(event)
   expect([textIn(rest), rest.at(-1)?.event]).toEqual(['two', 'turn:end'])
 })
+
+test('a run that has ended gets no other end where a reader is slow', async () => {
+  const clock = manualClock()
+  const [sessions, events] = [memoryStore(), memoryEventLog()]
+  const { url } = await listen(kept(agentOf(['x'.repeat(2000)]), sessions).agent, { sessions, events, clock })
+  const whole = await allOf(await ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream }))
+  const slow = await ask(`${url}/sessions/a/events`, { headers: { 'last-event-id': whole[0]?.id as string } })
+  await clock.advance(60_000)
+  await slow.body?.cancel()
+  expect((await allOf(await ask(`${url}/sessions/a/events`))).map(({ event }) => event)).toEqual(
+    whole.map(({ event }) => event),
+  )
+})

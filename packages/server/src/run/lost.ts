@@ -15,30 +15,33 @@ export async function* readElsewhere(
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<LoggedEvent, undefined> {
+  let seq = after
+  let over = false
   let disarm = () => {}
   const arm = () => {
     disarm()
-    disarm = host.clock.after(silence, check, { idle: true })
+    if (!over) disarm = host.clock.after(silence, check, { idle: true })
   }
   // What cannot be asked now is asked again.
-  const check = () =>
-    void endIfLost(host, run)
-      .catch(() => {})
-      .finally(() => signal.aborted || arm())
+  const check = () => void endIfLost(host, run, seq).then(arm, arm)
   arm()
   try {
     for await (const event of host.events.read(run, after, signal)) {
+      seq = event.seq
       arm()
       yield event
     }
   } finally {
+    over = true
     disarm()
   }
   return undefined
 }
 
-async function endIfLost({ sessions, events, clock }: Host, run: RunKey): Promise<void> {
-  if ((await events.latest(run.key))?.turnId !== run.turnId) return
+/** Not where there is more to read: then it is the reader who is slow. */
+async function endIfLost({ sessions, events, clock }: Host, run: RunKey, seq: number): Promise<void> {
+  const latest = await events.latest(run.key)
+  if (latest?.turnId !== run.turnId || latest.ended || latest.seq > seq) return
   const { lease } = await sessions.acquire(run.key, silence)
   if (lease === undefined) return
   if (!(await keepInterrupted(sessions, lease, run.turnId, clock.now()))) await sessions.release(lease)

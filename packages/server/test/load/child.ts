@@ -22,6 +22,7 @@ export interface Taken {
 const [kind = 'bare', redisUrl = ''] = process.argv.slice(2)
 const histogram: IntervalHistogram = monitorEventLoopDelay({ resolution: 10 })
 
+process.on('SIGINT', () => process.exit(0))
 process.on('message', (asked: 'reset' | 'take') => {
   if (asked === 'reset') histogram.reset()
   process.send?.(take())
