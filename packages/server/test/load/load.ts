@@ -91,11 +91,11 @@ async function underStreams(
 const readers = 100
 const most = 256 * 1024
 
-/** What readers keep that stand still, of a run whose events are more than any of them may keep. */
+/** What readers keep that stand still, of a run whose events are more than all buffers on the way to them take. */
 async function pausedReaders(): Promise<Figure> {
   return withProcess('memory', undefined, async (loaded) => {
     const session = 'paused'
-    await faultOf(await ask(loaded.url, '40000x0', session), 40_000)
+    await faultOf(await ask(loaded.url, '600x0x20000', session), 600)
     // One that stays is there in both.
     const first = (await follow(loaded.url, session)).pause()
     await sleep(500)

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Model } from '@allium/core'
 
-/** As many texts as the input says, and a pause in milliseconds before each: `1200x50`. */
+/** As many texts as the input says, a pause in milliseconds before each, and how long they are: `1200x50`, `600x0x20000`. */
 export async function* textsOf(input: string): AsyncGenerator<string> {
-  const [count = 1, pause = 0] = input.split('x').map(Number)
+  const [count = 1, pause = 0, length = 0] = input.split('x').map(Number)
   for (let at = 0; at < count; at++) {
     if (pause > 0) await sleep(pause)
-    yield `word ${at} `
+    yield `word ${at} `.padEnd(length, 'x')
   }
 }
 

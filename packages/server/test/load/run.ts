@@ -4,7 +4,7 @@ import { load } from './load.ts'
 const tenth = process.argv.includes('--tenth')
 const redis = await ownServer()
 if (redis === undefined) console.log('There is no redis-server here: what needs one is left out.')
-const size = tenth ? { streams: 50, seconds: 6, requests: 200 } : { streams: 500, seconds: 60, requests: 2000 }
+const size = tenth ? { streams: 50, seconds: 6, requests: 200 } : { streams: 500, seconds: 60, requests: 1000 }
 const figures = await load({ ...size, redis: redis?.url, tell: console.log })
 await redis?.end()
 
