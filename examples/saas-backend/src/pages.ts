@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import type { Hono } from 'hono'
 import { build, type Rolldown } from 'vite'
 
-export interface Page {
+interface Page {
   body: string | Uint8Array<ArrayBuffer>
   type: string
 }
