@@ -6,12 +6,16 @@ import { UsageError } from './exit-codes.ts'
 
 /** What a command line asks for. */
 export interface Arguments {
-  command: 'run' | 'chat' | 'help' | 'version'
+  command: 'run' | 'chat' | 'resume' | 'help' | 'version'
   /** Absolute. */
   config: string
   /** Undefined where it comes from stdin. */
   prompt: string | undefined
   model: string | undefined
+  /** The id of the session, by which a store has it. */
+  session: string | undefined
+  /** Where sessions are kept: a file of SQLite, or the URL of a Postgres. */
+  store: string | undefined
   /** Who asks. */
   principal: object | undefined
   trace: boolean
@@ -22,6 +26,8 @@ export interface Arguments {
 export const help = `Usage:
   allium run [config] "prompt"    one turn; without a prompt it is read from stdin
   allium chat [config]            a conversation, line by line; /exit or Ctrl-D ends it
+  allium resume <session> [config] ["prompt"]
+                                  asks about the calls that wait in a stored session; or goes on with the prompt
   allium store sql postgres|sqlite
                                   the SQL of a store's tables; --schema <name>, --from <version>
 
@@ -30,6 +36,8 @@ Without a config: allium.config.yml, .yaml, .json, .ts, .mts, .js or .mjs in thi
   --model <model>  another model than the config's, such as openai/gpt-5
   --principal <who>
                    who asks: an id of a user, or JSON such as '{"userId":"jane","tenantId":"acme"}'
+  --store <where>  keeps sessions: a file such as allium.db, or postgres://…; else ALLIUM_STORE
+  --session <id>   the session, which is stored under this id
   --trace          shows the onion of each turn, on stderr
   --json           events as JSON, one a line, then the result
   --debug          shows what shell hooks write to stderr
@@ -48,6 +56,8 @@ export function parseCommand(argv: readonly string[], cwd: string): Arguments {
   const options = {
     model: values.model,
     principal: values.principal === undefined ? undefined : principalOf(values.principal),
+    session: values.session,
+    store: values.store,
     trace: values.trace === true,
     json: values.json === true,
     debug: values.debug === true,
@@ -55,8 +65,11 @@ export function parseCommand(argv: readonly string[], cwd: string): Arguments {
   if (values.version === true) return { ...options, command: 'version', config: '', prompt: undefined }
   if (values.help === true || command === undefined || command === 'help')
     return { ...options, command: 'help', config: '', prompt: undefined }
-  if (command !== 'run' && command !== 'chat') throw new UsageError(`There is no command "${command}".`)
-  if (rest.length > (command === 'run' ? 2 : 1))
+  // Its session stands before all else.
+  if (command === 'resume') options.session ??= rest.shift()
+  if (command !== 'run' && command !== 'chat' && command !== 'resume')
+    throw new UsageError(`There is no command "${command}".`)
+  if (rest.length > (command === 'chat' ? 1 : 2))
     throw new UsageError(`Too many arguments: ${rest.join(' ')}. Put the prompt in quotes.`)
   const [first, second] = rest
   const named = second !== undefined || command === 'chat' || (first !== undefined && isConfig(first, cwd))
@@ -73,6 +86,8 @@ function parse(argv: readonly string[]) {
       options: {
         model: { type: 'string' },
         principal: { type: 'string' },
+        session: { type: 'string' },
+        store: { type: 'string' },
         trace: flag,
         json: flag,
         debug: flag,

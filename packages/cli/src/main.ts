@@ -4,6 +4,7 @@ import { help, parseCommand } from './arguments.ts'
 import { chatCommand } from './chat-command.ts'
 import { codeOfError, exitCodes, UsageError } from './exit-codes.ts'
 import { printable } from './printable.ts'
+import { resumeCommand } from './resume-command.ts'
 import { runCommand } from './run-command.ts'
 import { errorFields, toLine } from './show-run.ts'
 import { storeCommand } from './store-command.ts'
@@ -19,6 +20,7 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
     if (given.command === 'version') stdout.write(`${version()}\n`)
     if (given.command === 'run') return await runCommand(given, around)
     if (given.command === 'chat') return await chatCommand(given, around)
+    if (given.command === 'resume') return await resumeCommand(given, around)
     return exitCodes.ok
   } catch (error) {
     if (argv.includes('--json')) stdout.write(`${toLine({ type: 'error', ...errorFields(error) })}\n`)

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { messageOf } from 'allium'
 import { exitCodes, UsageError } from './exit-codes.ts'
+import { installed } from './installed.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /** Loaded without the drivers, which the packages' main entries import. */
@@ -42,15 +43,5 @@ function parsed(argv: readonly string[]) {
     return parseArgs({ args: [...argv], allowPositionals: true, options })
   } catch (error) {
     throw new UsageError(messageOf(error))
-  }
-}
-
-/** The packages of stores are installed by who uses them. */
-async function installed<T>(name: string, load: () => Promise<T>): Promise<T> {
-  try {
-    return await load()
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw error
-    throw new UsageError(`@allium/store-${name} is not installed here. Run npm install @allium/store-${name}.`)
   }
 }

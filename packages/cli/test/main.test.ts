@@ -22,13 +22,21 @@ export default {
   },
 }`
 
-/** The command in a folder with this config; what is on stdin is given at once. */
-async function allium(
-  argv: string[],
-  { files = {}, stdin = '', isTTY = false }: { files?: Record<string, string>; stdin?: string; isTTY?: boolean } = {},
-) {
+interface Around {
+  files?: Record<string, string>
+  stdin?: string
+  isTTY?: boolean
+  root?: string
+}
+
+function folder(): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'allium-cli-')))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  return root
+}
+
+/** The command in a folder with this config; what is on stdin is given at once. */
+async function allium(argv: string[], { files = {}, stdin = '', isTTY = false, root = folder() }: Around = {}) {
   for (const [name, content] of Object.entries(files)) writeFileSync(join(root, name), content)
   const streams = {
     stdin: Object.assign(new PassThrough(), { isTTY }),
@@ -196,7 +204,52 @@ describe('a call that waits for approval', () => {
   test('ends allium run with 4, and says where it can be decided', async () => {
     const { code, err } = await allium(['run', 'Pay'], { files: paying() })
     expect(code).toBe(4)
-    expect(err).toBe('The turn waits for approval: pay (c1). Run it in allium chat, which asks.\n')
+    expect(err).toBe(
+      'The turn waits for approval: pay (c1). Run it in allium chat, which asks; or keep it, with --store and --session, and decide it with allium resume.\n',
+    )
+  })
+})
+
+describe('allium resume', () => {
+  const kept = ['--store', 'chats.db', '--principal', 'jane']
+
+  test.each([
+    ['y', 'paid'],
+    ['n', 'The user said no.'],
+  ])('decides by %j a call that waits since another process', async (said, out) => {
+    const root = folder()
+    const ran = await allium(['run', '--session', 'rent', ...kept, 'Pay'], { files: paying(), root })
+    expect([ran.code, ran.err]).toEqual([4, 'The turn waits for approval: pay (c1). Decide it: allium resume rent\n'])
+    const resumed = await allium(['resume', 'rent', ...kept], { root, stdin: `${said}\n`, isTTY: true })
+    expect([resumed.code, resumed.out]).toEqual([0, `${out}\n`])
+    expect(resumed.err).toBe('Run pay {"to":"jane"}? [y/N] ')
+  })
+
+  test('leaves what nobody decided of as it waits', async () => {
+    const root = folder()
+    await allium(['run', '--session', 'rent', ...kept, 'Pay'], { files: paying(), root })
+    expect((await allium(['resume', 'rent', ...kept], { root })).code).toBe(4)
+    expect((await allium(['resume', 'rent', ...kept], { root, stdin: 'y\n' })).out).toBe('paid\n')
+  })
+
+  test('goes on with a prompt where nothing waits', async () => {
+    const root = folder()
+    await allium(['run', '--session', 'talk', ...kept, 'Hi'], { files: { 'allium.config.ts': config() }, root })
+    expect((await allium(['resume', 'talk', ...kept, 'And you?'], { root })).out).toBe('1: And you?\n')
+    const { code, err } = await allium(['resume', 'talk', ...kept], { root })
+    expect([code, err]).toEqual([2, expect.stringContaining('Nothing waits in the session "talk".')])
+  })
+
+  test('does not find what another user has', async () => {
+    const root = folder()
+    await allium(['run', '--session', 'rent', ...kept, 'Pay'], { files: paying(), root })
+    const { code, err } = await allium(['resume', 'rent', '--store', 'chats.db', '--principal', 'joe'], { root })
+    expect([code, err]).toEqual([1, expect.stringContaining('There is no session "rent" in the store for who asks.')])
+  })
+
+  test('ends with 2 without a session, or without a store', async () => {
+    expect((await allium(['resume'], { files: paying() })).err).toContain('There is no session. Name it')
+    expect((await allium(['resume', 'rent'], { files: paying() })).err).toContain('Nothing is stored.')
   })
 })
 

@@ -31,8 +31,21 @@ export type PackEntry = Readonly<Record<`${string}.${string}`, Readonly<Record<s
 
 /** A server that is started, or one that is reached by URL. */
 export type McpServer =
-  | { command: string; args?: readonly string[]; env?: Readonly<Record<string, string>> }
-  | { url: string; headers?: Readonly<Record<string, string>> }
+  | ({ command: string; args?: readonly string[]; env?: Readonly<Record<string, string>> } & McpAsks)
+  | ({
+      url: string
+      headers?: Readonly<Record<string, string>>
+      /** A connection for each user of each tenant; the tools are listed with `listWith`. */
+      perPrincipal?: boolean
+      listWith?: { headers: Readonly<Record<string, string>> }
+      maxConnections?: number
+    } & McpAsks)
+
+/** What a server may ask in the middle of a call: the options of `tools.mcp` of these names. */
+export interface McpAsks {
+  elicitation?: boolean | { expiresIn?: number }
+  sampling?: boolean | { model?: string; maxTokens?: number; perCall?: number }
+}
 
 /** TypeScript text, a path, `shell: command`, or in a TypeScript file the function itself. */
 export type HookEntry<Name extends HookName> = string | Hook<Name> | HookOptions<Name>

@@ -61,6 +61,7 @@ describe('a mistake in a config gets file, line and column', () => {
       'agent:\n  use:\n    - guard.budgt\n',
       '3:7: agent.use[0] names the pack "guard.budgt", which is not known. Known are: none.',
     ],
+    ['a server that may ask in an unknown way', 'agent:\n  mcp:\n    files: { command: x, sampling: { most: 1 } }\n', 'agent.mcp.files.sampling.most'],
     ['a server of an unknown form', 'agent:\n  mcp:\n    files: { comand: x }\n', 'agent.mcp.files'],
     ['YAML that cannot be read', 'agent:\n  name: "x\n', 'the config cannot be read: Missing closing "quote'],
     [
@@ -360,9 +361,15 @@ describe('a config', () => {
       return { name: options.name }
     }
     const load = createLoader({ packs: { 'tools.mcp': { create, options: z.looseObject({}) } } })
-    const mcp = { files: { command: 'files', args: ['--ro'] } }
-    await load({ agent: { mcp } }, { trusted: true, model: scriptedModel([]) })
-    expect(made).toEqual([{ name: 'files', command: 'files', args: ['--ro'] }])
+    const asks = { elicitation: { expiresIn: 1000 }, sampling: { maxTokens: 100 } }
+    const files = { command: 'files', args: ['--ro'], ...asks }
+    const headers = { Authorization: 'Bearer x' }
+    const desk = { url: 'https://desk.acme.com/mcp', headers, perPrincipal: true, listWith: { headers }, sampling: false }
+    await load({ agent: { mcp: { files, desk } } }, { trusted: true, model: scriptedModel([]) })
+    expect(made).toEqual([
+      { name: 'files', ...files },
+      { name: 'desk', ...desk },
+    ])
   })
 
   test('is found by URL too', async () => {

@@ -28,6 +28,21 @@ describe('a run with an idempotency key', () => {
     expect(model.calls).toBe(6)
   })
 
+  it('is refused for another input or other decisions, also while it runs, and stays known for its own', async () => {
+    const going = gate()
+    const { agent, model } = build([() => going.promise.then(() => 'a'), 'b'])
+    const session = agent.session({ id: 'x' })
+    const first = session.run('hi', key)
+    const reused = { code: 'run.key_reused', details: { sessionId: 'x' } }
+    expect(await failure(session.run('ho', key))).toMatchObject(reused)
+    expect(await failure(agent.session({ id: 'x' }).resume({ c1: { approve: true } }, key))).toMatchObject(reused)
+    going.open()
+    await first
+    expect(await failure(session.run('ho', key))).toMatchObject(reused)
+    expect(session.run([{ role: 'user', content: 'hi' }], key)).toBe(first)
+    expect([(await session.run('hi', key)).text, model.calls]).toEqual(['a', 1])
+  })
+
   it('is not known where it was refused: busy, with wrong options, closed', async () => {
     const going = gate()
     const { agent } = build([() => going.promise.then(() => 'first'), 'second'])
@@ -71,7 +86,7 @@ describe('a run with an idempotency key', () => {
     const keys = new RunKeys(2)
     const session = { id: 'x', principal: undefined } as never
     for (const name of ['a', 'b', 'c', 'd']) {
-      keys.remember(session, name, name as never)
+      keys.remember(session, name, { run: name as never, asked: '' })
       if (name !== 'a') keys.settle(session, name, true)
     }
     expect(['a', 'b', 'c', 'd'].filter((name) => keys.find(session, name) !== undefined)).toEqual(['a', 'd'])

@@ -350,12 +350,12 @@ describe('what a call or a run that is over leaves behind', () => {
     const journal: Journal = {
       step(id, work, emit) {
         const step = work(emit)
-        if (id.includes(':tool:')) Promise.resolve(step).catch((error) => seen.push(error.code))
+        if (id.includes(':tool:')) Promise.resolve(step).catch(({ name, cause }) => seen.push(name, cause.code))
         return step
       },
     }
     await turn(oneCall, [hasty], { journal, tools: [tool('work', () => new Promise(() => {}))] })
-    expect(seen).toEqual(['layer.floating_next'])
+    expect(seen).toEqual(['LeftError', 'layer.floating_next'])
   })
 
   it('is a history that has the results at once', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
 import { Agent, type AnyTool, type MemoryJournal, type Middleware, memoryJournal } from '../src/index.ts'
+import { merged } from '../src/messages/join-deltas.ts'
 import { read, tool } from './kit.ts'
 
 const ids = () => 'fixed'
@@ -60,12 +61,13 @@ async function whole(journal = memoryJournal(), world = { effects: [] as string[
   const session = boot(journal, world)
   const run = session.run('go')
   const { events } = await read(run)
-  return { events, result: await run, history: session.history, world, journal }
+  // A journal keeps neighbouring deltas as one.
+  return { events: merged(events), result: await run, history: session.history, world, journal }
 }
 
 describe('a run that is killed and replayed', () => {
   it.each([1, 2, 3, 4, 5, 6, 7])(
-    'after step %i gives the same turn, the same chunks, and no second physical call',
+    'after step %i gives the same turn, the same stream, and no second physical call',
     async (steps) => {
       const untouched = await whole()
       const journal = memoryJournal()

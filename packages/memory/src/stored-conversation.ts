@@ -45,17 +45,17 @@ export class StoredConversation implements SessionKeeper {
   }
 
   /**
-   * @returns the run that its idempotency key stands for, if there was one
+   * @returns the run that its id or its idempotency key stands for, if there was one
    * @throws AlliumError `session.busy` while another process runs the session; `run.key_reused`
    */
-  async begin({ abort, idempotencyKey, inputDigest }: BeginningRun): Promise<StoredTurn | undefined> {
+  async begin(run: BeginningRun): Promise<StoredTurn | undefined> {
     const { lease, heldUntil } = await this.#store.acquire(this.#key, this.#ms)
     if (lease === undefined) throw this.#busy(heldUntil)
     this.#lease = lease
-    this.#renew(lease, abort)
+    this.#renew(lease, run.abort)
     try {
-      if (lease.version !== this.#version || lease.open === true) await this.#takeOver(lease)
-      return await this.#known(idempotencyKey, inputDigest)
+      if (lease.version !== this.#version || lease.open === true) await this.#takeOver(lease, run)
+      return await this.#known(run)
     } catch (error) {
       // The run never began, so nobody ends it.
       await this.end(undefined)
@@ -63,20 +63,26 @@ export class StoredConversation implements SessionKeeper {
     }
   }
 
-  async #known(idempotencyKey: string | undefined, inputDigest: string | undefined): Promise<StoredTurn | undefined> {
-    if (idempotencyKey === undefined) return undefined
-    const known = await this.#store.find(this.#key, { idempotencyKey })
-    if (known === undefined || known.turnId === this.#refused) return undefined
-    if (known.inputDigest === inputDigest) return known
+  async #known({ turnId, given, idempotencyKey, inputDigest }: BeginningRun): Promise<StoredTurn | undefined> {
+    const [byId, byKey] = [given && { turnId }, idempotencyKey !== undefined && { idempotencyKey }]
+    const known = (byId && (await this.#ended(byId))) || (byKey && (await this.#ended(byKey))) || undefined
+    if (known === undefined || known.inputDigest === inputDigest) return known
+    const what = idempotencyKey === undefined ? `id "${turnId}"` : `key "${idempotencyKey}"`
     throw new AlliumError(
       'run.key_reused',
-      `The key "${idempotencyKey}" stands for another input in the session "${this.#key.sessionId}". Give each input a key of its own.`,
+      `The ${what} stands for another input in the session "${this.#key.sessionId}". Give each input one of its own.`,
       { details: { sessionId: this.#key.sessionId, turnId: known.turnId } },
     )
   }
 
+  async #ended(by: { turnId: string } | { idempotencyKey: string }): Promise<StoredTurn | undefined> {
+    const known = await this.#store.find(this.#key, by)
+    return known?.status === 'running' || known?.turnId === this.#refused ? undefined : known
+  }
+
   async step(turn: StoredTurn): Promise<void> {
-    if (this.#lease !== undefined) await this.#store.checkpoint(this.#lease, this.#version, turn)
+    const lease = this.#lease
+    if (lease !== undefined) await this.#write(lease, () => this.#store.checkpoint(lease, this.#version, turn))
   }
 
   async end(turn: StoredTurn | undefined): Promise<void> {
@@ -86,7 +92,7 @@ export class StoredConversation implements SessionKeeper {
     this.#stopRenewing()
     if (turn === undefined) return this.#release(lease)
     try {
-      await this.#store.append(lease, this.#version, turn, { release: true })
+      await this.#write(lease, () => this.#store.append(lease, this.#version, turn, { release: true }))
       this.#version++
     } catch (error) {
       this.#refused = turn.turnId
@@ -99,15 +105,27 @@ export class StoredConversation implements SessionKeeper {
     return this.#store.find(this.#key, { turnId })
   }
 
-  /** A run whose process was lost has ended. */
-  async #takeOver(lease: Lease): Promise<void> {
+  /** A run whose process was lost has ended, unless it is the one that goes on now. */
+  async #takeOver(lease: Lease, { turnId, replays }: BeginningRun): Promise<void> {
     const stored = await this.#store.load(this.#key)
     const { open } = stored ?? {}
-    if (stored === undefined || open === undefined || open.turnId === this.#refused) return this.#stand(stored)
+    const goesOn = open?.turnId === this.#refused || (replays && open?.turnId === turnId)
+    if (stored === undefined || open === undefined || goesOn) return this.#stand(stored)
     const cut = interruptedTurn(open, this.#ctx.clock.now())
-    await this.#store.append(lease, stored.version, cut)
+    await this.#write(lease, () => this.#store.append(lease, stored.version, cut))
     const history = [...stored.history.slice(0, cut.from), ...cut.messages]
     this.#stand({ ...stored, version: stored.version + 1, history, rest: cut.rest })
+  }
+
+  /** Where the process stood still for longer than its lease, it goes on as its holder, unless somebody has taken the session. */
+  async #write(lease: Lease, write: () => Promise<void>): Promise<void> {
+    try {
+      await write()
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'store.fenced' || !(await this.#store.renew(lease, this.#ms)))
+        throw error
+      await write()
+    }
   }
 
   #release(lease: Lease): Promise<void> {

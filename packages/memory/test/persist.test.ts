@@ -189,6 +189,24 @@ describe('memory.persist', () => {
     expect([model.closed, clock.pending]).toEqual([1, 0])
   })
 
+  it('stores a run whose process stood still for longer than its lease, where nobody has gone on', async () => {
+    const shared = manualClock()
+    const store = memoryStore({ clock: shared })
+    // The process's own timers have not come to their turn yet.
+    const agent = new Agent({ model: scriptedModel(['late']), clock: manualClock() }).use(
+      persist({ store, lease: 900 }),
+    )
+    agent.use('turn', async (_, next) => {
+      await shared.advance(1000)
+      await next()
+      await shared.advance(1000)
+    })
+    expect((await agent.session(who).run('hi')).text).toBe('late')
+    const stored = await store.load({ tenant: 'acme', owner: '', sessionId: 'chat' })
+    expect(stored?.history.map(({ content }) => content)).toEqual(['hi', 'late'])
+    expect(await store.acquire({ tenant: 'acme', owner: '', sessionId: 'chat' }, 1)).toHaveProperty('lease')
+  })
+
   it('fails the run whose lease was lost to another process, and stores nothing of it', async () => {
     const clock = manualClock()
     const store = memoryStore({ clock })

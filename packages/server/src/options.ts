@@ -43,10 +43,20 @@ export interface ServerOptions {
   mayRead?:
     | ((principal: unknown, of: { readonly owner: string; readonly sessionId: string }) => boolean | Promise<boolean>)
     | undefined
+  /**
+   * The owner of a session as they are now, or nothing: a call that somebody else decides, whom the agent's `approvals.mayDecide` lets,
+   * runs as its session's owner. @default only owners decide
+   */
+  resolvePrincipal?: ((of: { readonly tenant: string; readonly owner: string }) => unknown) | undefined
   /** Serves pages of the AI SDK, at `/chat`: the version that they have. @default not at all */
   uiStream?: 6 | 7 | undefined
   /** Serves clients of OpenAI's API, below `/v1`. @default false */
   openai?: boolean | undefined
+  /**
+   * Seals the calls that are handed back to clients of Chat Completions without a session: tools of theirs are taken only with it.
+   * At least 16 characters, random, the same in all processes. @default none: such tools are refused
+   */
+  secret?: string | undefined
   /** Serves clients of AG-UI, at `/agui`. @default false */
   agui?: boolean | undefined
   /**
@@ -87,7 +97,9 @@ const checks: Record<keyof ServerOptions, (value: unknown) => boolean> = {
   events: isObject,
   mayUse: isFunction,
   mayRead: isFunction,
+  resolvePrincipal: isFunction,
   uiStream: (value) => value === 6 || value === 7,
+  secret: (value) => isText(value) && (value as string).length >= 16,
   openai: (value) => typeof value === 'boolean',
   agui: (value) => typeof value === 'boolean',
   mcp: (value) => typeof value === 'boolean' || isObject(value),

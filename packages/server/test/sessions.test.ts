@@ -32,7 +32,7 @@ test('a call that waits is told with its token, approved, and runs once', async 
     ask(`${url}/sessions/a/runs`, { body: { input: 'Refund' } }),
   )
   const { approvals } = await json<{ approvals: PendingCall[] }>(ask(`${url}/approvals`))
-  expect(approvals).toEqual([{ sessionId: 'a', ...pending[0] }])
+  expect(approvals).toEqual([{ sessionId: 'a', owner: 'ann', ...pending[0] }])
   const decisions = { c1: { approve: true, token: approvals[0]?.token } }
   const decided = await ask(`${url}/sessions/a/decisions`, { body: { decisions } })
   expect([decided.status, await decided.json()]).toEqual([

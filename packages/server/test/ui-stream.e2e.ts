@@ -1,5 +1,5 @@
 import { Chat as Chat6 } from '@ai-sdk/react'
-import { Agent, defineTool } from '@allium/core'
+import { Agent, defineTool, delegate, type Tool, type ToolExecution } from '@allium/core'
 import * as ai6 from 'ai'
 import { Chat as Chat7 } from 'ai-react7'
 import * as ai7 from 'ai7'
@@ -27,19 +27,27 @@ const options = { tools: [refund, clock], approvals: { secret: 'a secret of the 
 const refunding = () =>
   agentOf([{ text: 'I ask.', toolCalls: [{ name: 'refund', args: { cents: 5 } }] }, 'Done.'], options)
 
+/** What a reload shows of a part: it is the same but for what the stream alone tells. */
+const plain = ({ type, state, toolCallId, output }: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries({ type, state, toolCallId, output }).filter(([, value]) => value !== undefined))
+
 describe.each([6, 7] as const)('a page of the AI SDK %i', (version) => {
-  const { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses: sendAutomaticallyWhen } = (
-    version === 6 ? ai6 : ai7
-  ) as typeof ai6
+  const {
+    DefaultChatTransport,
+    lastAssistantMessageIsCompleteWithApprovalResponses: sendAutomaticallyWhen,
+    lastAssistantMessageIsCompleteWithToolCalls,
+  } = (version === 6 ? ai6 : ai7) as typeof ai6
   const Chat = (version === 6 ? Chat6 : Chat7) as typeof Chat6
 
   async function page(agent: Agent) {
     const { url } = await listen(agent, { uiStream: version })
     return { url, chat: chatAt(url) }
   }
-  function chatAt(url: string, id = 'chat-1', messages: ai6.UIMessage[] = []) {
-    const transport = new DefaultChatTransport({ api: `${url}/chat`, headers: { authorization: 'acme/ann' } })
-    return new Chat({ id, messages, transport: transport as never, sendAutomaticallyWhen })
+  type More = Partial<ConstructorParameters<typeof Chat6>[0]> & { body?: object }
+  function chatAt(url: string, id = 'chat-1', messages: ai6.UIMessage[] = [], { body, ...more }: More = {}) {
+    const headers = { authorization: 'acme/ann' }
+    const transport = new DefaultChatTransport({ api: `${url}/chat`, headers, ...(body !== undefined && { body }) })
+    return new Chat({ id, messages, transport: transport as never, sendAutomaticallyWhen, ...more })
   }
   const parts = (chat: { messages: ai6.UIMessage[] }, at = -1) =>
     chat.messages
@@ -51,6 +59,68 @@ describe.each([6, 7] as const)('a page of the AI SDK %i', (version) => {
     const { chat } = await page(agentOf(['Hello Ann.']))
     await chat.sendMessage({ text: 'Hi' })
     expect([chat.status, parts(chat)]).toEqual(['ready', ['step-start', 'Hello Ann.']])
+  })
+
+  test('a tool of the page is handed back to it, and its output goes on with the answer', async () => {
+    const locating = { toolCalls: [{ name: 'locate', args: { exact: true } }] }
+    const { url } = await listen(agentOf([locating, 'In Oslo.', 'Bye.'], options), { uiStream: version })
+    const given: unknown[] = []
+    const chat = chatAt(url, 'chat-1', [], {
+      onToolCall: ({ toolCall }) => {
+        given.push(toolCall.input)
+        chat.addToolOutput({ tool: 'locate', toolCallId: toolCall.toolCallId, output: { city: 'Oslo' } })
+      },
+      body: { clientTools: [{ name: 'locate', description: 'Where', jsonSchema: { type: 'object' } }] },
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+    })
+    await chat.sendMessage({ text: 'Where am I?' })
+    await expect.poll(() => parts(chat)?.at(-1)).toBe('In Oslo.')
+    expect([given, parts(chat)]).toEqual([
+      [{ exact: true }],
+      ['step-start', 'tool-locate: output-available', 'step-start', 'In Oslo.'],
+    ])
+    await ready(chat)
+    await chat.sendMessage({ text: 'Thanks.' })
+    expect(parts(chat)?.at(-1)).toBe('Bye.')
+  })
+
+  test('a call inside a sub-agent is decided in a card of its own, and both cards get their output', async () => {
+    refunds.length = 0
+    const inner = agentOf([{ toolCalls: [{ name: 'refund', args: { cents: 5 } }] }, 'Refunded it.'], {
+      ...options,
+      name: 'inner',
+    })
+    const asks: Tool = {
+      name: 'ask',
+      description: 'Asks another agent.',
+      jsonSchema: { type: 'object' },
+      execute: (_: unknown, ctx: ToolExecution) => delegate(ctx, inner, 'refund').then((result) => result?.text),
+    }
+    const outer = agentOf([{ toolCalls: [{ name: 'ask', args: {} }] }, 'Done.'], { ...options, tools: [asks] })
+    const { url, chat } = await page(outer)
+    await chat.sendMessage({ text: 'Refund' })
+    const card = chat.messages.at(-1)?.parts.at(-1) as { approval: { id: string } }
+    const { messages } = (await (await ask(`${url}/sessions/chat-1/messages`)).json()) as { messages: ai6.UIMessage[] }
+    expect(messages.at(-1)?.parts).toMatchObject(JSON.parse(JSON.stringify(chat.messages.at(-1)?.parts)).map(plain))
+    await chat.addToolApprovalResponse({ id: card.approval.id, approved: true })
+    await expect.poll(() => parts(chat)?.at(-1)).toBe('Done.')
+    const cards = ['tool-ask: output-available', 'tool-refund: output-available']
+    expect(parts(chat)).toEqual(['step-start', ...cards, 'step-start', 'Done.'])
+    expect(chat.messages.at(-1)?.parts.slice(1, 3)).toMatchObject([{ output: 'Refunded it.' }, { output: 'Refunded.' }])
+    expect(refunds).toEqual([{ cents: 5 }])
+  })
+
+  test('what is said to a running answer is heard, and the page is told where', async () => {
+    const gate = gated()
+    const { url, chat } = await page(new Agent({ model: gate.model }))
+    const sent = chat.sendMessage({ text: 'Hi' })
+    gate.text('One. ')
+    await expect.poll(() => parts(chat)?.at(-1)).toBe('One. ')
+    await ask(`${url}/chat/chat-1/steer`, { body: { message: 'In French.', id: 's1' } })
+    gate.end()
+    await sent
+    expect(parts(chat)).toEqual(['step-start', 'One. ', 'data-steer', 'step-start', 'Next.'])
+    expect(chat.messages.at(-1)?.parts[2]).toMatchObject({ id: 's1', data: { heard: true } })
   })
 
   test('shows a tool that ran, its input and its output', async () => {

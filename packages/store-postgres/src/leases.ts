@@ -1,9 +1,11 @@
-import type { SessionStore } from '@allium/core'
+import type { Lease, SessionStore } from '@allium/core'
 import type { Database } from './database.ts'
 import { at, checkedKey } from './names.ts'
+import { together } from './together.ts'
 
 /** Who may write to a session, and until when, by the server's clock. */
 export function postgresLeases(db: Database): Pick<SessionStore, 'acquire' | 'renew' | 'release'> {
+  const renew = together<Renewal, boolean>((renewals) => renewed(db, renewals))
   return {
     async acquire(given, ms) {
       const key = checkedKey({ ...given })
@@ -12,14 +14,7 @@ export function postgresLeases(db: Database): Pick<SessionStore, 'acquire' | 're
       const lease = { key, token: Number(row.token_), version: Number(row.version_) }
       return { lease: row.open_ === true ? { ...lease, open: true } : lease }
     },
-    async renew({ key, token }, ms) {
-      const rows = await db.repeatable(
-        `update ${db.s}.sessions set held_until = ${db.s}.now_ms() + $5
-         where tenant = $1 and owner = $2 and id = $3 and token = $4 and held_until > 0 returning 1`,
-        ...[...at(key), token, ms],
-      )
-      return rows.length > 0
-    },
+    renew: (lease, ms) => renew('all', { lease, ms }),
     async release({ key, token }) {
       await db.repeatable(
         `update ${db.s}.sessions set held_until = 0 where tenant = $1 and owner = $2 and id = $3 and token = $4`,
@@ -27,4 +22,24 @@ export function postgresLeases(db: Database): Pick<SessionStore, 'acquire' | 're
       )
     },
   }
+}
+
+interface Renewal {
+  readonly lease: Lease
+  readonly ms: number
+}
+
+/** Those of all sessions that this process runs, in one statement; whether each is still held. */
+async function renewed(db: Database, renewals: readonly Renewal[]): Promise<boolean[]> {
+  const asked = renewals.map(({ lease: { key, token }, ms }) => [...at(key), token, ms])
+  const columns = [0, 1, 2, 3, 4].map((column) => asked.map((row) => row[column]))
+  const rows = await db.repeatable(
+    `update ${db.s}.sessions s set held_until = ${db.s}.now_ms() + a.ms
+     from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::double precision[]) as a(tenant, owner, id, token, ms)
+     where s.tenant = a.tenant and s.owner = a.owner and s.id = a.id and s.token = a.token and s.held_until > 0
+     returning s.tenant, s.owner, s.id, s.token`,
+    ...columns,
+  )
+  const held = new Set(rows.map(({ tenant, owner, id, token }) => JSON.stringify([tenant, owner, id, Number(token)])))
+  return renewals.map(({ lease: { key, token } }) => held.has(JSON.stringify([...at(key), token])))
 }

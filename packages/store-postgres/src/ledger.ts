@@ -1,29 +1,36 @@
 import type { Ledger } from '@allium/core'
 import { checkAmount, checkName, checkTogether } from '@allium/store-sql'
 import type { Database } from './database.ts'
+import { together } from './together.ts'
 
 /** Accounts that were closed and are not yet told to the database; one that is never told stays there, and is asked for by nobody. */
 const mostClosed = 1000
 
-/** Money in Postgres: each post is one function under the account's lock, and does nothing when it is repeated. */
+/**
+ * Money in Postgres: each post is one function under the account's lock, and does nothing when it is repeated. Those of one
+ * account that come while one is under way share the next statement.
+ */
 export function postgresLedger(db: Database): Ledger {
   const closed = new Set<string>()
+  const post = together<Post, number | undefined>((posts) => sent(db, posts))
   return {
     async reserve({ id, account, amount, limit, endsIn, ttl, run }) {
       checkAmount(amount)
       checkPlace(account, id)
       closed.delete(account)
       const told = [...closed]
-      const sql = `select amount_ from ${db.s}.reserve($1, $2, $3, $4, $5, $6, $7, $8)`
-      const asked = [id, account, amount, limit, endsIn ?? null, told, ttl ?? null, run ?? null]
-      const [row] = await db.repeatable(sql, ...asked)
       for (const name of told) closed.delete(name)
-      return row === undefined || row.amount_ === null ? undefined : { id, account, amount: Number(row.amount_) }
+      const asked = [limit, endsIn ?? null, told, ttl ?? null, run ?? null]
+      const taken = await post(account, { id, account, amount, asked }).catch((error) => {
+        for (const name of told) closed.add(name)
+        throw error
+      })
+      return taken === undefined ? undefined : { id, account, amount: taken }
     },
     async settle({ id, account }, spent) {
       checkAmount(spent)
       checkPlace(account, id)
-      await db.repeatable(`select ${db.s}.settle($1, $2, $3)`, id, account, spent)
+      await post(account, { id, account, amount: spent })
     },
     async balance(account) {
       const over = `select coalesce(sum(amount), 0) from ${db.s}.holds
@@ -47,6 +54,47 @@ export function postgresLedger(db: Database): Ledger {
       if (closed.size < mostClosed) closed.add(checkName('account', account))
     },
   }
+}
+
+/** A reservation with what else is asked of it, or what one has spent. */
+interface Post {
+  readonly id: string
+  readonly account: string
+  readonly amount: number
+  readonly asked?: readonly unknown[]
+}
+
+/** In the order in which they were asked, in one statement; what was taken, of those that reserve. */
+async function sent(db: Database, posts: readonly Post[]): Promise<(number | undefined)[]> {
+  const [first] = posts
+  if (first !== undefined && posts.length === 1) return [await sentAlone(db, first)]
+  const asked = posts.map(({ id, account, amount, asked }) => {
+    const [limit = null, endsIn = null, closed = [], ttl = null, run = null] = asked ?? []
+    return { id, account, amount, reserves: asked !== undefined, limit, ends: endsIn, closed, ttl, run }
+  })
+  const rows = await db.repeatable(
+    `select case when reserves then (
+       select r.amount_ from ${db.s}.reserve(id, account, amount, "limit", ends, closed, ttl, run) r
+     ) else (select null::numeric from ${db.s}.settle(id, account, amount)) end as taken
+     from rows from (jsonb_to_recordset($1::jsonb) as (id text, account text, amount numeric, reserves boolean,
+       "limit" double precision, ends double precision, closed text[], ttl double precision, run text))`,
+    JSON.stringify(asked),
+  )
+  return rows.map(({ taken }) => amountIn(taken))
+}
+
+async function sentAlone(db: Database, { id, account, amount, asked }: Post): Promise<number | undefined> {
+  if (asked === undefined) {
+    await db.repeatable(`select ${db.s}.settle($1, $2, $3)`, id, account, amount)
+    return undefined
+  }
+  const sql = `select amount_ from ${db.s}.reserve($1, $2, $3, $4, $5, $6, $7, $8)`
+  const [row] = await db.repeatable(sql, id, account, amount, ...asked)
+  return amountIn(row?.amount_)
+}
+
+function amountIn(value: unknown): number | undefined {
+  return value === null || value === undefined ? undefined : Number(value)
 }
 
 /** @throws AlliumError `store.key` */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Agent } from '@allium/core'
+import { Agent, type Lease } from '@allium/core'
 import { budget } from '@allium/guard'
 import { persist } from '@allium/memory'
 import { audit, verify } from '@allium/observe'
@@ -63,6 +63,54 @@ describe.skipIf(server === undefined)('postgres()', () => {
       .use(budget({ limit: 1, per: 'tenant', ledger: store.ledger }))
     await agent.session({ id: 'chat', principal: { tenantId: 'acme' } }).run('Hi')
     expect(asked.slice(before)).toHaveLength(6)
+  })
+
+  it('asks once more for each further step, and for its two posts', async () => {
+    const { pool, asked } = watched(newPool())
+    const store = stores.fresh({ pool })
+    await store.ready()
+    const look = { name: 'look', description: 'Looks', jsonSchema: {}, execute: () => 'seen' }
+    const steps = [{ toolCalls: [{ name: 'look' }] }, { toolCalls: [{ name: 'look' }] }, 'Seen.']
+    const counts: number[] = []
+    for (const ledger of [undefined, store.ledger]) {
+      const before = asked.length
+      const agent = new Agent({ model: scriptedModel(steps), tools: [look] }).use(persist({ store: store.sessions }))
+      if (ledger !== undefined) agent.use(budget({ limit: 1e6, unit: 'tokens', ledger }))
+      await agent.session({ id: ledger === undefined ? 'plain' : 'charged' }).run('Look')
+      counts.push(asked.length - before)
+    }
+    expect(counts).toEqual([4 + 2, 4 + 2 + 3 * 2])
+  })
+
+  it('sends the posts to one account together, and those to others beside them', async () => {
+    const { pool, asked } = watched(newPool())
+    const { ledger, ready } = stores.fresh({ pool })
+    await ready()
+    const before = asked.length
+    const turn = async (account: string, id: string) => {
+      const held = await ledger.reserve({ id, account, amount: 1, limit: 30, ttl: 10_000, run: 'r' })
+      if (held !== undefined) await ledger.settle(held, 0.5)
+      return held !== undefined
+    }
+    const hot = Array.from({ length: 40 }, (_, i) => turn('hot', `${i}`))
+    const others = Array.from({ length: 5 }, (_, i) => turn(`${i}`, '1'))
+    expect((await Promise.all([...hot, ...others])).filter(Boolean).length).toBe(30 + 5)
+    expect(asked.length - before).toBeLessThanOrEqual(5 * 2 + 8)
+    expect(await ledger.balance('hot')).toEqual({ spent: 15, reserved: 0 })
+  })
+
+  it('renews the leases of all sessions together, also where one is asked for twice', async () => {
+    const { pool, asked } = watched(newPool())
+    const { sessions, ready } = stores.fresh({ pool })
+    await ready()
+    const taken = Array.from({ length: 20 }, (_, i) => sessions.acquire({ ...key, sessionId: `${i}` }, 60_000))
+    const leases = (await Promise.all(taken)).flatMap(({ lease }) => (lease === undefined ? [] : [lease]))
+    const [first, second] = leases as [Lease, Lease]
+    await sessions.release(second)
+    const before = asked.length
+    const held = await Promise.all([...leases, first].map((lease) => sessions.renew(lease, 60_000)))
+    expect(held).toEqual(held.map((_, i) => i !== 1))
+    expect(asked.length - before).toBe(2)
   })
 
   it('reports what a tenant has used by day, and nothing of others', async () => {

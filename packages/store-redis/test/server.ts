@@ -7,6 +7,8 @@ import { Redis } from 'ioredis'
 /** A Redis of a test file. */
 export interface Server {
   url: string
+  /** Forgets all that it has; absent where it is not ours. */
+  flush?(): Promise<unknown>
   end(): Promise<void>
 }
 
@@ -23,9 +25,12 @@ export async function ownServer(): Promise<Server | undefined> {
   const child = spawn('redis-server', args, { stdio: 'ignore' })
   const url = `redis://127.0.0.1:${port}`
   await answers(url, child)
+  const client = new Redis(url)
   return {
     url,
+    flush: () => client.flushall(),
     async end() {
+      client.disconnect()
       const ended = once(child, 'exit')
       child.kill('SIGTERM')
       await ended

@@ -1,5 +1,6 @@
 import {
   defineMiddleware,
+  type Logger,
   layerOptions,
   messageOf,
   misconfigured,
@@ -14,6 +15,7 @@ import { Connection, type McpReconnectOptions } from './mcp/connection.ts'
 import { Dialogues } from './mcp/dialogues.ts'
 import type { LinkSetup } from './mcp/link.ts'
 import { PerPrincipal } from './mcp/per-principal.ts'
+import { type McpSamplingOptions, Sampling } from './mcp/sampling.ts'
 import { Secrets } from './mcp/secrets.ts'
 import {
   isHttp,
@@ -26,6 +28,7 @@ import {
 import { type McpCall, Toolbox } from './mcp/toolbox.ts'
 
 export type { McpReconnectOptions } from './mcp/connection.ts'
+export type { McpSamplingOptions } from './mcp/sampling.ts'
 export type {
   McpAuthProvider,
   McpHeaders,
@@ -62,6 +65,11 @@ export interface McpLayerOptions {
    * the milliseconds until it is told that nobody answers. @default true, with 600_000
    */
   elicitation?: boolean | { expiresIn?: number | undefined } | undefined
+  /**
+   * Whether the server may ask for answers of a model in the middle of a call. They are made inside the call as a sub-agent's are:
+   * layers with `inherit` stand around them, and their usage is the run's. @default false
+   */
+  sampling?: boolean | McpSamplingOptions | undefined
   /** Milliseconds for one call. @default the agent's toolTimeout */
   timeout?: number | undefined
   /** Milliseconds for the handshake, and for each page of the list of tools. @default 30_000 */
@@ -106,6 +114,10 @@ const readOptions = layerOptions<EveryOption>('tools:mcp', {
     option.flag,
     option.shape<{ expiresIn?: number }>({ expiresIn: option.number({ above: 0 }) }),
   ),
+  sampling: option.either(
+    option.flag,
+    option.shape<McpSamplingOptions>({ model: option.any, maxTokens: option.whole(1), perCall: option.whole(1) }),
+  ),
   timeout: option.number({ above: 0 }),
   connectTimeout: option.number({ above: 0 }),
   reconnect: option.shape<McpReconnectOptions>({
@@ -138,6 +150,7 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
     pin,
     flow,
     elicitation = true,
+    sampling = false,
   } = options
   checkOptions(options, as)
   if (isHttp(options)) checkOwners(options, as)
@@ -153,9 +166,10 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
       const { logger, clock } = ctx
       const toolbox = new Toolbox({ name, prefix, include, exclude, requireApproval, timeout, pin, flow }, logger)
       const onTools = toolbox.update.bind(toolbox)
-      const setup = { name, secrets: new Secrets(options), connectTimeout, logger, clock, asks: elicitation !== false }
+      const may = { asks: elicitation !== false, samples: sampling !== false }
+      const setup = { name, secrets: new Secrets(options), connectTimeout, logger, clock, ...may }
       const { expiresIn = 600_000 } = typeof elicitation === 'object' ? elicitation : {}
-      const dialogues = new Dialogues(name, expiresIn, clock)
+      const dialogues = new Dialogues(name, expiresIn, clock, samplingOf(name, sampling, logger))
       const forget = dialogues.decline.bind(dialogues)
       declines.add(forget)
       const users = isPerPrincipal(options) ? options : undefined
@@ -188,6 +202,10 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
       return own.has(ctx.tool.name) ? withStructured(result) : result
     },
   })
+}
+
+function samplingOf(name: string, given: boolean | McpSamplingOptions, logger: Logger): Sampling | undefined {
+  return given === false ? undefined : new Sampling(name, given === true ? {} : given, logger)
 }
 
 function checkOptions(options: McpOptions, as: string): void {

@@ -18,16 +18,32 @@ const layer = {
     .optional(),
   as,
 }
+/** What a server may ask in the middle of a call. */
+const asks = {
+  elicitation: z.union([z.boolean(), z.strictObject({ expiresIn: ms.optional() })]).optional(),
+  sampling: z
+    .union([
+      z.boolean(),
+      z.strictObject({ model: z.string().min(1).optional(), maxTokens: count.optional(), perCall: count.optional() }),
+    ])
+    .optional(),
+}
+const headers = z.record(z.string(), z.string())
 const stdio = z.strictObject({
   command: z.string().min(1),
   args: z.array(z.string()).optional(),
   env: z.union([names, z.record(z.string(), z.union([z.string(), z.literal(true)]))]).optional(),
   cwd: z.string().min(1).optional(),
+  ...asks,
   ...layer,
 })
 const streamable = z.strictObject({
   url: z.string().min(1),
-  headers: z.record(z.string(), z.string()).optional(),
+  headers: headers.optional(),
+  perPrincipal: z.boolean().optional(),
+  listWith: z.strictObject({ headers }).optional(),
+  maxConnections: count.optional(),
+  ...asks,
   ...layer,
 })
 

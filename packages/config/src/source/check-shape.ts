@@ -8,13 +8,36 @@ import { mistake, type Path, type Source } from './source.ts'
 /** More than a timer can count would be no time at all. */
 export const milliseconds = z.int().min(1).max(2_147_483_647)
 const list = z.array(z.unknown())
+const texts = z.record(z.string(), z.string())
+/** What a server may ask in the middle of a call. */
+const asks = {
+  elicitation: z.union([z.boolean(), z.strictObject({ expiresIn: milliseconds.optional() })]).optional(),
+  sampling: z
+    .union([
+      z.boolean(),
+      z.strictObject({
+        model: z.string().min(1).optional(),
+        maxTokens: z.int().min(1).optional(),
+        perCall: z.int().min(1).optional(),
+      }),
+    ])
+    .optional(),
+}
 const server = z.union([
   z.strictObject({
     command: z.string().min(1),
     args: z.array(z.string()).optional(),
-    env: z.record(z.string(), z.string()).optional(),
+    env: texts.optional(),
+    ...asks,
   }),
-  z.strictObject({ url: z.url(), headers: z.record(z.string(), z.string()).optional() }),
+  z.strictObject({
+    url: z.url(),
+    headers: texts.optional(),
+    perPrincipal: z.boolean().optional(),
+    listWith: z.strictObject({ headers: texts }).optional(),
+    maxConnections: z.int().min(1).optional(),
+    ...asks,
+  }),
 ])
 const agent = z.strictObject({
   name: z.string().min(1).optional(),

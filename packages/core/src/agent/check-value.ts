@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
 import type { ErrorCode } from '../errors/codes.ts'
+import { isPrintable } from '../errors/describe.ts'
 import { isThenable } from '../errors/thenable.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import { tenantOf } from '../seams/tenant.ts'
@@ -37,13 +38,4 @@ export function checkSessionId(id: unknown): string {
     'session.invalid_id',
     `A session id is a text of 1 to 256 characters, without control characters or broken ones, but ${given} was given.`,
   )
-}
-
-/** No control characters, no half of a surrogate pair. */
-function isPrintable(text: string): boolean {
-  for (const character of text) {
-    const code = character.codePointAt(0) as number
-    if (code < 0x20 || code === 0x7f || (code >= 0xd800 && code <= 0xdfff)) return false
-  }
-  return true
 }

@@ -8,6 +8,7 @@ import type { RunOptions } from '../session/options.ts'
 import type { SuspendRequest } from '../state/snapshot.ts'
 import type { ToolExecution } from '../tool/tool.ts'
 import type { Agent } from './agent.ts'
+import type { AgentOptions } from './options.ts'
 
 /**
  * Runs another agent inside a tool. Layers of the caller's agent with `inherit` stand around it, its usage is the caller's
@@ -52,6 +53,16 @@ export async function delegate<S>(
     await session.close()
   }
   return undefined
+}
+
+/** The model of the agent whose tool this is, and what finds one: options for an agent that answers with the same. */
+export function modelOf(ctx: ToolExecution): Pick<AgentOptions, 'model' | 'resolveModel' | 'adaptModel'> {
+  const { model, resolveModel, adaptModel } = toolAttemptOf(ctx).$turn.session.agent.setup
+  return {
+    model,
+    ...(resolveModel !== undefined && { resolveModel }),
+    ...(adaptModel !== undefined && { adaptModel }),
+  }
 }
 
 function both(call: AbortSignal, own: AbortSignal | undefined): AbortSignal {

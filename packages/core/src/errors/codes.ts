@@ -23,6 +23,9 @@ export const errorCodes = [
   'http.failed',
   'http.refused',
   'http.status',
+  'journal.corrupt',
+  'journal.diverged',
+  'journal.too_large',
   'layer.condition',
   'layer.config',
   'layer.duplicate',
@@ -103,6 +106,7 @@ export const errorCodes = [
   'test.script',
   'tool.duplicate',
   'tool.invalid',
+  'tool.outcome_unknown',
   'tool.timeout',
   'turn.timeout',
 ] as const

@@ -22,3 +22,12 @@ export function reasonText(reason: unknown, otherwise: string): string {
   if (reason instanceof Error) return messageOf(reason)
   return reason === undefined || reason === null ? otherwise : describe(reason)
 }
+
+/** No control characters, no half of a surrogate pair. */
+export function isPrintable(text: string): boolean {
+  for (const character of text) {
+    const code = character.codePointAt(0) as number
+    if (code < 0x20 || code === 0x7f || (code >= 0xd800 && code <= 0xdfff)) return false
+  }
+  return true
+}

@@ -15,13 +15,17 @@ export interface Journal {
   known?(id: string): boolean | PromiseLike<boolean>
 }
 
+const direct: Journal['step'] = (_id, work, emit) => work(emit)
+
 /** The default: runs each step, keeps nothing. */
-export const directJournal: Journal = {
-  step: (_id, work, emit) => work(emit),
+export const directJournal: Journal = { step: direct }
+
+/** Whether nothing is between a step and who runs it, so that its promise would only be awaited. */
+export function isDirect({ step }: Journal): boolean {
+  return step === direct
 }
 
-/** A step that was cancelled is not recorded: nobody knows what it would have come to. */
+/** A step that was cancelled with its run is not recorded: nobody knows what it would have come to. */
 export function isCancellation(error: unknown): boolean {
-  const name = (error as { name?: unknown } | undefined)?.name
-  return name === 'AbortError' || name === 'TimeoutError'
+  return (error as { name?: unknown } | undefined)?.name === 'AbortError'
 }

@@ -1,10 +1,13 @@
-import { cloneJson } from '../messages/json.ts'
+import { merged } from '../messages/join-deltas.ts'
+import { fromJson, toJson } from '../messages/plain-json.ts'
 import { type Emit, isCancellation, type Journal } from './journal.ts'
 
-/** What one step emitted, and what it came to. */
+import { decodeOutcome, encodeOutcome, outcomeOf, type StepOutcome } from './outcome.ts'
+
+/** What one step emitted, and what it came to, as texts: what a layer needs beyond them is missed here, too. */
 interface Entry {
-  readonly items: unknown[]
-  readonly outcome: { result: unknown } | { error: unknown }
+  readonly items: string
+  readonly outcome: string
 }
 
 export interface MemoryJournal extends Journal {
@@ -21,7 +24,7 @@ export interface MemoryJournal extends Journal {
 /**
  * Records every step in this process, and gives those that are recorded again without running them. A run that was killed
  * goes on where it was: start it again with the same input and the same ids. What an engine for durable execution does
- * across machines, to test against. A cancelled step is not recorded.
+ * across machines, to test against: it keeps texts, with neighbouring deltas as one. A cancelled step is not recorded.
  */
 export function memoryJournal(): MemoryJournal {
   return open(new Map())
@@ -50,17 +53,16 @@ function open(entries: Map<string, Entry>): MemoryJournal {
       if (entries.size >= limit) return new Promise(() => {})
       ran.push(id)
       const items: unknown[] = []
-      try {
-        const result = await work((item) => {
-          items.push(cloneJson(item))
+      const entry = (outcome: StepOutcome) => ({ items: toJson(merged(items)), outcome: encodeOutcome(outcome) })
+      const ended = await outcomeOf(() =>
+        work((item) => {
+          items.push(item)
           return emit(item)
-        })
-        await keep(id, { items, outcome: { result: copyOf(result) } })
-        return result
-      } catch (error) {
-        if (!isCancellation(error)) await keep(id, { items, outcome: { error } })
-        throw error
-      }
+        }),
+      )
+      if (!('error' in ended) || !isCancellation(ended.error)) await keep(id, entry(ended))
+      if ('error' in ended) throw ended.error
+      return ended.result as T
     },
     known: (id) => entries.has(id),
     killAfter(steps) {
@@ -72,13 +74,8 @@ function open(entries: Map<string, Entry>): MemoryJournal {
 }
 
 async function replay<T, C>({ items, outcome }: Entry, emit: Emit<C>): Promise<T> {
-  for (const item of items) await emit(cloneJson(item) as C)
-  if ('error' in outcome) throw outcome.error
-  return copyOf(outcome.result) as T
-}
-
-/** What a layer may change in place is copied; what a tool returned or threw may be anything, and is kept as it is. */
-function copyOf<T>(result: T): T {
-  if (typeof result !== 'object' || result === null || !('content' in result)) return result
-  return { ...result, content: cloneJson(result.content) }
+  for (const item of fromJson(items) as C[]) await emit(item)
+  const ended = decodeOutcome(outcome)
+  if ('error' in ended) throw ended.error
+  return ended.result as T
 }

@@ -1,7 +1,6 @@
-import { isAlliumError } from '../errors/allium-error.ts'
-import { isPlain } from '../messages/json.ts'
 import { fromJson, toJson } from '../messages/plain-json.ts'
 import { type Emit, isCancellation, type Journal } from './journal.ts'
+import { decodeOutcome, encodeOutcome, outcomeOf, type StepOutcome } from './outcome.ts'
 
 type Bytes = Uint8Array | Promise<Uint8Array>
 
@@ -23,94 +22,35 @@ export interface Seals {
  * new Agent({ model, journal: sealedJournal(memoryJournal(), { seal, open }) })
  */
 export function sealedJournal(journal: Journal, { seal, open }: Seals): Journal {
-  const close = async (value: unknown, step: string) => seal(new TextEncoder().encode(encode(value)), { step })
+  const close = async (text: string, step: string) => seal(new TextEncoder().encode(text), { step })
   const read = async (sealed: unknown, step: string) =>
-    decode(new TextDecoder().decode(await open(sealed as Uint8Array, { step })))
+    new TextDecoder().decode(await open(sealed as Uint8Array, { step }))
 
   return {
     ...(journal.known !== undefined && { known: (id: string) => journal.known?.(id) ?? false }),
     async step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> {
       /** What this process did itself goes on as it is. */
-      let ran: { result: T } | { error: unknown } | undefined
+      let ran: StepOutcome | undefined
       let item = 0
       const live: C[] = []
       const sealedWork = async (keep: Emit<Uint8Array>) => {
-        try {
-          const result = await work(async (one) => {
+        ran = await outcomeOf(() =>
+          work(async (one) => {
             live.push(one)
-            await keep(await close(one, `${id}#${live.length - 1}`))
-          })
-          ran = { result }
-          return await close(result, `${id}#end`)
-        } catch (error) {
-          ran = { error }
-          if (isCancellation(error)) throw error
-          throw Object.assign(new Error(withheld), { sealed: await close(error, `${id}#end`) })
-        }
+            await keep(await close(toJson(one), `${id}#${live.length - 1}`))
+          }),
+        )
+        if ('error' in ran && isCancellation(ran.error)) throw ran.error
+        return close(encodeOutcome(ran), `${id}#end`)
       }
       const opened = async (sealed: Uint8Array) => {
         const at = item++
-        return emit(at < live.length ? (live[at] as C) : ((await read(sealed, `${id}#${at}`)) as C))
+        return emit(at < live.length ? (live[at] as C) : (fromJson(await read(sealed, `${id}#${at}`)) as C))
       }
-      try {
-        const sealed = await journal.step<Uint8Array, Uint8Array>(id, sealedWork, opened)
-        return ran !== undefined && 'result' in ran ? ran.result : ((await read(sealed, `${id}#end`)) as T)
-      } catch (error) {
-        if (ran !== undefined && 'error' in ran) throw ran.error
-        const { sealed } = (error ?? {}) as { sealed?: unknown }
-        throw sealed === undefined ? error : await read(sealed, `${id}#end`)
-      }
+      const sealed = await journal.step<Uint8Array, Uint8Array>(id, sealedWork, opened)
+      const ended = ran ?? decodeOutcome(await read(sealed, `${id}#end`))
+      if ('error' in ended) throw ended.error
+      return ended.result as T
     },
   }
-}
-
-const withheld = 'A step failed; what was thrown is sealed.'
-
-/** What was thrown stands beside the value, where no value can pose as it. */
-interface Kept {
-  value?: unknown
-  error?: unknown
-}
-
-function encode(value: unknown): string {
-  const kept = keptOf(value)
-  try {
-    return toJson(kept)
-  } catch (error) {
-    if (!isAlliumError(error, 'state.invalid') || !isToolResult(kept.value)) throw error
-    const { value: _, ...rest } = kept.value
-    return toJson({ ...kept, value: rest })
-  }
-}
-
-function decode(text: string): unknown {
-  const { value, error } = fromJson(text) as Kept
-  if (error === undefined) return value
-  return value === undefined ? made(error) : { ...(value as object), error: made(error) }
-}
-
-function keptOf(value: unknown): Kept {
-  if (value instanceof Error) return { error: told(value) }
-  if (!isToolResult(value) || value.error === undefined) return { value }
-  const { error, ...rest } = value
-  return { value: rest, error: told(error) }
-}
-
-function isToolResult(value: unknown): value is { content: unknown; value?: unknown; error?: unknown } {
-  return typeof value === 'object' && value !== null && isPlain(value) && 'callId' in value && 'content' in value
-}
-
-const errorFields = ['name', 'message', 'code', 'status', 'isRetryable', 'expose'] as const
-
-function told(error: unknown): unknown {
-  if (!(error instanceof Error)) return { message: String(error) }
-  const all = error as Error & Record<string, unknown>
-  return Object.fromEntries(
-    errorFields.map((field) => [field, all[field]]).filter(([, one]) => typeof one !== 'object'),
-  )
-}
-
-function made(given: unknown): Error {
-  const { message, ...rest } = given as { message?: unknown }
-  return Object.assign(new Error(String(message)), rest)
 }

@@ -199,6 +199,10 @@ export interface SessionStore {
 export interface BeginningRun {
   /** Its id, once the session stands where the store does. */
   readonly turnId: string
+  /** Its id was given: it may have run before, to its end, and is answered as it ended then. */
+  readonly given: boolean
+  /** A journal keeps its steps: where its process was lost, it goes on, and is not marked as interrupted. */
+  readonly replays: boolean
   /** The session runs under this key; with the digest of its input. */
   readonly idempotencyKey: string | undefined
   readonly inputDigest: string | undefined

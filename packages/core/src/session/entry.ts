@@ -21,6 +21,8 @@ function beginning(scope: SessionScope): BeginningRun {
     get turnId() {
       return scope.comingTurnId
     },
+    given: false,
+    replays: false,
     idempotencyKey: undefined,
     inputDigest: undefined,
     abort() {},

@@ -1,9 +1,9 @@
 import type { CustomEvent, StreamEvent } from '../events/events.ts'
+import { add, continues, ownCopy } from '../messages/join-deltas.ts'
 import type { RunEvents } from '../rings/turn/turn-options.ts'
 import type { Clock } from '../seams/clock.ts'
 import { isContentKind } from '../stream/chunk-kinds.ts'
 import { Fifo } from './fifo.ts'
-import { add, continues, ownCopy } from './join-deltas.ts'
 
 type Event = StreamEvent | CustomEvent
 type Result = IteratorResult<Event, undefined>

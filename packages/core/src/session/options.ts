@@ -1,7 +1,10 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import { describe, isPrintable } from '../errors/describe.ts'
 import { checkOptions } from '../errors/known-options.ts'
 import type { Usable } from '../middleware/middleware.ts'
 import type { ModelRef, Settings, ToolDef } from '../model/model.ts'
 import type { OutputOption } from '../output/output.ts'
+import type { Journal } from '../seams/journal.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../seams/register.ts'
 import type { ToolExecution } from '../tool/tool.ts'
 
@@ -48,8 +51,15 @@ export interface RunOptions<C = RegisteredContext, O extends OutputOption | unde
   resets?: 'allow' | 'refuse' | undefined
   /** Milliseconds that the provider waits for a reader who takes nothing more. @default the agent's */
   readerSilence?: number | false | undefined
-  /** A repeated run with the same key gives the run that it first started. */
+  /** A repeated run with the same key gives the run that it first started; with another input it is `run.key_reused`. */
   idempotencyKey?: string | undefined
+  /**
+   * The id of its turn: a run that was cut off is started again under its own. One that is stored as ended is answered from the
+   * store. A text of 1 to 512 characters. @default made of the session's id
+   */
+  turnId?: string | undefined
+  /** What keeps its steps, so that they are not done again where it is started again; sub-agents have it, too. @default the agent's */
+  journal?: Journal | undefined
   /** Gets a promise of the run's whole completion, deferred work included, for hosts that stop early. */
   waitUntil?(completion: Promise<unknown>): void
 }
@@ -81,6 +91,8 @@ const ofRun: ReadonlySet<string> = new Set<keyof RunOptions>([
   'resets',
   'readerSilence',
   'idempotencyKey',
+  'turnId',
+  'journal',
   'waitUntil',
 ])
 const ofResume: ReadonlySet<string> = new Set([...ofRun, 'decider' satisfies keyof ResumeOptions])
@@ -101,4 +113,20 @@ export function checkSessionOptions(options: object): void {
 /** @throws AlliumError `run.options` */
 export function checkRunOptions(options: object, resumes = false): void {
   checkOptions(options, resumes ? ofResume : ofRun, 'A run', 'run.options', ofSessionAlone)
+  const { turnId, journal } = options as { turnId?: unknown; journal?: { step?: unknown } }
+  if (turnId !== undefined && !isTurnId(turnId))
+    throw new AlliumError(
+      'run.options',
+      `The option turnId is a text of 1 to 512 characters, without control characters or broken ones, but ${describe(turnId)} was given.`,
+    )
+  if (journal !== undefined && typeof journal?.step !== 'function')
+    throw new AlliumError(
+      'run.options',
+      `The option journal is a Journal, { step }, but ${describe(journal)} was given.`,
+    )
+}
+
+/** Turn ids go into keys of stores, too. */
+function isTurnId(given: unknown): boolean {
+  return typeof given === 'string' && given.length > 0 && given.length <= 512 && isPrintable(given)
 }

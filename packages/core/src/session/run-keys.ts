@@ -1,9 +1,13 @@
+import { canonicalJson } from '../messages/json.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import { sessionKeyOf } from '../seams/tenant.ts'
 import type { AgentRun } from './agent-run.ts'
+import { askedOf } from './task.ts'
 
 interface Known {
   readonly run: AgentRun
+  /** The fingerprint of what it was asked. */
+  readonly asked: string
   settled: boolean
 }
 
@@ -17,12 +21,12 @@ export class RunKeys {
     this.#most = most
   }
 
-  find(session: SessionScope, key: string): AgentRun | undefined {
-    return this.#runs.get(nameOf(session, key))?.run
+  find(session: SessionScope, key: string): Pick<Known, 'run' | 'asked'> | undefined {
+    return this.#runs.get(nameOf(session, key))
   }
 
-  remember(session: SessionScope, key: string, run: AgentRun): void {
-    this.#runs.set(nameOf(session, key), { run, settled: false })
+  remember(session: SessionScope, key: string, { run, asked }: Pick<Known, 'run' | 'asked'>): void {
+    this.#runs.set(nameOf(session, key), { run, asked, settled: false })
     if (this.#runs.size > this.#most) this.#dropOldest()
   }
 
@@ -47,4 +51,26 @@ export class RunKeys {
 function nameOf(session: SessionScope, key: string): string {
   const { id: sessionId, principal, owner } = session
   return JSON.stringify([sessionKeyOf({ principal, owner, sessionId }), key])
+}
+
+/** Tells what runs are asked apart, at once, and keeps nothing of it. */
+export function fingerprintOf(task: Parameters<typeof askedOf>[0]): string {
+  try {
+    return hashOf(canonicalJson(askedOf(task)))
+  } catch {
+    // Such a run is refused.
+    return ''
+  }
+}
+
+/** 53 bits: cyrb53. */
+function hashOf(text: string): string {
+  let [a, b] = [0xdeadbeef, 0x41c6ce57]
+  for (let i = 0; i < text.length; i++) {
+    a = Math.imul(a ^ text.charCodeAt(i), 2654435761)
+    b = Math.imul(b ^ text.charCodeAt(i), 1597334677)
+  }
+  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909)
+  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909)
+  return `${text.length} ${b >>> 0} ${a >>> 0}`
 }

@@ -25,9 +25,10 @@ import { LiveRun, type Settled } from './live-run.ts'
 import { Opening } from './opening.ts'
 import { checkRunOptions, type ResumeOptions, type RunOptions } from './options.ts'
 import { rewind, standingAt } from './rewind.ts'
+import { fingerprintOf } from './run-keys.ts'
 import type { SessionHost } from './session-host.ts'
 import { storedResult, tellStored } from './stored-run.ts'
-import { delegated, giveBack, outputOf, type Prepared, prepare, type Task, turnOf } from './task.ts'
+import { delegated, giveBack, isRestartable, outputOf, type Prepared, prepare, type Task, turnOf } from './task.ts'
 import { tellUnheeded } from './tell-unheeded.ts'
 
 /** One conversation with an agent: its history and state, and one turn at a time. */
@@ -203,12 +204,14 @@ export class Session<S = State, C = RegisteredContext> {
   #start(task: Task<C>): AgentRun<S> {
     const { options } = task
     const { idempotencyKey: key, readerSilence: silence = this.#scope.agent.setup.readerSilence } = options
+    const asked = key === undefined ? '' : fingerprintOf(task)
     const known = key === undefined ? undefined : this.#host.keys.find(this.#scope, key)
-    if (known !== undefined) return known as unknown as AgentRun<S>
+    if (known?.asked === asked) return known.run as unknown as AgentRun<S>
     const run = new LiveRun(this.#scope.agent.setup.clock, silence)
     const started = new AgentRun<S>(run)
     const before = this.#last
     const refusal =
+      (known && this.#reused(key)) ??
       this.#refusal(before !== undefined) ??
       optionFault(options, task.decisions !== undefined) ??
       boundFault('readerSilence', silence, 'run.options')
@@ -222,7 +225,7 @@ export class Session<S = State, C = RegisteredContext> {
     this.#last = run
     this.#opening.stir()
     this.#host.started(run)
-    if (key !== undefined) this.#host.keys.remember(this.#scope, key, started as unknown as AgentRun)
+    if (key !== undefined) this.#host.keys.remember(this.#scope, key, { run: started as unknown as AgentRun, asked })
     if (before === undefined && this.#opening.openAtOnce()) run.result = this.#begin(run, task)
     else run.result = this.#beginLater(run, before, task)
     options.waitUntil?.(run.result.catch(() => {}))
@@ -233,6 +236,11 @@ export class Session<S = State, C = RegisteredContext> {
     if (this.#closing !== undefined) return this.#closed()
     if (!waits || this.#busy === 'queue') return this.#host.refusal()
     return this.#runs("Await it, or make the session with { busy: 'queue' }.")
+  }
+
+  #reused(key: string | undefined): AlliumError {
+    const what = `The key "${key}" stands for another input in the session "${this.id}". Give each input a key of its own.`
+    return new AlliumError('run.key_reused', what, { details: { sessionId: this.id } })
   }
 
   #closed(): AlliumError {
@@ -259,7 +267,7 @@ export class Session<S = State, C = RegisteredContext> {
 
   #begin(run: LiveRun, task: Task<C>): Promise<RunResult> {
     const isPlain = task.decisions === undefined && inheritedInputs(this.#scope).length === 0
-    if (isPlain && this.#scope.keepers === undefined) {
+    if (isPlain && this.#scope.keepers === undefined && !isRestartable(task.options, this.#scope)) {
       try {
         return this.#enter(run, task, {})
       } catch (error) {

@@ -11,7 +11,8 @@ import { type OutputPlan, outputPlan } from '../output/plan.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import { inheritedInputs, passed } from '../rings/turn/inputs.ts'
 import { Turn } from '../rings/turn/turn.ts'
-import type { Resume, RunEvents } from '../rings/turn/turn-options.ts'
+import type { Began, Resume, RunEvents } from '../rings/turn/turn-options.ts'
+import { isDirect, type Journal } from '../seams/journal.ts'
 import { digestOf } from '../seams/seal.ts'
 import type { BeginningRun, StoredTurn } from '../seams/session-store.ts'
 import { clientTool } from '../tool/client-tool.ts'
@@ -41,7 +42,7 @@ export function turnOf<C>(
   scope: SessionScope,
   host: SessionHost,
   {
-    prepared: { resume, kept },
+    prepared: { resume, kept, began },
     events,
     output,
   }: { prepared: Prepared; events: RunEvents; output: OutputPlan | undefined },
@@ -69,6 +70,9 @@ export function turnOf<C>(
     format: output,
     resets: options.resets ?? 'allow',
     kept,
+    turnId: options.turnId,
+    journal: journalOf(options, scope),
+    began,
   })
   if (relay !== undefined) relay.turn = turn
   return turn
@@ -79,6 +83,7 @@ export interface Prepared {
   readonly resume?: Resume | undefined
   readonly kept?: Kept | undefined
   readonly stored?: StoredTurn | undefined
+  readonly began?: Began | undefined
 }
 type Kept = NonNullable<Turn['options']['kept']>
 
@@ -89,16 +94,18 @@ export async function prepare<C>(
   host: Pick<SessionHost, 'checkPrincipal'>,
   abort: (reason: unknown) => void,
 ): Promise<Prepared> {
-  const { decisions, input } = task
-  const { decider: given } = task.options
+  const { decisions, input, options } = task
+  const { decider: given, turnId } = options
   const decider = () => deciderOf(scope, given === undefined ? undefined : host.checkPrincipal(given))
   if (decisions === undefined) toMessages(input)
   const { keepers = [] } = scope
   const kept = keepers.length === 0 ? undefined : await keptOf(task)
   const beginning: BeginningRun = {
     get turnId() {
-      return scope.comingTurnId
+      return turnId ?? scope.comingTurnId
     },
+    given: turnId !== undefined,
+    replays: turnId !== undefined && isRestartable(options, scope),
     idempotencyKey: kept?.idempotencyKey,
     inputDigest: kept?.inputDigest,
     abort,
@@ -117,11 +124,34 @@ export async function prepare<C>(
           ? undefined
           : await checkDecisions(scope, decisions, decider(), toolsOf(task, scope).tools),
       kept,
+      began: isRestartable(options, scope)
+        ? await beginIn(journalOf(options, scope), beginning.turnId, scope)
+        : undefined,
     }
   } catch (error) {
     await giveBack(scope, begun)
     throw error
   }
+}
+
+/** That of the run, of the agent, or of the one that runs it as a sub-agent. */
+export function journalOf<C>({ journal }: Task<C>['options'], scope: SessionScope): Journal {
+  return journal ?? scope.journal
+}
+
+/** Whether a journal keeps when the run began: it was given its id or its journal, or is part of one that was. */
+export function isRestartable<C>(options: Task<C>['options'], scope: SessionScope): boolean {
+  const isGiven = options.turnId !== undefined || options.journal !== undefined
+  return (isGiven || scope.parent?.$turn.options.began !== undefined) && !isDirect(journalOf(options, scope))
+}
+
+async function beginIn(journal: Journal, turnId: string, { agent }: SessionScope): Promise<Began> {
+  let before = true
+  const begin = () => {
+    before = false
+    return agent.setup.clock.now()
+  }
+  return { at: await journal.step(`${turnId}:start`, begin, () => {}), before }
 }
 
 /** The tools of a run: the agent's, and those that the client runs. @throws AlliumError `tool.duplicate`, `tool.invalid` */
@@ -139,11 +169,19 @@ function toolsOf<C>(
   return { tools: agent.tools.with(clientTools.map(clientTool)), clientTools }
 }
 
-/** What stands for the same again: the key, and the digest of what is asked. */
-async function keptOf<C>({ decisions, input, options: { idempotencyKey } }: Task<C>): Promise<Kept | undefined> {
-  if (idempotencyKey === undefined) return undefined
-  const asked = decisions === undefined ? toMessages(input) : { decisions }
-  return { idempotencyKey, inputDigest: await digestOf(asked) }
+/** What stands for the same again: its key or its id, and the digest of what is asked. */
+async function keptOf<C>({
+  decisions,
+  input,
+  options: { idempotencyKey, turnId },
+}: Task<C>): Promise<Kept | undefined> {
+  if (idempotencyKey === undefined && turnId === undefined) return undefined
+  return { idempotencyKey, inputDigest: await digestOf(askedOf({ decisions, input })) }
+}
+
+/** What the key of a run stands for. @throws AlliumError `input.invalid` */
+export function askedOf<C>({ decisions, input }: Pick<Task<C>, 'decisions' | 'input'>): unknown {
+  return decisions === undefined ? toMessages(input) : { decisions }
 }
 
 /** The task with its input as the layers leave it that it inherits from the agents above. */

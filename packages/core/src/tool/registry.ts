@@ -115,6 +115,12 @@ function toolDef(tool: AnyTool): ToolDef {
       'tool.invalid',
       `${what} has neither schema nor jsonSchema. For no arguments give jsonSchema: { type: 'object', properties: {} }.`,
     )
+  const { afterCrash } = tool
+  if (afterCrash !== undefined && !['rerun', 'fail', 'ask'].includes(afterCrash))
+    throw new AlliumError(
+      'tool.invalid',
+      `${what} has ${describe(afterCrash)} as its afterCrash. It is "rerun", "fail" or "ask".`,
+    )
   const wrongFlow = tool.flow === undefined ? undefined : flowFault(tool.flow)
   if (wrongFlow !== undefined) throw new AlliumError('tool.invalid', `${what} ${wrongFlow}`)
   const fault = schema === undefined ? undefined : schemaFault(schema)

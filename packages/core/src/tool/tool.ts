@@ -14,6 +14,13 @@ export interface ToolExecution {
   readonly callId: string
   /** Counts the attempts of this call from 1. */
   readonly attempt: number
+  /**
+   * The id of this execution, which is the same where the run is cut off and started again: the idempotency key to hand on to what the
+   * tool calls. Another attempt of the call has another one.
+   */
+  readonly stepId: string
+  /** Whether the run was cut off, and all that it has done so far is given from its journal. */
+  readonly replaying: boolean
   /** Aborts on the tool's timeout, and when the run is cancelled. Pass it to everything that waits. */
   readonly signal: AbortSignal
   readonly sessionId: string
@@ -49,6 +56,12 @@ export interface Tool<S extends StandardSchemaV1 | undefined = StandardSchemaV1 
   requireApproval?: boolean | ((args: ToolArgs<S>, ctx: ToolExecution) => boolean | Promise<boolean>)
   /** Milliseconds for `execute`; then its signal aborts and the model gets an error. @default the agent's toolTimeout */
   timeout?: number
+  /**
+   * What happens to a call that had begun, and whose end is not known, when its run is started again: it runs once more; the model
+   * gets an error result, "outcome unknown"; or a person is asked, whose approval runs it. Holds where the run has a journal.
+   * @default 'rerun'
+   */
+  afterCrash?: 'rerun' | 'fail' | 'ask'
   /**
    * A tool that the provider defines: its id there and its arguments. Without `execute` the provider runs it; with it, it
    * runs here, and what `execute` gives goes back as the provider wants it: a shell, a patch, a text in place of arguments.

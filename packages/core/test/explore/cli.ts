@@ -24,7 +24,7 @@ const { values } = parseArgs({
 })
 const menu = values.menu === undefined ? everything : menuOf(values.menu.split(','))
 const all = values.exhaustive === true
-const first = all ? 0 : Number(values.seed) * 1_000_000
+const first = all ? 0 : Math.round(Number(values.seed) * 1_000_000)
 // Of all, every n-th where a number is given; the step has no divisor in common with what a case is made of.
 const step = all && values.cases !== undefined ? Math.floor(exhaustiveCases / Number(values.cases)) | 1 : 1
 const end = all ? exhaustiveCases : first + Number(values.cases ?? 20_000)

@@ -1,5 +1,6 @@
+import { LeftError } from '../../src/errors/left-error.ts'
 import { cloneJson } from '../../src/messages/json.ts'
-import type { Emit, Journal } from '../../src/seams/journal.ts'
+import { type Emit, isCancellation, type Journal } from '../../src/seams/journal.ts'
 
 interface Entry {
   readonly items: unknown[]
@@ -14,6 +15,8 @@ interface Entry {
  * model, a counter of the test) is done once more beside that, because the world of a test begins anew with it.
  */
 export class World implements Journal {
+  /** Steps that came to it, of all tests of the file. */
+  steps = 0
   #recorded = new Map<string, Entry>()
   #turns = new Map<string, { name: string; steps: number }>()
   #killedAfter = 0
@@ -27,6 +30,7 @@ export class World implements Journal {
 
   step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): T | PromiseLike<T> {
     const { key, nth } = this.#place(id)
+    this.steps++
     if (this.#killedAfter === 0) return this.#record(key, work, emit)
     const known = nth <= this.#killedAfter ? this.#recorded.get(key) : undefined
     return known === undefined ? work(emit) : replay(known, work, emit)
@@ -53,7 +57,7 @@ export class World implements Journal {
       recorded.set(key, { items, outcome: { result: copyOf(result) } })
       return result
     } catch (error) {
-      if (!cancelled(error)) recorded.set(key, { items, outcome: { error } })
+      if (!isCancellation(error)) recorded.set(key, { items, outcome: { error } })
       throw error
     }
   }
@@ -64,11 +68,15 @@ async function replay<T, C>(
   work: (emit: Emit<C>) => T | PromiseLike<T>,
   emit: Emit<C>,
 ): Promise<T> {
-  const world = await Promise.resolve(work(() => {})).then(
+  const isLeft = 'error' in outcome && outcome.error instanceof LeftError
+  const live = Promise.resolve(work(() => {})).then(
     (result) => ({ result }),
     (error) => ({ error }),
   )
   for (const item of items) await emit(cloneJson(item) as C)
+  // What was left may never come to an end.
+  if (isLeft) throw outcome.error
+  const world = await live
   // Errors and values of tools keep their identity in one process alone: this world's stand for the recorded ones.
   if ('error' in outcome) throw 'error' in world ? world.error : outcome.error
   if (typeof outcome.result !== 'object' || outcome.result === null) return outcome.result as T
@@ -80,9 +88,4 @@ async function replay<T, C>(
 function copyOf(result: unknown): unknown {
   if (typeof result !== 'object' || result === null || !('content' in result)) return result
   return { ...result, content: cloneJson(result.content) }
-}
-
-function cancelled(error: unknown): boolean {
-  const name = (error as { name?: unknown } | undefined)?.name
-  return name === 'AbortError' || name === 'TimeoutError'
 }

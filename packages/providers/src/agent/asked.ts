@@ -18,8 +18,20 @@ export interface Response {
   reason: string | undefined
 }
 
-/** Of the messages of a client: its newest input, or what it has answered to approvals. The rest is not read. */
-export type Asked = { input: Message; responses?: never } | { responses: Response[]; input?: never }
+/** What a client says that came of a call: it counts for one that was handed to it. */
+export interface Output {
+  callId: string
+  result: unknown
+  isError: boolean
+}
+
+/** Of the messages of a client: its newest input, or what it says of calls. The rest is not read. */
+export type Asked = { input: Message; said?: never } | { said: Said; input?: never }
+
+export interface Said {
+  responses: Response[]
+  outputs: Output[]
+}
 
 type Given = { [field: string]: unknown }
 
@@ -30,9 +42,11 @@ export function askedOf({ prompt, messages }: StreamOptions): Asked {
   const list = Array.isArray(given) ? (given as Given[]) : []
   const last = list.at(-1)
   if (last?.role === 'user') return { input: { role: 'user', content: contentOf(last.content) } }
-  const responses = responsesIn(list)
-  if (responses.length > 0) return { responses }
-  throw invalid('The last message is one of the user, or answers an approval that is asked for.')
+  const said = { responses: responsesIn(list), outputs: outputsIn(list) }
+  if (said.responses.length + said.outputs.length > 0) return { said }
+  throw invalid(
+    'The last message is one of the user, or answers an approval that is asked for, or has the output of a call.',
+  )
 }
 
 function contentOf(content: unknown): string | (TextPart | ImagePart | FilePart)[] {
@@ -78,6 +92,17 @@ function responsesIn(messages: readonly Given[]): Response[] {
       },
     ]
   })
+}
+
+/** As `convertToModelMessages` of `ai` 6 and 7 makes them of the parts of tools. */
+function outputsIn(messages: readonly Given[]): Output[] {
+  return messages
+    .flatMap(({ content }) => (Array.isArray(content) ? (content as Given[]) : []))
+    .flatMap(({ type, toolCallId, output }) => {
+      if (type !== 'tool-result' || typeof toolCallId !== 'string') return []
+      const { type: kind, value } = (output ?? {}) as Given
+      return [{ callId: toolCallId, result: value ?? null, isError: String(kind).startsWith('error') }]
+    })
 }
 
 function invalid(message: string): AlliumError {

@@ -1,12 +1,12 @@
 import { AlliumError, type Decision, type PendingCall, type Session } from '@allium/core'
-import type { Response } from './asked.ts'
+import type { Response, Said } from './asked.ts'
 
 /**
  * The calls that wait as one who decides sees them: with a token those that he may approve. Without a decider, as the session's
  * own principal does.
  */
 export async function waitingFor(session: Session<unknown>, decider: unknown): Promise<readonly PendingCall[]> {
-  const waiting = session.pending.filter(({ client }) => client !== true)
+  const waiting = session.pending
   if (decider === undefined) return waiting
   const allowed = new Map((await session.pendingFor(decider)).map((call) => [call.callId, call]))
   return waiting.map(({ token: _, ...call }) => allowed.get(call.callId) ?? call)
@@ -25,17 +25,27 @@ export interface Decided {
 
 /**
  * The decisions that a client's answers are. A client sends those of earlier turns again: they are passed over, as long as one
- * is new. An id that stands for no call of the session is forged, and then none counts.
+ * is new. An id that stands for no call of the session is forged, and then none counts. Outputs count of calls that were handed to
+ * the client.
  *
- * @throws AlliumError `approval.forged`, `approval.used`
+ * @throws AlliumError `approval.forged`, `approval.used`, `request.invalid`
  */
 export async function decidedBy(
   session: Session<unknown>,
-  responses: readonly Response[],
+  { responses, outputs }: Said,
   decider: unknown,
 ): Promise<Decided> {
-  const waiting = new Map((await waitingFor(session, decider)).map((call) => [approvalIdOf(call), call]))
+  const all = await waitingFor(session, decider)
+  const waiting = new Map(all.filter(({ client }) => client !== true).map((call) => [approvalIdOf(call), call]))
   const decided: Decided = { decisions: {}, calls: [] }
+  for (const call of all.filter(({ client }) => client === true)) {
+    const output = outputs.find(({ callId }) => callId === call.callId)
+    if (output === undefined) continue
+    const { result, isError } = output
+    const token = call.token === undefined ? {} : { token: call.token }
+    decided.decisions[call.callId] = { result, ...(isError && { isError }), ...token }
+    decided.calls.push(call)
+  }
   for (const response of responses) {
     const call = waiting.get(response.approvalId)
     if (call === undefined && !wasDecided(session, response)) throw forged(response)
@@ -44,6 +54,11 @@ export async function decidedBy(
     decided.calls.push(call)
   }
   if (decided.calls.length > 0) return decided
+  if (responses.length === 0)
+    throw new AlliumError(
+      'request.invalid',
+      'No call was handed to the page that waits for an output. One counts once.',
+    )
   throw new AlliumError(
     'approval.used',
     'The calls that the messages decide about have been decided already. A decision is used once.',

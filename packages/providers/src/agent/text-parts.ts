@@ -18,9 +18,13 @@ export class TextParts {
   readonly #suspended: ToolEnd[] = []
   readonly #decided: readonly PendingCall[]
 
-  /** @param decided the calls that the run begins with */
-  constructor(decided: readonly PendingCall[] = []) {
+  /** The names of the tools that the page runs. */
+  readonly #ofPage: ReadonlySet<string>
+
+  /** @param decided the calls that the run begins with @param clientTools those that the page runs */
+  constructor(decided: readonly PendingCall[] = [], clientTools: readonly { name: string }[] = []) {
     this.#decided = decided
+    this.#ofPage = new Set(clientTools.map(({ name }) => name))
   }
 
   *of(event: StreamEvent): Generator<TextPart> {
@@ -44,6 +48,8 @@ export class TextParts {
         return yield* this.#inputDelta(event.callId, event.delta)
       case 'tool-input-end':
         yield { type: event.type, id: event.callId }
+        // The page runs it as soon as it has its input: that is given once the layers have let the call pass.
+        if (this.#ofPage.has(this.#inputs.get(event.callId)?.toolName ?? '')) return
         return yield { ...this.#call(event.callId), ...ran(event) }
       case 'tool-result': {
         const { content, isError } = event
@@ -152,7 +158,8 @@ export class TextParts {
   /** What is to run stands in the card that asks, and a call of a sub-agent gets a card. */
   *#asks(call: PendingCall): Generator<TextPart> {
     const toolCall = { type: 'tool-call', toolCallId: call.callId, toolName: call.name, input: call.args }
-    if (this.#inputs.has(call.callId) || call.path !== undefined) yield toolCall
+    if (this.#inputs.has(call.callId) || call.path !== undefined || call.client === true) yield toolCall
+    if (call.client === true) return
     yield { type: 'tool-approval-request', approvalId: approvalIdOf(call), toolCall }
   }
 }

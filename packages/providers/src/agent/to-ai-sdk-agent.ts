@@ -6,6 +6,7 @@ import {
   type Message,
   type Session,
   type StreamEvent,
+  type ToolDef,
 } from '@allium/core'
 import { anyTools } from './any-tools.ts'
 import { askedOf, type StreamOptions } from './asked.ts'
@@ -18,6 +19,8 @@ export interface ToAiSdkAgentOptions {
   session: Session<unknown>
   /** Who answers approvals on this page, as the server has verified him; needed for `approvals.mayDecide`. @default the principal of the session */
   decider?: unknown
+  /** Tools that the page runs, by its `onToolCall` or by its user: their calls are handed to it. @default none */
+  clientTools?: readonly ToolDef[]
 }
 
 /** An agent of the AI SDK, by shape: `Agent` of `ai` 6 and 7, for their functions to use. */
@@ -42,7 +45,7 @@ export interface AiSdkAgent {
  * @example
  * createAgentUIStreamResponse({ agent: toAiSdkAgent(agent, { session: agent.session({ id, principal }) }), uiMessages })
  */
-export function toAiSdkAgent(agent: Pick<Agent, 'name'>, { session, decider }: ToAiSdkAgentOptions): AiSdkAgent {
+export function toAiSdkAgent(agent: Pick<Agent, 'name'>, of: ToAiSdkAgentOptions): AiSdkAgent {
   return {
     version: 'agent-v1',
     id: agent.name,
@@ -54,24 +57,25 @@ export function toAiSdkAgent(agent: Pick<Agent, 'name'>, { session, decider }: T
           'An agent of Allium answers the AI SDK by its stream. For a whole answer await session.run(input).',
         ),
       ),
-    stream: (options: StreamOptions) => stream(session, decider, options) as Promise<never>,
+    stream: (options: StreamOptions) => stream(of, options) as Promise<never>,
   }
 }
 
-async function stream(session: Session<unknown>, decider: unknown, options: StreamOptions): Promise<object> {
+async function stream({ session, decider, clientTools }: ToAiSdkAgentOptions, options: StreamOptions): Promise<object> {
   checkOptions(options)
   const asked = askedOf(options)
   await session.open()
   const how = { resets: 'refuse' as const, signal: options.abortSignal }
-  const decided = asked.input === undefined ? await decidedBy(session, asked.responses, decider) : undefined
+  const tools = clientTools ?? session.snapshot().suspension?.clientTools
+  const decided = asked.input === undefined ? await decidedBy(session, asked.said, decider) : undefined
   const run =
     decided === undefined
-      ? session.run(asked.input as Message, how)
+      ? session.run(asked.input as Message, { ...how, clientTools })
       : session.resume(decided.decisions, decider === undefined ? how : { ...how, decider })
   const events = run[Symbol.asyncIterator]()
   // What is refused is refused before a response begins.
   const parts = toStream(
-    partsOf(await events.next(), events, run, new TextParts(decided?.calls), (event) =>
+    partsOf(await events.next(), events, run, new TextParts(decided?.calls, tools), (event) =>
       shownTo(session, decider, event),
     ),
     () => events.return?.(),

@@ -3,7 +3,7 @@ import type { Host } from '../host.ts'
 import { refusing } from '../http/answer.ts'
 import { readObject } from '../http/body.ts'
 import { isThere } from '../native/is-there.ts'
-import { waitingIn } from '../native/shown-messages.ts'
+import { waitingIn } from '../native/waiting.ts'
 import { streamOf } from '../run/reading.ts'
 import { type Env, keyOf, visit } from '../visit.ts'
 import { aguiAsked, decisionsOf } from './asked.ts'
@@ -28,7 +28,7 @@ export function aguiRoutes(app: Hono<Env>, host: Host, at: string): void {
               ),
             }
       const asked = { ...asks, sessionId: threadId, resets: 'refuse', onDisconnect: 'abort', ...what } as const
-      return streamOf(host, await host.runs.begin(asked), {
+      return streamOf(host, asks, await host.runs.begin(asked), {
         frames: (entries) => aguiFrames({ threadId, runId }, entries),
       })
     }),

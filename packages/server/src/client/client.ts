@@ -1,3 +1,4 @@
+import type { Decision } from '@allium/core'
 import type { ServedAgent } from '../options.ts'
 import type { Pending, ToolSet } from './events.ts'
 import { json, type Wire } from './http.ts'
@@ -42,7 +43,21 @@ export interface AgentClient<T extends ToolSet = ToolSet> {
   /** Those of who asks, changed last first. */
   list(page?: { limit?: number; cursor?: string }): Promise<Page<Listed>>
   /** The calls that wait for a decision of who asks. A page may be short, and more may follow where it has a cursor. */
-  approvals(page?: { limit?: number; cursor?: string }): Promise<Page<Pending<T> & { sessionId: string }>>
+  approvals(page?: { limit?: number; cursor?: string }): Promise<Page<Waiting<T>>>
+  /**
+   * Decides a call of `approvals()`, in a session of one's own or of another owner: the run goes on as that owner's.
+   *
+   * @throws ClientError `approval.unknown`, `approval.used`, `approval.expired`, `approval.invalid`
+   */
+  decide(call: { readonly token?: string }, decision: Decision): Promise<Decided>
+}
+
+/** A call that waits, and whose session it is in. */
+export type Waiting<T extends ToolSet = ToolSet> = Pending<T> & { readonly sessionId: string; readonly owner: string }
+
+export interface Decided {
+  readonly callId: string
+  readonly decision: 'approved' | 'edited' | 'denied'
 }
 
 /**
@@ -68,11 +83,12 @@ export function createClient<
       return { items: sessions, cursor }
     },
     approvals: async (page) => {
-      type Waiting = Pending<T> & { sessionId: string }
       const path = `/approvals${query(page)}`
-      const { approvals, cursor } = await json<{ approvals: Waiting[]; cursor?: string }>(wire, path)
+      const { approvals, cursor } = await json<{ approvals: Waiting<T>[]; cursor?: string }>(wire, path)
       return { items: approvals, cursor }
     },
+    decide: ({ token }, decision) =>
+      json<Decided>(wire, '/approvals', { method: 'POST', body: { ...decision, token: token ?? decision.token } }),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Decision, FilePart, ImagePart, TextPart } from '@allium/core'
+import type { Decision, FilePart, ImagePart, TextPart, ToolDef } from '@allium/core'
 import type { UiMessage } from '../native/ui-messages.ts'
 import type { ClientRun, Pending, ToolSet } from './events.ts'
 import { json, request, type Wire } from './http.ts'
@@ -13,6 +13,11 @@ export interface AskOptions {
   idempotencyKey?: string | undefined
   /** Leaves the run; what becomes of it then is the server's `onDisconnect`. */
   signal?: AbortSignal | undefined
+}
+
+export interface RunAskOptions extends AskOptions {
+  /** Tools that run here: their calls wait, and `resume({ [callId]: { result } })` brings what came of them. @default none */
+  clientTools?: readonly ToolDef[] | undefined
 }
 
 /** The history as messages of a page; `running` tells that an answer comes in a stream. */
@@ -31,13 +36,20 @@ export interface SessionUsage {
 /** A session of who asks. */
 export interface ClientSession<T extends ToolSet = ToolSet> {
   readonly id: string
-  run(input: ClientInput, options?: AskOptions): ClientRun<T>
-  /** Goes on with decisions about the calls that wait, by call id. */
+  run(input: ClientInput, options?: RunAskOptions): ClientRun<T>
+  /** Goes on with decisions about the calls that wait, and results of those that run here, by call id. */
   resume(decisions: Readonly<Record<string, Decision>>, options?: AskOptions): ClientRun<T>
   approve(call: Pending<T>, options?: AskOptions): ClientRun<T>
   deny(call: Pending<T>, reason: string, options?: AskOptions): ClientRun<T>
   /** The last run from its beginning, for a page that was reloaded; of a run that is no more it has no event. */
   follow(options?: Pick<AskOptions, 'signal'>): ClientRun<T>
+  /**
+   * Says something to what runs, in whichever process: it is heard before the run's next step. What became of it comes in the
+   * run's stream, as `steer:heard` or `steer:returned` with this id.
+   *
+   * @throws ClientError `run.not_running`, `session.not_found`
+   */
+  steer(message: ClientInput, options?: { id?: string }): Promise<{ id: string }>
   /** Stops what runs, from whichever process. @throws ClientError `run.not_running`, `session.not_found` */
   stop(): Promise<void>
   history(): Promise<SessionHistory>
@@ -58,10 +70,12 @@ export function clientSession<T extends ToolSet>(wire: Wire, id: string): Client
   return {
     id,
     resume,
-    run: (input, options) => ask(`${at}/runs`, { input }, options),
+    run: (input, { clientTools, ...options } = {}) => ask(`${at}/runs`, { input, clientTools }, options),
     approve: (call, options) => resume(decided(call, { approve: true }), options),
     deny: (call, reason, options) => resume(decided(call, { deny: reason }), options),
     follow: ({ signal } = {}) => clientRun<T>(wire, { path: events, events, call: { signal } }),
+    steer: (message, { id = crypto.randomUUID() } = {}) =>
+      json<{ id: string }>(wire, `${at}/steer`, { method: 'POST', body: { message, id }, safe: true }),
     stop: async () => void (await request(wire, `${at}/stop`, { method: 'POST', body: {} })),
     history: () => json(wire, `${at}/messages`),
     usage: () => json(wire, `${at}/usage`),

@@ -12,6 +12,7 @@ export interface Problem {
 const statuses: Readonly<Record<string, number>> = {
   'approval.changed': 409,
   'approval.expired': 410,
+  'approval.forbidden': 403,
   'approval.forged': 403,
   'approval.invalid': 400,
   'approval.unknown': 404,
@@ -52,6 +53,7 @@ const statuses: Readonly<Record<string, number>> = {
   'store.readonly': 503,
   'store.unavailable': 503,
   'stream.reset': 502,
+  'tool.duplicate': 400,
   'turn.timeout': 504,
 }
 

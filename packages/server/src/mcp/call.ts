@@ -1,6 +1,7 @@
 import type { Decision, PendingCall } from '@allium/core'
 import type { Host } from '../host.ts'
 import { blockedProblem, problemOf } from '../http/problem.ts'
+import { openedPending } from '../native/waiting.ts'
 import type { Pump } from '../run/pump.ts'
 import { type Answer, resultOf } from '../run/result.ts'
 import type { Visit } from '../visit.ts'
@@ -25,7 +26,8 @@ export async function callAgent(host: Host, asked: McpAsked): Promise<ToolResult
     let answer = await run(await host.runs.begin({ ...own, input: asked.message }), asked)
     while (answer.status === 'suspended' && decide !== undefined && !asked.signal.aborted) {
       const decisions: Record<string, Decision> = {}
-      for (const call of answer.pending as PendingCall[]) decisions[call.callId] = await decide(call)
+      for (const call of await openedPending(host, asks, sessionId, answer.pending))
+        decisions[call.callId] = await decide(call)
       answer = await run(await host.runs.begin({ ...own, decisions }), asked)
     }
     return resultFrom(answer)
@@ -63,7 +65,7 @@ function resultFrom(answer: Answer): ToolResult {
   if (status === 'completed' || status === 'stopped')
     return { content: [{ type: 'text', text }], structuredContent: structured }
   if (status === 'suspended') {
-    const names = (pending as PendingCall[]).map(({ name }) => name).join(', ')
+    const names = pending.map(({ name }) => name).join(', ')
     return failed(`${text}\nA person is to decide first about: ${names}.`.trim(), structured)
   }
   const told = blockedProblem(answer)?.message ?? (typeof reason === 'string' ? reason : `The run was ${status}.`)

@@ -11,6 +11,11 @@ export const bodies = {
           { type: 'array', minItems: 1, items: { $ref: '#/components/schemas/InputPart' } },
         ],
       },
+      clientTools: {
+        type: 'array',
+        description: 'Tools whose calls wait for a result of the client.',
+        items: { $ref: '#/components/schemas/ClientTool' },
+      },
     },
   },
   decisions: {
@@ -22,6 +27,38 @@ export const bodies = {
         type: 'object',
         description: 'By call id.',
         additionalProperties: { $ref: '#/components/schemas/Decision' },
+      },
+    },
+  },
+  approval: {
+    type: 'object',
+    description: 'One of approve, deny and args, with the token of the call.',
+    required: ['token'],
+    additionalProperties: false,
+    properties: {
+      token: { type: 'string', minLength: 1 },
+      approve: { const: true },
+      deny: { type: 'string' },
+      args: { type: 'object' },
+      data: { description: 'For the layer that has suspended the call.' },
+    },
+  },
+  steer: {
+    type: 'object',
+    required: ['message'],
+    additionalProperties: false,
+    properties: {
+      message: {
+        oneOf: [
+          { type: 'string', minLength: 1 },
+          { type: 'array', minItems: 1, items: { $ref: '#/components/schemas/InputPart' } },
+        ],
+      },
+      id: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 256,
+        description: 'What events name the message by, however often it is sent; without it a new one.',
       },
     },
   },

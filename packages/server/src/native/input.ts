@@ -1,4 +1,4 @@
-import type { FilePart, ImagePart, Input, TextPart } from '@allium/core'
+import type { FilePart, ImagePart, Input, Message, TextPart } from '@allium/core'
 import { fail } from '../http/problem.ts'
 
 /**
@@ -7,9 +7,15 @@ import { fail } from '../http/problem.ts'
  * @throws AlliumError `request.invalid`
  */
 export function inputOf(value: unknown): Input {
+  const content = contentOf(value, 'input')
+  return typeof content === 'string' ? content : { role: 'user', content }
+}
+
+/** The same as the content of a message. @throws AlliumError `request.invalid` */
+export function contentOf(value: unknown, field: string): Message['content'] {
   if (typeof value === 'string' && value !== '') return value
-  if (Array.isArray(value) && value.length > 0) return { role: 'user', content: value.map(partOf) }
-  throw fail('request.invalid', `The field \`input\` is a text, or a list of parts. ${form}`)
+  if (Array.isArray(value) && value.length > 0) return value.map(partOf)
+  throw fail('request.invalid', `The field \`${field}\` is a text, or a list of parts. ${form}`)
 }
 
 const form = 'A part is { type: "text", text } or { type: "image" | "file", data, mediaType }, with base64 as data.'
@@ -23,7 +29,7 @@ function partOf(value: unknown, at: number): TextPart | ImagePart | FilePart {
     if (type === 'file' && isFile(data, mediaType) && (filename === undefined || typeof filename === 'string'))
       return { type, data: data as string, mediaType: mediaType as string, ...(filename !== undefined && { filename }) }
   }
-  throw fail('request.invalid', `The part ${at} of \`input\` is none. ${form}`)
+  throw fail('request.invalid', `The part ${at} of what was said is none. ${form}`)
 }
 
 function isFile(data: unknown, mediaType: unknown): boolean {

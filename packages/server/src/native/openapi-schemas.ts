@@ -14,14 +14,30 @@ export const schemas: Readonly<Record<string, Schema>> = {
       closed({ type: { const: 'file' }, data: base64, mediaType: text, filename: text }, ['filename']),
     ],
   },
+  ClientTool: closed({
+    name: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
+    description: text,
+    jsonSchema: { type: 'object' },
+  }),
   Decision: {
-    description: 'One of approve, deny and args, with the token of the call.',
+    description: 'One of approve, deny, args and, of a call that the client runs, result; with the token of the call.',
     type: 'object',
-    properties: { approve: { const: true }, deny: text, args: { type: 'object' }, token: text },
+    properties: {
+      approve: { const: true },
+      deny: text,
+      args: { type: 'object' },
+      result: any,
+      isError: { type: 'boolean' },
+      data: any,
+      token: text,
+    },
   },
   Problem: open({ code: text, message: text, requestId: text }),
   Usage: open({ inputTokens: count, outputTokens: count }),
-  Pending: open({ callId: text, name: text, args: { type: 'object' }, token: text }, ['token']),
+  Pending: open({ callId: text, name: text, args: { type: 'object' }, token: text, client: { const: true } }, [
+    'token',
+    'client',
+  ]),
   Answer: open(
     {
       sessionId: text,
@@ -42,7 +58,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
       'Server-sent events: each has a type, an id to go on behind, and JSON as data. See /docs/concepts/events.md.',
   },
   Sessions: page('sessions', open({ id: text, version: count, status: text, updatedAt: { type: 'number' } })),
-  Approvals: page('approvals', { allOf: [ref('Pending'), open({ sessionId: text })] }),
+  Approvals: page('approvals', { allOf: [ref('Pending'), open({ sessionId: text, owner: text })] }),
   Messages: open({
     messages: list(
       open({ id: text, role: { enum: ['system', 'user', 'assistant'] }, parts: list({ type: 'object' }) }),
@@ -52,6 +68,8 @@ export const schemas: Readonly<Record<string, Schema>> = {
   SessionUsage: open({ tokens: any, cost: any, models: any }),
   Forked: open({ id: text }),
   Stopped: open({ stopped: { const: true } }),
+  Decided: open({ callId: text, decision: { enum: ['approved', 'edited', 'denied'] } }),
+  Steered: open({ id: text }),
   Agents: open({ agents: list(text) }),
   Health: open({ ok: { type: 'boolean' } }),
 }

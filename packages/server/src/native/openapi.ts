@@ -68,6 +68,13 @@ const ofAgents: readonly Route[] = [
   },
   { method: 'post', path: '/sessions/{id}/stop', summary: 'Stops what runs', answers: { 202: 'Stopped' } },
   {
+    method: 'post',
+    path: '/sessions/{id}/steer',
+    summary: 'Says something to what runs',
+    body: 'steer',
+    answers: { 202: 'Steered' },
+  },
+  {
     method: 'get',
     path: '/sessions/{id}/messages',
     summary: 'The history as messages of a page',
@@ -102,6 +109,13 @@ const ofAgents: readonly Route[] = [
     summary: 'The calls that wait for who asks',
     answers: { 200: 'Approvals' },
     parameters: paged,
+  },
+  {
+    method: 'post',
+    path: '/approvals',
+    summary: 'Decides a call by its token',
+    body: 'approval',
+    answers: { 202: 'Decided' },
   },
 ]
 

@@ -1,4 +1,4 @@
-import { type Decision, type SessionKey, toJson } from '@allium/core'
+import { type Decision, type RunSignal, type SessionKey, toJson } from '@allium/core'
 import type { Hono } from 'hono'
 import type { Host } from '../host.ts'
 import { refusing } from '../http/answer.ts'
@@ -7,11 +7,13 @@ import { blockedProblem, fail, type Problem } from '../http/problem.ts'
 import { type Protocol, resumedOf, streamOf } from '../run/reading.ts'
 import { resultOf } from '../run/result.ts'
 import type { Asked } from '../run/runs.ts'
-import { type Ctx, type Env, keyOf, visit } from '../visit.ts'
+import { type Ctx, type Env, keyOf, type Visit, visit } from '../visit.ts'
 import { fieldsOf } from './bodies.ts'
-import { inputOf } from './input.ts'
+import { clientToolsOf } from './client-tools.ts'
+import { contentOf, inputOf } from './input.ts'
 import { isThere } from './is-there.ts'
 import { nativeFrames, placeOf } from './stream.ts'
+import { openedPending } from './waiting.ts'
 
 const protocol: Protocol = { frames: nativeFrames }
 
@@ -25,7 +27,7 @@ export function runRoutes(app: Hono<Env>, host: Host, at: string): void {
       const asks = await visit(host, c.req.raw, c.req.param('agent'))
       const body = await readObject(c.req.raw, host.maxBody)
       knowsOnly(body, fieldsOf('run'))
-      return run(c, { ...asks, input: inputOf(body.input), ...keyIn(c) })
+      return run(c, asks, { input: inputOf(body.input), clientTools: clientToolsOf(body.clientTools), ...keyIn(c) })
     }),
   )
 
@@ -36,24 +38,26 @@ export function runRoutes(app: Hono<Env>, host: Host, at: string): void {
       const body = await readObject(c.req.raw, host.maxBody)
       knowsOnly(body, fieldsOf('decisions'))
       await isThere(host, keyOf(asks, c.req.param('id') as string))
-      return run(c, { ...asks, decisions: body.decisions as Record<string, Decision>, ...keyIn(c) })
+      return run(c, asks, { decisions: body.decisions as Record<string, Decision>, ...keyIn(c) })
     }),
   )
 
   app.get(`${at}/sessions/:id/events`, async (c) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
-    const key = keyOf(asks, c.req.param('id'))
-    const stream = await resumedOf(host, key, placeOf(c.req.header('last-event-id')), protocol)
+    const stream = await resumedOf(host, asks, c.req.param('id'), placeOf(c.req.header('last-event-id')), protocol)
     return stream ?? c.body(null, 204)
   })
 
   stopRoute(app, host, at, 'sessions')
+  steerRoute(app, host, at, 'sessions')
 
-  async function run(c: Ctx, asked: Omit<Asked, 'sessionId'>): Promise<Response | Problem> {
-    const pump = await host.runs.begin({ ...asked, sessionId: c.req.param('id') as string })
-    if (c.req.header('accept')?.includes('text/event-stream')) return streamOf(host, pump, protocol)
+  async function run(c: Ctx, asks: Visit, asked: Partial<Asked>): Promise<Response | Problem> {
+    const sessionId = c.req.param('id') as string
+    const pump = await host.runs.begin({ ...asks, ...asked, sessionId })
+    if (c.req.header('accept')?.includes('text/event-stream')) return streamOf(host, asks, pump, protocol)
     const result = await resultOf(pump, c.req.raw.signal)
-    return blockedProblem(result) ?? c.body(toJson(result), 200, { 'content-type': 'application/json' })
+    const pending = await openedPending(host, asks, sessionId, result.pending)
+    return blockedProblem(result) ?? c.body(toJson({ ...result, pending }), 200, { 'content-type': 'application/json' })
   }
 }
 
@@ -68,11 +72,34 @@ export function stopRoute(app: Hono<Env>, host: Host, at: string, where: 'sessio
   })
 }
 
+/** The route by which a message reaches the run that goes on; what became of it comes in that run's stream, by its id. */
+export function steerRoute(app: Hono<Env>, host: Host, at: string, where: 'sessions' | 'chat'): void {
+  app.post(`${at}/${where}/:id/steer`, async (c) => {
+    const asks = await visit(host, c.req.raw, c.req.param('agent'))
+    const body = await readObject(c.req.raw, host.maxBody)
+    knowsOnly(body, fieldsOf('steer'))
+    const { message, id = crypto.randomUUID() } = body
+    if (typeof id !== 'string' || id === '' || id.length > 256)
+      throw fail(
+        'request.invalid',
+        'The field `id` is a text of 1 to 256 characters, by which events name the message.',
+      )
+    const key = keyOf(asks, c.req.param('id') as string)
+    if (await signal(host, key, { steer: contentOf(message, 'message'), id })) return c.json({ id }, 202)
+    await isThere(host, key)
+    throw fail('run.not_running', 'Nothing runs in this session: ask it as the next input.')
+  })
+}
+
 /** Asks the session's last run to stop, in whichever process it is; false where nothing runs. */
-export async function stop({ events }: Host, key: SessionKey): Promise<boolean> {
+export function stop(host: Host, key: SessionKey): Promise<boolean> {
+  return signal(host, key, { stop: true })
+}
+
+async function signal({ events }: Host, key: SessionKey, asked: RunSignal): Promise<boolean> {
   const latest = await events.latest(key)
   if (latest === undefined || latest.ended) return false
-  return events.signal({ key, turnId: latest.turnId }, { stop: true })
+  return events.signal({ key, turnId: latest.turnId }, asked)
 }
 
 function keyIn(c: Ctx): { idempotencyKey?: string } {

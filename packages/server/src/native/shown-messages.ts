@@ -1,8 +1,9 @@
-import type { Message, PendingCall, SessionKey, StoredSession } from '@allium/core'
+import type { Message, SessionKey, StoredSession } from '@allium/core'
 import type { Host } from '../host.ts'
 import type { Visit } from '../visit.ts'
 import { isThere } from './is-there.ts'
 import { type UiMessage, uiMessages } from './ui-messages.ts'
+import { waitingIn } from './waiting.ts'
 
 /** The history as a page shows it: with what waits for its owner's decision, and, while a run goes on, up to its input. */
 export async function shownMessages(host: Host, asks: Visit, key: SessionKey): Promise<[UiMessage[], StoredSession]> {
@@ -21,22 +22,6 @@ async function lastAnswer({ events, sessions }: Host, key: SessionKey): Promise<
   const latest = await events.latest(key)
   const turn = latest === undefined ? undefined : await sessions.find(key, { turnId: latest.turnId })
   return turn?.messages.some(({ role }) => role === 'assistant') ? turn.rootId : undefined
-}
-
-/** The calls that wait in a session, for its owner. */
-export async function waitingIn(
-  { agent, principal }: Visit,
-  sessionId: string,
-  { rest }: StoredSession,
-): Promise<readonly PendingCall[]> {
-  if (rest.suspension === undefined) return []
-  const session = agent.session({ id: sessionId, principal: principal as never })
-  await session.open()
-  try {
-    return session.pending
-  } finally {
-    await session.close()
-  }
 }
 
 /** The answer of a run that goes on comes in its stream. */

@@ -43,13 +43,27 @@ function uiPart(part: Part, results: ReadonlyMap<string, ToolResultPart>, pendin
   const { callId: toolCallId, name, args } = part
   const call = { type: `tool-${name}`, toolCallId }
   const waits = pending.find(({ callId }) => callId === toolCallId)
-  if (waits !== undefined)
-    return [{ ...call, state: 'approval-requested', input: waits.args, approval: { id: waits.token ?? toolCallId } }]
+  const inside = pending.filter(({ callId, path }) => path !== undefined && callId.startsWith(`${toolCallId}/`))
+  if (inside.length > 0)
+    return [{ ...call, state: 'output-available', input: args, output: 'Waits for a decision.' }, ...inside.map(asks)]
+  if (waits?.client === true) return [{ ...call, state: 'input-available', input: waits.args }]
+  if (waits !== undefined) return [asks(waits)]
   const result = results.get(toolCallId)
   if (result === undefined) return [{ ...call, state: 'input-available', input: args }]
   const text = textIn(result)
   if (result.isError === true) return [{ ...call, state: 'output-error', input: args, errorText: text }]
   return [{ ...call, state: 'output-available', input: args, output: text }]
+}
+
+/** The card that asks; one inside a sub-agent has one of its own, beside that of the call that runs it. */
+function asks({ callId, name, args, token }: PendingCall): UiPart {
+  return {
+    type: `tool-${name}`,
+    toolCallId: callId,
+    state: 'approval-requested',
+    input: args,
+    approval: { id: token ?? callId },
+  }
 }
 
 function fileOf(part: { data: Uint8Array | URL | string; mediaType: string }): UiPart[] {

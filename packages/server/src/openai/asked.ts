@@ -1,6 +1,7 @@
 import type { Input, Message } from '@allium/core'
 import { fail } from '../http/problem.ts'
 import { isBase64 } from '../native/input.ts'
+import { type callsOf, resultMessage } from './handed-back.ts'
 
 type Part = Exclude<Message['content'], string>[number]
 
@@ -10,20 +11,64 @@ type Part = Exclude<Message['content'], string>[number]
  *
  * @throws AlliumError `request.invalid`
  */
-export function chatInput(messages: unknown, stored: boolean): Input {
+export function chatInput(messages: unknown): Input {
   if (!Array.isArray(messages)) throw fail('request.invalid', 'The field `messages` is a list of messages.')
-  const said = messages.flatMap(messageOf)
-  const last = said.at(-1)
-  if (last?.role !== 'user') throw fail('request.invalid', 'The last of `messages` is to be one of the user.')
-  return stored ? last : said
+  const last = object(messages.at(-1) ?? {}).role === 'user' ? messageOf(messages.at(-1)).at(-1) : undefined
+  if (last !== undefined) return last
+  throw fail('request.invalid', 'The last of `messages` is to be one of the user, or the results of calls.')
+}
+
+/** The whole history of a client that has no session; the results of calls that were handed to it are among it. */
+export async function chatHistory(messages: unknown, callsIn: (calls: unknown) => Promise<Calls>): Promise<Message[]> {
+  if (!Array.isArray(messages)) throw fail('request.invalid', 'The field `messages` is a list of messages.')
+  const said: Message[] = []
+  for (let at = 0; at < messages.length; at++) {
+    const { tool_calls: given, content } = object(messages[at])
+    if (given === undefined || given === null || isEmpty(given)) {
+      said.push(...messageOf(messages[at]))
+      continue
+    }
+    const calls = await callsIn(given)
+    const results = resultsAt(messages, at + 1)
+    const text =
+      content === null || content === undefined || content === ''
+        ? []
+        : [{ type: 'text' as const, text: textOf(content) }]
+    const parts = [...calls].map(([callId, call]) => ({ type: 'tool-call' as const, callId, ...call }))
+    said.push({ role: 'assistant', content: [...text, ...parts] }, resultMessage(calls, results))
+    at += results.length
+  }
+  const last = said.at(-1)?.role
+  if (last === 'user' || last === 'tool') return said
+  throw fail('request.invalid', 'The last of `messages` is to be one of the user, or the results of calls.')
+}
+
+type Calls = Awaited<ReturnType<typeof callsOf>>
+
+/** The messages of the role tool that stand there. */
+export function resultsAt(messages: readonly unknown[], from: number): { id: unknown; text: string }[] {
+  const results: { id: unknown; text: string }[] = []
+  for (let at = from; at < messages.length; at++) {
+    const { role, tool_call_id: id, content } = object(messages[at])
+    if (role !== 'tool') break
+    results.push({ id, text: textOf(content) })
+  }
+  return results
+}
+
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
 }
 
 /** A message of a client, or nothing where it is the agent's business. @throws AlliumError `request.invalid` */
 export function messageOf(value: unknown): Message[] {
   const { role, content, tool_calls: calls } = object(value)
   if (role === 'system' || role === 'developer') return []
-  if (role === 'tool' || role === 'function' || calls !== undefined)
-    throw fail('request.invalid', 'Calls of tools and their results are not taken from a client: tools run here.')
+  if (role === 'tool' || role === 'function' || (calls !== undefined && calls !== null && !isEmpty(calls)))
+    throw fail(
+      'request.invalid',
+      'Results of tools are taken for calls that were handed to this client, behind those calls.',
+    )
   if (role === 'assistant') return content === '' || content === null ? [] : [{ role, content: textOf(content) }]
   if (role === 'user') return [{ role, content: userContent(content) }]
   throw fail('request.invalid', 'A message has the role system, developer, user or assistant.')

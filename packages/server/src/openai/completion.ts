@@ -1,8 +1,9 @@
-import type { FinishReason, Usage } from '@allium/core'
+import type { FinishReason, PendingCall, Usage } from '@allium/core'
 import type { Frame } from '../http/sse.ts'
 import type { Placed } from '../run/entry.ts'
 import type { Answer } from '../run/result.ts'
 import { errorBody } from './error-body.ts'
+import type { WireCall } from './handed-back.ts'
 
 /** What is the same in all chunks of an answer. */
 export interface Answering {
@@ -13,17 +14,25 @@ export interface Answering {
 }
 
 /** A run as a chat completion: https://platform.openai.com/docs/api-reference/chat/object */
-export function completion({ id, model, created }: Answering, result: Answer): object {
-  const message = { role: 'assistant', content: result.text, refusal: null }
-  const choice = { index: 0, message, logprobs: null, finish_reason: finishOf(result.status, undefined) }
+export function completion({ id, model, created }: Answering, result: Answer, calls: readonly WireCall[]): object {
+  const text = { role: 'assistant', content: result.text, refusal: null }
+  const message = calls.length === 0 ? text : { ...text, tool_calls: calls }
+  const reason = calls.length === 0 ? finishOf(result.status, undefined) : 'tool_calls'
+  const choice = { index: 0, message, logprobs: null, finish_reason: reason }
   return { id, object: 'chat.completion', created, model, choices: [choice], usage: usageOf(result.usage) }
+}
+
+interface Completing {
+  readonly includeUsage: boolean
+  /** Those of the calls that wait which the client is to run. */
+  callsOfPending(pending: readonly PendingCall[]): Promise<WireCall[]>
 }
 
 /** The same, chunk by chunk: the texts of all steps, one after the other. */
 export async function* completionFrames(
   { id, model, created }: Answering,
   entries: AsyncIterable<Placed>,
-  includeUsage: boolean,
+  { includeUsage, callsOfPending }: Completing,
 ): AsyncGenerator<Frame, undefined> {
   const chunk = (choices: object[], more: object = {}): Frame => ({
     data: JSON.stringify({ id, object: 'chat.completion.chunk', created, model, choices, ...more }),
@@ -33,7 +42,7 @@ export async function* completionFrames(
   ]
   let finish: FinishReason | undefined
   yield chunk(choice({ role: 'assistant', content: '' }))
-  for await (const { event } of entries) {
+  for await (const { event, pending = [] } of entries) {
     if ('path' in event && event.path !== undefined) continue
     if (event.type === 'text-delta') yield chunk(choice({ content: event.delta }))
     else if (event.type === 'finish') finish = (event as { reason: FinishReason }).reason
@@ -42,7 +51,9 @@ export async function* completionFrames(
     else if (event.type === 'turn:end') {
       const { status, usage } = event as { status: string; usage: Usage }
       if (status === 'failed') continue
-      yield chunk(choice({}, finishOf(status, finish)))
+      const calls = (await callsOfPending(pending)).map((call, index) => ({ index, ...call }))
+      if (calls.length > 0) yield chunk(choice({ tool_calls: calls }))
+      yield chunk(choice({}, calls.length > 0 ? 'tool_calls' : finishOf(status, finish)))
       if (includeUsage) yield chunk([], { usage: usageOf(usage) })
     }
   }

@@ -45,7 +45,7 @@ export function responseRoutes(app: Hono<Env>, host: Host): void {
         onDisconnect: 'abort',
       })
       if (stream)
-        return streamOf(host, pump, { frames: (entries) => responseFrames(responding, entries, { now, idOf }) })
+        return streamOf(host, asks, pump, { frames: (entries) => responseFrames(responding, entries, { now, idOf }) })
       const { status, text, turnId, usage, ...end } = await resultOf(pump, c.req.raw.signal)
       const output = text === '' ? [] : [messageItem(`msg_${crypto.randomUUID()}`, 'completed', [text])]
       const state = { ...statusOf(status, undefined), id: idOf(turnId), output, completed: now(), usage }

@@ -13,6 +13,10 @@ export type RunEvent = StreamEvent | RunError | CustomEvent
 export interface Entry {
   event: RunEvent
   pending?: readonly PendingCall[]
+  /** Where the run begins with decisions: the calls that they are about. */
+  decided?: readonly string[]
+  /** The call that begins here is one that the client runs. */
+  client?: true
 }
 
 /** An entry in its place; without one where it comes from the server itself. */
@@ -21,7 +25,18 @@ export interface Placed extends Entry {
   seq?: number
 }
 
-export function entryOf(event: StreamEvent | LayerEvent | RunError): Entry {
+/** What is known of a run beside its events. */
+export interface Known {
+  /** The names of the tools that the client runs. */
+  readonly clientTools: ReadonlySet<string> | undefined
+  readonly decided: readonly string[] | undefined
+}
+
+export function entryOf(event: StreamEvent | LayerEvent | RunError, { clientTools, decided }: Known): Entry {
+  if (event.type === 'turn:start' && decided !== undefined && !('path' in event))
+    return { event: event as RunEvent, decided }
+  if (event.type === 'tool-input-start' && clientTools?.has((event as { name: string }).name) && !('path' in event))
+    return { event: event as RunEvent, client: true }
   if (event.type !== 'turn:end' || !('pending' in event)) return { event: event as RunEvent }
   const { pending, ...rest } = event
   return pending === undefined ? { event: rest } : { event: rest, pending }

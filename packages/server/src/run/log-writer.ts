@@ -24,13 +24,15 @@ export class LogWriter {
     this.#writing ??= this.#write()
   }
 
-  /** @throws what the log has thrown */
-  async end(): Promise<void> {
-    await this.#writing
-    if (this.#failed !== undefined) throw this.#failed.error
-    // What nobody has heard is given back first; then it ends.
-    const { unheard } = await this.#log.append(this.#run, epoch, [], { end: true })
-    if (unheard !== undefined) await this.#log.append(this.#run, epoch, [], { end: true })
+  /** What nobody has heard is given back first; then it ends. @throws what the log has thrown */
+  async end(giveBack: (id: string) => void): Promise<void> {
+    for (;;) {
+      await this.#writing
+      if (this.#failed !== undefined) throw this.#failed.error
+      const { unheard } = await this.#log.append(this.#run, epoch, [], { end: true })
+      if (unheard === undefined) return
+      for (const { id } of unheard) if (id !== undefined) giveBack(id)
+    }
   }
 
   async #write(): Promise<void> {

@@ -8,13 +8,16 @@ import {
   type SessionKey,
 } from '@allium/core'
 import { problemOf } from '../http/problem.ts'
-import { type Entry, entryOf, type Placed, placed } from './entry.ts'
+import { type Entry, entryOf, type Known, type Placed, placed } from './entry.ts'
+import { Inbox } from './inbox.ts'
 import { LogWriter } from './log-writer.ts'
 
-export interface PumpOptions {
+export interface PumpOptions extends Known {
   readonly log: EventLog
   readonly clock: Clock
   readonly key: SessionKey
+  /** Undefined for a session that is not stored. */
+  readonly sessionId: string | undefined
   /** The digest of what it was asked, and by which key. */
   readonly asked: string
   readonly idempotencyKey: string | undefined
@@ -25,6 +28,7 @@ export interface PumpOptions {
 /** Reads one run into the event log, so that no reader holds it up. */
 export class Pump {
   readonly key: SessionKey
+  readonly sessionId: string | undefined
   readonly asked: string
   readonly idempotencyKey: string | undefined
   /** Its place in the log, once it has one; rejects where it was refused before. */
@@ -35,6 +39,7 @@ export class Pump {
   readonly #options: PumpOptions
   #readers = 0
   #writer: LogWriter | undefined
+  #inbox: Inbox | undefined
   /** Events before the first that names the run; all of them, where a stored run was answered. */
   readonly #early: Entry[] = []
   #stored = false
@@ -43,6 +48,7 @@ export class Pump {
 
   constructor(run: AgentRun<unknown>, options: PumpOptions) {
     this.key = options.key
+    this.sessionId = options.sessionId
     this.asked = options.asked
     this.idempotencyKey = options.idempotencyKey
     this.#run = run
@@ -115,16 +121,17 @@ export class Pump {
 
   async #pump(): Promise<void> {
     try {
-      for await (const event of this.#run) await this.#take(entryOf(event))
+      for await (const event of this.#run) await this.#take(entryOf(event, this.#options))
     } catch (error) {
       await this.#failed(error)
     }
     this.#unlisten()
     await this.#run.settled()
-    await this.#writer?.end()
+    await this.#writer?.end((id) => this.#inbox?.giveBack(id, 'The turn had its answer.'))
   }
 
   async #take(entry: Entry): Promise<void> {
+    this.#inbox?.sees(entry.event)
     if (this.#writer !== undefined) return this.#writer.push(entry)
     this.#early.push(entry)
     const { type, turnId } = entry.event as { type: string; turnId?: unknown }
@@ -141,9 +148,11 @@ export class Pump {
     const writer = new LogWriter(this.#options.log, run)
     await writer.open()
     this.#writer = writer
-    this.#unlisten = await this.#options.log.onSignal(run, ({ stop }) => {
-      if (stop === true) this.stop('stopped by a client')
-    })
+    const { sessionId } = this.key
+    const push = (entry: Entry) => writer.push(entry)
+    const inbox = new Inbox(this.#run, { sessionId, turnId: run.turnId, push })
+    this.#inbox = inbox
+    this.#unlisten = await this.#options.log.onSignal(run, (signal) => inbox.hear(signal))
     for (const entry of this.#early) writer.push(entry)
   }
 

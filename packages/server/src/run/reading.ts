@@ -2,6 +2,8 @@ import type { LoggedEvent, RunKey, SessionKey } from '@allium/core'
 import type { Host } from '../host.ts'
 import type { Problem } from '../http/problem.ts'
 import { type Frame, sse } from '../http/sse.ts'
+import { openedPending } from '../native/waiting.ts'
+import { keyOf, type Visit } from '../visit.ts'
 import { type Placed, placed } from './entry.ts'
 import { headOf } from './head.ts'
 import { readElsewhere } from './lost.ts'
@@ -14,9 +16,10 @@ export interface Protocol {
 }
 
 /** The stream of a run that was asked for just now, or how it was refused. The reader has joined it. */
-export async function streamOf(host: Host, pump: Pump, protocol: Protocol): Promise<Response | Problem> {
+export async function streamOf(host: Host, asks: Visit, pump: Pump, protocol: Protocol): Promise<Response | Problem> {
   const left = new AbortController()
-  const head = await headOf(pump.entries(left.signal), host.headersAfter, host.clock)
+  const entries = openedEntries(host, asks, pump.sessionId, pump.entries(left.signal))
+  const head = await headOf(entries, host.headersAfter, host.clock)
   if (head.problem === undefined)
     return respond(host, head.entries, protocol, () => {
       left.abort()
@@ -39,25 +42,38 @@ export interface From {
  */
 export async function resumedOf(
   host: Host,
-  key: SessionKey,
+  asks: Visit,
+  sessionId: string,
   from: From | undefined,
   protocol: Protocol,
 ): Promise<Response | undefined> {
+  const key = keyOf(asks, sessionId)
   const place = await resumePlace(host, key, from)
   if (place === undefined) return undefined
   const left = new AbortController()
   const pump = host.runs.find(key, place.turnId)
   pump?.join()
   const source = pump === undefined ? readElsewhere : readHere
-  return respond(
-    host,
-    follow(source(host, { key, turnId: place.turnId }, place.seq, left.signal), place),
-    protocol,
-    () => {
-      left.abort()
-      pump?.leave()
-    },
-  )
+  const events = source(host, { key, turnId: place.turnId }, place.seq, left.signal)
+  const entries = openedEntries(host, asks, sessionId, follow(events, place))
+  return respond(host, entries, protocol, () => {
+    left.abort()
+    pump?.leave()
+  })
+}
+
+/** The calls that wait as this reader may decide them. */
+async function* openedEntries(
+  host: Host,
+  asks: Visit,
+  sessionId: string | undefined,
+  entries: AsyncGenerator<Placed, undefined>,
+): AsyncGenerator<Placed, undefined> {
+  for await (const entry of entries) {
+    const { pending } = entry
+    yield pending === undefined ? entry : { ...entry, pending: await openedPending(host, asks, sessionId, pending) }
+  }
+  return undefined
 }
 
 async function resumePlace(

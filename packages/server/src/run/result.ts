@@ -1,4 +1,4 @@
-import { isAlliumError, type Usage } from '@allium/core'
+import { isAlliumError, type PendingCall, type Usage } from '@allium/core'
 import type { Pump } from './pump.ts'
 
 /** What a run came to, as a client is told it. */
@@ -11,7 +11,7 @@ export interface Answer {
   reason?: unknown
   code?: unknown
   retryAfter?: unknown
-  pending: unknown
+  pending: readonly PendingCall[]
   resumes?: unknown
 }
 

@@ -8,10 +8,12 @@ import {
   type Input,
   type RunOptions,
   type SessionKey,
+  type ToolDef,
 } from '@allium/core'
 import { fail } from '../http/problem.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ServedAgent } from '../options.ts'
+import type { Known } from './entry.ts'
 import { Pump } from './pump.ts'
 
 export interface RunsOptions {
@@ -30,10 +32,14 @@ export interface Asked {
   readonly sessionId?: string | undefined
   readonly input?: Input
   readonly decisions?: Readonly<Record<string, Decision>>
+  /** Tools whose calls are handed back to who asks. */
+  readonly clientTools?: readonly ToolDef[] | undefined
   readonly idempotencyKey?: string | undefined
   readonly resets?: 'allow' | 'refuse'
   /** @default that of the server */
-  readonly onDisconnect?: 'abort' | undefined
+  readonly onDisconnect?: 'abort' | 'continue' | undefined
+  /** Who decides, where that is not the owner. */
+  readonly decider?: unknown
 }
 
 /** The runs that this process has begun and that go on. */
@@ -59,16 +65,25 @@ export class Runs {
    */
   async begin(asked: Asked): Promise<Pump> {
     if (this.draining) throw fail('server.draining', 'The server is being stopped.')
-    const { agent, principal, sessionId, input, decisions, idempotencyKey } = asked
+    const { agent, principal, sessionId, input, decisions, idempotencyKey, decider } = asked
     const of = { principal: principal as never }
     const session = agent.session(sessionId === undefined ? of : { id: sessionId, ...of })
     const digest = await digestOf([input ?? null, decisions ?? null])
-    await this.#takeTurn(session.key, idempotencyKey)
-    const options: RunOptions = { idempotencyKey, resets: asked.resets }
-    const run = decisions === undefined ? session.run(input ?? '', options) : session.resume(decisions, options)
+    if (decider === undefined) await this.#takeTurn(session.key, idempotencyKey)
+    const options: RunOptions = { idempotencyKey, resets: asked.resets, clientTools: asked.clientTools }
+    const run =
+      decisions === undefined
+        ? session.run(input ?? '', options)
+        : session.resume(decisions, decider === undefined ? options : { ...options, decider: decider as never })
     const pump =
       this.#known.get(run) ??
-      this.#follow(run, session.key, { digest, idempotencyKey, onDisconnect: asked.onDisconnect })
+      this.#follow(run, session.key, {
+        sessionId,
+        ...knownOf(asked),
+        digest,
+        idempotencyKey,
+        onDisconnect: asked.onDisconnect,
+      })
     if (pump.asked !== digest) throw reused(idempotencyKey)
     pump.join()
     pump.ended.catch(() => {}).finally(() => session.close().catch(() => {}))
@@ -91,10 +106,13 @@ export class Runs {
     disarm()
   }
 
-  #follow(run: AgentRun<unknown>, key: SessionKey, { digest, idempotencyKey, ...own }: Digested): Pump {
+  #follow(
+    run: AgentRun<unknown>,
+    key: SessionKey,
+    { digest, onDisconnect = this.#options.onDisconnect, ...own }: Digested,
+  ): Pump {
     const { log, clock, metrics, abortAfter } = this.#options
-    const { onDisconnect = this.#options.onDisconnect } = own
-    const pump = new Pump(run, { log, clock, key, asked: digest, idempotencyKey, onDisconnect, abortAfter })
+    const pump = new Pump(run, { log, clock, key, ...own, asked: digest, onDisconnect, abortAfter })
     this.#known.set(run, pump)
     this.#going.add(pump)
     const name = nameOf(key)
@@ -125,10 +143,18 @@ export class Runs {
   }
 }
 
-interface Digested {
+function knownOf({ clientTools, decisions }: Asked): Known {
+  return {
+    clientTools: clientTools && new Set(clientTools.map(({ name }) => name)),
+    decided: decisions && Object.keys(decisions),
+  }
+}
+
+interface Digested extends Known {
+  readonly sessionId: string | undefined
   readonly digest: string
   readonly idempotencyKey: string | undefined
-  readonly onDisconnect: 'abort' | undefined
+  readonly onDisconnect: 'abort' | 'continue' | undefined
 }
 
 function nameOf({ tenant, owner, sessionId }: SessionKey): string {

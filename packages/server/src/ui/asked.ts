@@ -1,17 +1,25 @@
-import type { Decision, FilePart, ImagePart, Input, TextPart } from '@allium/core'
+import type { Decision, FilePart, ImagePart, Input, TextPart, ToolDef } from '@allium/core'
 import { fail } from '../http/problem.ts'
+import { clientToolsOf } from '../native/client-tools.ts'
 import { isBase64 } from '../native/input.ts'
 
-/** What a page of the AI SDK asks: its newest message, or its decisions about calls. The rest of what it sends is not read. */
-type UiAsked = { input: Input; decisions?: undefined } | { decisions: Record<string, Decision>; input?: undefined }
+/** What a page of the AI SDK asks: its newest message, or what it says of calls. The rest of what it sends is not read. */
+type UiAsked = { input: Input; said?: undefined } | { said: UiSaid; input?: undefined }
+
+/** Of calls: decisions about those that wait, and outputs of those that the page may have run. */
+export interface UiSaid {
+  decisions: Record<string, Decision>
+  results: Record<string, Decision>
+}
 
 interface Body {
   id: string
   asked: UiAsked
+  clientTools: readonly ToolDef[] | undefined
 }
 
 /** @throws AlliumError `request.invalid` */
-export function uiAsked({ id, messages, trigger }: Record<string, unknown>): Body {
+export function uiAsked({ id, messages, trigger, clientTools: tools }: Record<string, unknown>): Body {
   if (typeof id !== 'string' || !Array.isArray(messages) || messages.length === 0)
     throw fail('request.invalid', 'The body is that of a chat of the AI SDK: { id, messages }.')
   if (trigger === 'regenerate-message')
@@ -20,10 +28,15 @@ export function uiAsked({ id, messages, trigger }: Record<string, unknown>): Bod
       "An answer cannot be asked for anew: the history is the server's. Ask again, or fork the session.",
     )
   const last = object(messages.at(-1))
-  if (last.role === 'user') return { id, asked: { input: { role: 'user', content: list(last.parts).flatMap(partOf) } } }
-  const decisions = Object.fromEntries(messages.flatMap((message) => list(object(message).parts)).flatMap(decisionOf))
-  if (Object.keys(decisions).length > 0) return { id, asked: { decisions } }
-  throw fail('request.invalid', 'The last message is one of the user, or has decisions about calls that wait.')
+  const clientTools = clientToolsOf(tools)
+  if (last.role === 'user')
+    return { id, clientTools, asked: { input: { role: 'user', content: list(last.parts).flatMap(partOf) } } }
+  const parts = messages.flatMap((message) => list(object(message).parts))
+  const decisions = Object.fromEntries(parts.flatMap(decisionOf))
+  const results = Object.fromEntries(parts.flatMap(resultOf))
+  if (Object.keys({ ...decisions, ...results }).length > 0)
+    return { id, clientTools, asked: { said: { decisions, results } } }
+  throw fail('request.invalid', 'The last message is one of the user, or has decisions or outputs of calls that wait.')
 }
 
 function partOf(value: unknown): (TextPart | ImagePart | FilePart)[] {
@@ -45,6 +58,14 @@ function decisionOf(value: unknown): [string, Decision][] {
   if (typeof id !== 'string' || typeof approved !== 'boolean') return []
   if (approved) return [[toolCallId, { approve: true, token: id }]]
   return [[toolCallId, { deny: typeof reason === 'string' && reason !== '' ? reason : 'Denied.', token: id }]]
+}
+
+/** What a page says that came of a call: it counts for one that was handed to it. */
+function resultOf(value: unknown): [string, Decision][] {
+  const { state, toolCallId, output, errorText } = object(value)
+  if (typeof toolCallId !== 'string') return []
+  if (state === 'output-available') return [[toolCallId, { result: output ?? null }]]
+  return state === 'output-error' ? [[toolCallId, { result: String(errorText), isError: true }]] : []
 }
 
 function object(value: unknown): Record<string, unknown> {

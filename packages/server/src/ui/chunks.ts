@@ -12,10 +12,8 @@ export async function* uiChunks(
   version: UiVersion,
 ): AsyncGenerator<UiChunk, undefined> {
   const writer = new Writer(version)
-  for await (const { event, pending } of entries) {
-    if ('path' in event && event.path !== undefined) continue
-    yield* writer.write(event as StreamEvent | RunError, pending ?? [])
-  }
+  for await (const entry of entries) yield* writer.of(entry)
+
   return undefined
 }
 
@@ -23,18 +21,28 @@ class Writer {
   readonly #version: UiVersion
   readonly #blocks = new Blocks()
   /** The JSON text of each call of this run. */
-  readonly #inputs = new Map<string, { name: string; text: string }>()
+  readonly #inputs = new Map<string, { name: string; text: string; client: true | undefined }>()
   /** A run that goes on after a decision begins in the step that stands already. */
   #resumed = false
   #silent = true
   #reason: string | undefined
   #sources = 0
+  /** The calls that the run begins with. */
+  #decided: readonly string[] = []
+  /** Those that wait, or in which a call of a sub-agent waits. */
+  readonly #suspended: string[] = []
 
   constructor(version: UiVersion) {
     this.#version = version
   }
 
-  *write(event: StreamEvent | RunError, pending: readonly PendingCall[]): Generator<UiChunk> {
+  *of({ event, pending = [], client, decided }: Placed): Generator<UiChunk> {
+    if (decided !== undefined) this.#decided = decided
+    if ('path' in event && event.path !== undefined) yield* this.#inside(event as StreamEvent)
+    else yield* this.#write(event as StreamEvent | RunError, pending, client)
+  }
+
+  *#write(event: StreamEvent | RunError, pending: readonly PendingCall[], client?: true): Generator<UiChunk> {
     if (event.type === 'text-delta' || event.type === 'reasoning-delta') {
       this.#silent &&= event.type !== 'text-delta'
       return yield* this.#blocks.delta(event.type === 'text-delta' ? 'text' : 'reasoning', event.id, event.delta)
@@ -52,7 +60,7 @@ class Writer {
       case 'step:end':
         return yield { type: 'finish-step' }
       case 'tool-input-start':
-        this.#inputs.set(event.callId, { name: event.name, text: '' })
+        this.#inputs.set(event.callId, { name: event.name, text: '', client })
         return yield { type: event.type, toolCallId: event.callId, toolName: event.name, ...ran(event) }
       case 'tool-input-delta':
         return yield* this.#inputDelta(event.callId, event.delta)
@@ -69,6 +77,10 @@ class Writer {
       case 'finish':
         this.#reason = event.reason
         return
+      case 'steer:heard':
+        return yield steered(event.id, { heard: true })
+      case 'steer:returned':
+        return yield steered(event.id, { heard: false, reason: event.reason })
       case 'run:error':
         return yield { type: 'error', errorText: event.message }
       case 'turn:end':
@@ -83,15 +95,24 @@ class Writer {
   }
 
   *#inputEnd(callId: string, more: object): Generator<UiChunk> {
-    const { name = '', text = '' } = this.#inputs.get(callId) ?? {}
+    const { name = '', text = '', client } = this.#inputs.get(callId) ?? {}
+    // The page runs it as soon as it has its input: that is given once the layers have let the call pass.
+    if (client === true) return
     yield { type: 'tool-input-available', toolCallId: callId, toolName: name, input: parsed(text), ...more }
   }
 
   *#toolEnd({ callId, status, content, isError }: ToolEnd): Generator<UiChunk> {
-    if (status === 'suspended') return
+    if (status === 'suspended') return void this.#suspended.push(callId)
     const decided = !this.#inputs.has(callId)
     if (status === 'denied' && decided) yield { type: 'tool-output-denied', toolCallId: callId }
     else yield output(callId, content, isError)
+  }
+
+  /** Of what a sub-agent does only the cards that asked are told how it came out. */
+  *#inside(event: StreamEvent): Generator<UiChunk> {
+    if (event.type !== 'tool:end' || event.status === 'suspended') return
+    const [callId, ...more] = this.#decided.filter((id) => id.endsWith(`/${event.callId}`))
+    if (callId !== undefined && more.length === 0) yield* this.#toolEnd({ ...event, callId })
   }
 
   #source({ id, url, title, mediaType, filename }: SourceChunk): UiChunk {
@@ -111,6 +132,7 @@ class Writer {
   }
 
   *#end({ status, reason }: TurnEnd, pending: readonly PendingCall[]): Generator<UiChunk> {
+    yield* this.#waits(pending)
     for (const call of pending) yield* this.#asks(call)
     if (status === 'aborted') return yield { type: 'abort', ...(reason !== undefined && { reason }) }
     if (status === 'failed') return
@@ -118,12 +140,24 @@ class Writer {
     yield { type: 'finish', finishReason: status === 'suspended' ? 'tool-calls' : (this.#reason ?? 'other') }
   }
 
+  /** A call in which a sub-agent waits has an output until it has its own: a page sends no decision while a card has none. */
+  *#waits(pending: readonly PendingCall[]): Generator<UiChunk> {
+    for (const callId of this.#suspended)
+      if (!pending.some((call) => call.callId === callId)) yield output(callId, 'Waits for a decision.', false)
+  }
+
   /** What is to run stands in the card that asks, and a call of a sub-agent gets a card. */
-  *#asks({ callId: toolCallId, name: toolName, args: input, token, path }: PendingCall): Generator<UiChunk> {
-    if (this.#inputs.has(toolCallId) || path !== undefined)
+  *#asks({ callId: toolCallId, name: toolName, args: input, token, path, client }: PendingCall): Generator<UiChunk> {
+    if (this.#inputs.has(toolCallId) || path !== undefined || client === true)
       yield { type: 'tool-input-available', toolCallId, toolName, input }
+    if (client === true) return
     yield { type: 'tool-approval-request', toolCallId, approvalId: token ?? toolCallId }
   }
+}
+
+/** Where in the answer something that the user said meanwhile was heard. */
+function steered(id: string, data: { heard: boolean; reason?: string }): UiChunk {
+  return { type: 'data-steer', id, data }
 }
 
 function output(toolCallId: string, content: Parameters<typeof textOutput>[0], isError: boolean): UiChunk {

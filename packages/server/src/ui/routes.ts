@@ -3,14 +3,16 @@ import type { Hono } from 'hono'
 import type { Host } from '../host.ts'
 import { refusing } from '../http/answer.ts'
 import { readObject } from '../http/body.ts'
+import { fail } from '../http/problem.ts'
 import type { Frame } from '../http/sse.ts'
 import { isThere } from '../native/is-there.ts'
-import { stopRoute } from '../native/runs.ts'
-import { waitingIn } from '../native/shown-messages.ts'
+import { steerRoute, stopRoute } from '../native/runs.ts'
+import { waitingIn } from '../native/waiting.ts'
 import type { Entry, Placed } from '../run/entry.ts'
 import { type Protocol, resumedOf, streamOf } from '../run/reading.ts'
+import type { Asked } from '../run/runs.ts'
 import { type Env, keyOf, type Visit, visit } from '../visit.ts'
-import { uiAsked } from './asked.ts'
+import { type UiSaid, uiAsked } from './asked.ts'
 import { type UiVersion, uiChunks } from './chunks.ts'
 
 /** The routes that `DefaultChatTransport` of the AI SDK asks, with `/chat` as its `api`; the stop of a chat only disconnects. */
@@ -24,21 +26,24 @@ export function uiRoutes(app: Hono<Env>, host: Host, at: string, version: UiVers
     `${at}/chat`,
     refusal(async (c) => {
       const asks = await visit(host, c.req.raw, c.req.param('agent'))
-      const { id, asked } = uiAsked(await readObject(c.req.raw, Math.max(host.maxBody, imageBody)))
-      const { input, decisions } = asked
-      const what = decisions === undefined ? { input } : { decisions: await undecided(host, asks, id, decisions) }
-      return streamOf(host, await host.runs.begin({ ...asks, sessionId: id, resets, ...what }), protocol)
+      const { id, asked, clientTools } = uiAsked(await readObject(c.req.raw, Math.max(host.maxBody, imageBody)))
+      const { input, said } = asked
+      const what = said === undefined ? { input, clientTools } : await undecided(host, asks, id, said)
+      return streamOf(host, asks, await host.runs.begin({ ...asks, sessionId: id, resets, ...what }), protocol)
     }),
   )
 
   app.get(`${at}/chat/:id/stream`, async (c) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
     const key = keyOf(asks, c.req.param('id'))
-    const stream = (await goesOn(host, key)) ? undefined : await resumedOf(host, key, undefined, protocol)
+    const stream = (await goesOn(host, key))
+      ? undefined
+      : await resumedOf(host, asks, key.sessionId, undefined, protocol)
     return stream ?? c.body(null, 204)
   })
 
   stopRoute(app, host, at, 'chat')
+  steerRoute(app, host, at, 'chat')
 }
 
 const headers = { 'x-vercel-ai-ui-message-stream': 'v1' }
@@ -63,14 +68,28 @@ async function goesOn({ events }: Host, key: SessionKey): Promise<boolean> {
   return false
 }
 
-/** A page sends old decisions again with each new one; where none is new, they are all refused as used. */
+/**
+ * A page sends old decisions, and outputs of all tools, again with each new one: of outputs those count of calls that were
+ * handed to it. Where none is new, they are refused as used.
+ */
 async function undecided(
   host: Host,
   asks: Visit,
   id: string,
-  decisions: Record<string, Decision>,
-): Promise<Record<string, Decision>> {
-  const waiting = await waitingIn(asks, id, await isThere(host, keyOf(asks, id)))
-  const fresh = Object.entries(decisions).filter(([callId]) => waiting.some((call) => call.callId === callId))
-  return fresh.length === 0 ? decisions : Object.fromEntries(fresh)
+  { decisions, results }: UiSaid,
+): Promise<Pick<Asked, 'decisions' | 'clientTools'>> {
+  const key = keyOf(asks, id)
+  const stored = await host.sessions.load(key)
+  if (stored === undefined && Object.keys(decisions).length === 0)
+    throw fail('request.invalid', 'Outputs of tools are not taken from a page, but for calls that it was given.')
+  const { rest } = stored ?? (await isThere(host, key))
+  const fresh = (await waitingIn(asks, id, { rest })).flatMap(({ callId, client, token }): [string, Decision][] => {
+    const said = client === true ? results[callId] : decisions[callId]
+    if (said === undefined) return []
+    return [[callId, client === true && token !== undefined ? { ...said, token } : said]]
+  })
+  const clientTools = rest.suspension?.clientTools
+  if (fresh.length > 0) return { decisions: Object.fromEntries(fresh), clientTools }
+  if (Object.keys(decisions).length > 0) return { decisions }
+  throw fail('approval.used', 'No call waits for an output of this page: one counts once.')
 }

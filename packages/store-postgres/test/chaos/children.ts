@@ -3,10 +3,12 @@ import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { build } from 'tsup'
+import type { Job } from './scene.ts'
 
 /** Children that have loaded their code and wait for a job: a kill costs no start. */
 export interface Children {
-  take(): Promise<ChildProcess>
+  /** One that has begun with the job. */
+  take(job: Job): Promise<ChildProcess>
   end(): Promise<void>
 }
 
@@ -24,9 +26,11 @@ export async function children(folder: string, ahead: number): Promise<Children>
   }
   const waiting = Array.from({ length: ahead }, begin)
   return {
-    async take() {
+    async take(job) {
       waiting.push(begin())
-      return await (waiting.shift() as Promise<ChildProcess>)
+      const child = await (waiting.shift() as Promise<ChildProcess>)
+      child.send(job)
+      return child
     },
     async end() {
       for (const child of await Promise.all(waiting)) child.kill('SIGKILL')

@@ -1,10 +1,11 @@
 import { appendFileSync } from 'node:fs'
-import { Agent, defineTool, type Ledger, type SessionStore } from '@allium/core'
-import { budget } from '@allium/guard'
+import { Agent, defineTool, type Ledger, type Middleware, type SessionStore } from '@allium/core'
+import { budget, rateLimit } from '@allium/guard'
 import { persist } from '@allium/memory'
+import type { RedisStore } from '@allium/store-redis'
 import { sqlite } from '@allium/store-sqlite'
-import { scriptedModel } from '@allium/testing'
 import { postgres } from '../../src/index.ts'
+import { billedModel } from './bills.ts'
 
 /** Where a process may be killed, in the order of a turn. */
 export const labels = [
@@ -23,18 +24,28 @@ export const labels = [
 ] as const
 export type Label = (typeof labels)[number]
 
-/** What a process is to do. */
-export interface Job {
+/** Where a store is, and what processes note beside it. */
+export interface Place {
   readonly kind: 'sqlite' | 'postgres'
   /** The file, or the URL. */
   readonly at: string
   readonly schema: string
   /** A file with a line for each time that a tool ran. */
   readonly effects: string
+  /** A file with a line for each thing that became of a model call. */
+  readonly bills: string
+  /** The Redis that limits turns, where there is one. */
+  readonly redis: string | undefined
+}
+
+/** What a process is to do. */
+export interface Job extends Place {
   readonly session: string
   readonly key: string
   readonly label: Label | undefined
   readonly signal: 'SIGKILL' | 'SIGSTOP'
+  /** Of the statements that make the tables, the one at which it is killed. */
+  readonly statement: number
 }
 
 export const lease = 600
@@ -48,12 +59,19 @@ export interface Opened {
   close(): unknown
 }
 
-export function open({ kind, at, schema }: Pick<Job, 'kind' | 'at' | 'schema'>): Opened {
+export function open({ kind, at, schema }: Pick<Place, 'kind' | 'at' | 'schema'>) {
   return kind === 'sqlite' ? sqlite(at, { synchronous: 'normal' }) : postgres({ url: at, schema })
 }
 
+export type Reach = (label: Label) => void | Promise<void>
+
+interface Scene {
+  readonly reach?: Reach | undefined
+  readonly redis?: RedisStore | undefined
+}
+
 /** An agent that pays once a turn, on a store that ends the process at a place. */
-export function agentOn(store: Opened, job: Job, reach: (label: Label) => void | Promise<void> = () => {}): Agent {
+export function agentOn(store: Opened, job: Job, { reach = () => {}, redis }: Scene = {}): Agent {
   const pay = defineTool({
     name: 'pay',
     description: 'Pays',
@@ -66,32 +84,35 @@ export function agentOn(store: Opened, job: Job, reach: (label: Label) => void |
       return 'paid'
     },
   })
-  const model = scriptedModel([{ toolCalls: [{ name: 'pay', args: {} }] }, `Paid ${job.key}.`])
-  return new Agent({ model, tools: [pay], approvals: { secret: 'chaos' } })
+  return new Agent({ model: billedModel(job, reach), tools: [pay], approvals: { secret: 'chaos' } })
     .use(persist({ store: watched(store.sessions, reach, job), lease }))
     .use(budget({ limit: 1e9, unit: 'tokens', account: () => account, ledger: store.ledger }))
-    .use({
-      name: 'chaos',
-      async turn(ctx, next) {
-        await reach('turn open')
-        ctx.record('paid', { key: job.key })
-        await reach('record')
-        await next()
-      },
-      async model(_, next) {
-        const response = await next()
-        await reach('model result')
-        return response
-      },
-      async tool(_, next) {
-        const result = await next()
-        await reach('tool end')
-        return result
-      },
-    }) as Agent
+    .use(limited(redis))
+    .use(reaching(job, reach)) as Agent
 }
 
-function watched(sessions: SessionStore, reach: (label: Label) => void | Promise<void>, job: Job): SessionStore {
+function limited(redis: RedisStore | undefined): Middleware[] {
+  return redis === undefined ? [] : [rateLimit({ limit: 1e6, window: 'hour', store: redis.limits })]
+}
+
+function reaching(job: Job, reach: Reach): Middleware {
+  return {
+    name: 'chaos',
+    async turn(ctx, next) {
+      await reach('turn open')
+      ctx.record('paid', { key: job.key })
+      await reach('record')
+      await next()
+    },
+    async tool(_, next) {
+      const result = await next()
+      await reach('tool end')
+      return result
+    },
+  }
+}
+
+function watched(sessions: SessionStore, reach: Reach, job: Job): SessionStore {
   let resumed = false
   return {
     ...sessions,

@@ -1,4 +1,7 @@
 import { once } from 'node:events'
+import { redis } from '@allium/store-redis'
+import { noteCut } from './bills.ts'
+import { dying } from './dying.ts'
 import { agentOn, type Job, open, principal } from './scene.ts'
 
 /** One turn in a process of its own, which ends where the job says. */
@@ -6,18 +9,26 @@ process.send?.('loaded')
 const [job] = (await once(process, 'message')) as [Job]
 process.disconnect?.()
 process.stdout.write('begun\n')
-const store = open(job)
+let reached = false
+/** Once: nobody lets a process go on that has stopped again. */
 const reach = (label: string) => {
-  if (label === job.label) process.kill(process.pid, job.signal)
+  if (reached || label !== job.label) return
+  reached = true
+  if (label === 'model result') noteCut(job)
+  process.kill(process.pid, job.signal)
 }
+const limits = job.redis === undefined ? undefined : redis(job.redis)
 try {
-  const session = agentOn(store, job, reach).session({ id: job.session, principal })
+  const store = job.label === 'migrate' ? dying(job, reach) : open(job)
+  const session = agentOn(store, job, { reach, redis: limits }).session({ id: job.session, principal })
   const first = await session.run(`Pay ${job.key}`, { idempotencyKey: job.key })
   const [call] = session.pending
   if (call !== undefined) await session.resume({ [call.callId]: { approve: true, token: call.token ?? '' } })
   reach('acknowledge')
   process.stdout.write(`${JSON.stringify({ status: first.status })}\n`)
+  await store.close()
 } catch (error) {
   process.stdout.write(`${JSON.stringify({ failed: (error as { code?: string }).code ?? String(error) })}\n`)
+  process.exitCode = 1
 }
-await store.close()
+limits?.close()

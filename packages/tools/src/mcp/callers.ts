@@ -49,7 +49,8 @@ export class Callers {
   listening(response: Response, body: unknown): Response {
     const caller = this.of(body)
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
-    if (caller?.ask === undefined || response.body === null || !isStream) return response
+    if (caller === undefined || (caller.ask ?? caller.sample) === undefined || response.body === null || !isStream)
+      return response
     const decoder = new TextDecoder()
     let rest = ''
     const note = new TransformStream<Uint8Array, Uint8Array>({

@@ -1,5 +1,6 @@
-import { followSignal, type JsonSchema } from '@allium/core'
+import { AlliumError, followSignal, type JsonSchema, type ToolExecution } from '@allium/core'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import type { Sampling, SamplingRequest } from './sampling.ts'
 import type { Calls } from './toolbox.ts'
 
 /** What a server asks in the middle of a call. */
@@ -21,21 +22,35 @@ export class Dialogue {
   readonly #result: Promise<{ readonly result: CallToolResult }>
   readonly #asked: { readonly question: Question; readonly reply: (reply: Reply) => void }[] = []
   #heard = () => {}
+  #samples = 0
+  /** Of the run that the call is in; undefined while it waits. */
+  #ctx: ToolExecution | undefined
 
-  constructor(calls: Calls, name: string, args: Record<string, unknown>, principal: unknown) {
+  constructor(
+    calls: Calls,
+    name: string,
+    args: Record<string, unknown>,
+    { principal, sampling }: { principal: unknown; sampling: Sampling | undefined },
+  ) {
     const ask = (question: Question) =>
       new Promise<Reply>((reply) => {
         this.#asked.push({ question, reply })
         this.#heard()
       })
-    const result = calls.call(name, args, { signal: this.#cancel.signal, principal, ask })
+    const sample = (request: SamplingRequest) => {
+      if (this.#ctx !== undefined && sampling !== undefined) return sampling.answer(this.#ctx, request, ++this.#samples)
+      throw new AlliumError('mcp.refused', 'No run is there for which the model could answer.')
+    }
+    const result = calls.call(name, args, { signal: this.#cancel.signal, principal, ask, sample })
     this.#result = result.then((result) => ({ result })).finally(() => (this.over = true))
     // Nobody may be listening when it fails.
     this.#result.catch(() => {})
   }
 
   /** Its result, or the question that must be answered first. An abort cancels it. */
-  async next(signal: AbortSignal): Promise<{ readonly result: CallToolResult } | { readonly question: Question }> {
+  async next(ctx: ToolExecution): Promise<{ readonly result: CallToolResult } | { readonly question: Question }> {
+    const { signal } = ctx
+    this.#ctx = ctx
     const release = followSignal(signal, () => this.#cancel.abort(signal.reason))
     try {
       const question = new Promise<void>((resolve) => {
@@ -45,6 +60,7 @@ export class Dialogue {
       return await Promise.race([this.#result, question])
     } finally {
       release()
+      this.#ctx = undefined
     }
   }
 

@@ -1,6 +1,7 @@
 import { type Clock, digestOf, type ToolExecution, wait } from '@allium/core'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { type Answers, Dialogue, type Question } from './dialogue.ts'
+import type { Sampling } from './sampling.ts'
 import { withoutPatterns } from './schema.ts'
 import { loadSdk } from './sdk.ts'
 import type { Calls } from './toolbox.ts'
@@ -25,7 +26,10 @@ export class Dialogues {
   readonly #expiresIn: number
   readonly #clock: Clock
 
-  constructor(name: string, expiresIn: number, clock: Clock) {
+  readonly #sampling: Sampling | undefined
+
+  constructor(name: string, expiresIn: number, clock: Clock, sampling: Sampling | undefined) {
+    this.#sampling = sampling
     this.#name = name
     this.#expiresIn = expiresIn
     this.#clock = clock
@@ -36,7 +40,7 @@ export class Dialogues {
     const asked = askedIn(ctx)
     if (asked === undefined || ctx.approval === undefined || !('approve' in ctx.approval)) {
       this.decline(ctx)
-      return this.#go(new Dialogue(calls, tool, args, ctx.principal), ctx, [])
+      return this.#go(this.#dialogue(calls, tool, args, ctx), ctx, [])
     }
     const given = withDefaults(asked.question, ctx.approval.data)
     const problem = await misfit(asked.question.schema, given)
@@ -48,8 +52,7 @@ export class Dialogues {
     const answers = given as Answers // it fits the schema
     const answered: Asked['answered'] = [...(asked.answered ?? []), [await digestOf(asked.question), answers]]
     this.#open.delete(asked.ticket)
-    if (open === undefined || open.dialogue.over)
-      return this.#go(new Dialogue(calls, tool, args, ctx.principal), ctx, answered)
+    if (open === undefined || open.dialogue.over) return this.#go(this.#dialogue(calls, tool, args, ctx), ctx, answered)
     open.dialogue.answer(answers)
     return this.#go(open.dialogue, ctx, answered)
   }
@@ -66,13 +69,17 @@ export class Dialogues {
     this.#open.clear()
   }
 
+  #dialogue(calls: Calls, tool: string, args: Answers, { principal }: ToolExecution): Dialogue {
+    return new Dialogue(calls, tool, args, { principal, sampling: this.#sampling })
+  }
+
   async #go(
     dialogue: Dialogue,
     ctx: ToolExecution,
     answered: [string, Answers][],
   ): Promise<CallToolResult | undefined> {
     for (;;) {
-      const turn = await dialogue.next(ctx.signal)
+      const turn = await dialogue.next(ctx)
       if ('result' in turn) return turn.result
       const print = await digestOf(turn.question)
       const known = answered.find(([question]) => question === print)

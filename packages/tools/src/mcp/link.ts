@@ -2,6 +2,7 @@ import { AlliumError, type Clock, followSignal, type JsonSchema, type Logger } f
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import type { CallToolResult, ElicitRequest, Tool } from '@modelcontextprotocol/sdk/types.js'
 import type { Question, Reply } from './dialogue.ts'
+import type { SamplingAnswer, SamplingRequest } from './sampling.ts'
 import { loadSdk, type Sdk } from './sdk.ts'
 import type { Secrets } from './secrets.ts'
 import { isHttp, type McpServer, placeOf } from './server.ts'
@@ -17,6 +18,8 @@ export interface LinkSetup {
   readonly clock: Clock
   /** Whether the server may ask something in a call. */
   readonly asks: boolean
+  /** Whether the server may ask for answers of the model in a call. */
+  readonly samples: boolean
   /** Whose connection it is; undefined for the agent's own. */
   owner(): unknown
   /** Told of the server's tools: when it is reached, and when it says that they changed. Without it they are not listed. */
@@ -29,6 +32,8 @@ export interface Caller {
   readonly principal: unknown
   /** Answers what the server asks in the call; without it the server is told that nobody does. */
   ask?(question: Question): Promise<Reply>
+  /** Answers as the model does; without it the server is refused. */
+  sample?(request: SamplingRequest): Promise<SamplingAnswer>
 }
 
 /** One connection to a server, from its handshake until it drops or is closed. It does not come back. */
@@ -72,8 +77,12 @@ export class Link {
     this.#route = route
     this.#client = new sdk.Client(
       { name: 'allium', version: '0.1.0' },
-      { capabilities: setup.asks ? { elicitation: { form: {} } } : {} },
+      { capabilities: { ...(setup.asks && { elicitation: { form: {} } }), ...(setup.samples && { sampling: {} }) } },
     )
+    if (setup.samples)
+      this.#client.setRequestHandler(sdk.CreateMessageRequestSchema, ({ params }, { requestId }) =>
+        this.#sampled(params, requestId),
+      )
     if (setup.asks)
       this.#client.setRequestHandler(sdk.ElicitRequestSchema, ({ params }, { requestId }) =>
         this.#asked(params, requestId),
@@ -127,6 +136,23 @@ export class Link {
     } finally {
       own.isAsked = false
     }
+  }
+
+  /** What the server is told of a failure is that there is no answer. */
+  async #sampled(params: SamplingRequest, id: unknown): Promise<SamplingAnswer> {
+    const { name, logger, secrets } = this.#setup
+    const running = [...this.#calls]
+    const told = this.#route.asked?.(id)
+    const own = running.find(({ caller }) => caller === told) ?? (running.length === 1 ? running[0] : undefined)
+    try {
+      if (own?.caller.sample !== undefined) return await own.caller.sample(params)
+      logger.warn(
+        `The MCP server "${name}" asks for an answer of the model, and nobody can tell in which call: refused.`,
+      )
+    } catch (error) {
+      logger.warn(`A request of the MCP server "${name}" for an answer of the model has failed: ${secrets.tell(error)}`)
+    }
+    throw new this.#sdk.McpError(refusedByClient, 'The client has refused the request.')
   }
 
   /** Whether the server still answers; a link that does not is closed. HTTP has no connection that could drop by itself. */
@@ -252,6 +278,8 @@ export class Link {
 /** The agent's own clock ends a call; the SDK's timer would only be a second one. */
 const never = 2 ** 31 - 1
 const maxPages = 100
+/** As the specification of sampling has it. */
+const refusedByClient = -1
 const longestQuestion = 100_000
 const pauseOfListings = 1_000
 

@@ -14,6 +14,7 @@ export type Sdk = Pick<typeof import('@modelcontextprotocol/sdk/client/index.js'
   Pick<
     typeof import('@modelcontextprotocol/sdk/types.js'),
     | 'CallToolResultSchema'
+    | 'CreateMessageRequestSchema'
     | 'ElicitRequestSchema'
     | 'ErrorCode'
     | 'ListToolsResultSchema'

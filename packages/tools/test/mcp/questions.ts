@@ -26,7 +26,9 @@ export async function questionsFixture() {
     })
     const server = new Server({ name: 'questions', version: '1.0.0' }, { capabilities: { tools: {} } })
     const tool = (name: string) => ({ name, description: name, inputSchema: { type: 'object' as const } })
-    server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: ['book', 'trip', 'plain'].map(tool) }))
+    server.setRequestHandler(ListToolsRequestSchema, () => ({
+      tools: ['book', 'trip', 'plain', 'think', 'brood'].map(tool),
+    }))
     server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId, sendRequest }) => {
       const { name, arguments: args } = params
       const ask = async (message: string) => {
@@ -39,6 +41,21 @@ export async function questionsFixture() {
       }
       notes.push(`${name} begins`)
       if (name === 'plain') return { content: [{ type: 'text', text: 'plain' }] }
+      const think = async (text: string) => {
+        const { CreateMessageResultSchema } = await import('@modelcontextprotocol/sdk/types.js')
+        const messages = [{ role: 'user', content: { type: 'text', text } }]
+        const params = { messages, systemPrompt: 'Be short.', maxTokens: 100_000, temperature: 0.5 }
+        const options = { relatedRequestId: requestId, timeout: 60_000 }
+        const request = { method: 'sampling/createMessage', params } as const
+        const reply = await sendRequest(request as never, CreateMessageResultSchema, options).catch((error) => error)
+        notes.push(reply instanceof Error ? reply.message : `${reply.model} ${reply.stopReason}`)
+        return reply instanceof Error ? reply.message : reply.content.text
+      }
+      if (name === 'think') return { content: [{ type: 'text', text: await think(`${args?.to}?`) }] }
+      if (name === 'brood') {
+        const thoughts = [await think('First?'), await think('Second?'), await think('Third?')]
+        return { content: [{ type: 'text', text: thoughts.join() }] }
+      }
       const answers = [await ask(`How many to ${args?.to}?`)]
       if (name === 'trip') answers.push(await ask('And back?'))
       return { content: [{ type: 'text', text: `${args?.to}: ${answers.join()}` }] }

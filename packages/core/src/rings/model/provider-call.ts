@@ -1,4 +1,5 @@
 import { isAlliumError } from '../../errors/allium-error.ts'
+import { LeftError } from '../../errors/left-error.ts'
 import { watch } from '../../errors/thenable.ts'
 import { cleanUsage, type Usage } from '../../messages/usage.ts'
 import type { ContentChunk, FinishChunk } from '../../model/chunk.ts'
@@ -6,7 +7,7 @@ import { isModel, type Model, modelId } from '../../model/model.ts'
 import { type ModelResponse, tellFinish } from '../../model/response.ts'
 import { isOpen } from '../../onion/attempt.ts'
 import { fail, succeed, whenDone } from '../../onion/next.ts'
-import { directJournal, type Emit } from '../../seams/journal.ts'
+import type { Emit } from '../../seams/journal.ts'
 import { Assembly } from '../../stream/assembly.ts'
 import { saidBy } from '../../stream/said.ts'
 import { resolveModel } from '../session/resolve-model.ts'
@@ -46,14 +47,13 @@ class ProviderCall {
   run(): void {
     const { $turn: turn, $call: call, $number } = this.#core
     call.server = this.#model.server
-    const { journal } = turn.session
-    // Nothing is between: the promise of a step would only be awaited.
-    if (journal === directJournal) return this.#read(this)
-    const id = `${turn.turnId}:model:${call.callIndex}:${$number}`
-    const work = (emit: Emit<ContentChunk>) => this.#step(emit)
-    const finish = journal.step(id, work, (chunk: ContentChunk) => this.take(chunk)) as PromiseLike<FinishChunk>
+    if (turn.steps === undefined) return this.#read(this)
+    const step = {
+      work: (emit: Emit<ContentChunk>) => this.#step(emit),
+      emit: (chunk: ContentChunk) => this.take(chunk),
+    }
     watch(
-      finish,
+      turn.steps.run(this.#core, `model:${call.callIndex}:${$number}`, step),
       (finish) => this.finished(finish as FinishChunk),
       (error) => this.#stepFailed(error),
     )
@@ -89,14 +89,14 @@ class ProviderCall {
 
   #step(emit: Emit<ContentChunk>): Promise<FinishChunk> {
     // The attempt was over before the journal let it begin.
-    if (!isOpen(this.#core)) return Promise.reject(this.#core.$outcome)
+    if (!isOpen(this.#core)) return Promise.reject(this.#left(this.#core.$outcome))
     return new Promise((finished, failed) =>
       this.#read({
         take: emit,
         finished,
         failed: (error) => {
           this.#close(toldBy(error))
-          failed(error)
+          failed(isOpen(this.#core) ? error : this.#left(error))
         },
       }),
     )
@@ -105,7 +105,11 @@ class ProviderCall {
   #stepFailed(error: unknown): void {
     // One that is replayed may have failed before its first chunk.
     if (isOpen(this.#core)) this.#count()
-    this.failed(error)
+    if (error instanceof LeftError) void this.#core.$turn.steps?.leaveAgain(this.#core, error)
+    else this.failed(error)
+  }
+  #left(reason: unknown): unknown {
+    return this.#core.$turn.steps?.left(this.#core, reason)
   }
 
   #read(taker: Taker): void {

@@ -5,7 +5,7 @@ import { History } from '../../messages/history.ts'
 import { cloneJson } from '../../messages/json.ts'
 import type { Message } from '../../messages/message.ts'
 import { Capabilities } from '../../seams/capability.ts'
-import { directJournal, type Journal } from '../../seams/journal.ts'
+import { isDirect, type Journal } from '../../seams/journal.ts'
 import type { SessionKeeper } from '../../seams/session-store.ts'
 import { ownerOf } from '../../seams/tenant.ts'
 import type { PendingCall, Snapshot, Suspension } from '../../state/snapshot.ts'
@@ -92,7 +92,7 @@ export class SessionScope {
   /** That of the agent, or of the one that runs it as a sub-agent: what is recorded there is not paid again. */
   get journal(): Journal {
     const { journal } = this.agent.setup
-    return journal === directJournal && this.parent !== undefined ? this.parent.$turn.session.journal : journal
+    return isDirect(journal) && this.parent !== undefined ? this.parent.$turn.journal : journal
   }
 
   /** The session of the agent so many above this one, whose layer a sub-agent has inherited. */
@@ -107,8 +107,9 @@ export class SessionScope {
     this.#turnPrefix ??= this.agent.setup.ids()
     return `${this.#turnPrefix}:${this.#runCount}`
   }
-  nextTurnId(): string {
-    const id = this.comingTurnId
+  /** @param given one that the run was given instead */
+  nextTurnId(given?: string): string {
+    const id = given ?? this.comingTurnId
     this.#runCount++
     return id
   }

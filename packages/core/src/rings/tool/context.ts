@@ -59,6 +59,8 @@ export interface ToolContext<
   readonly callIndex: number
   /** Counts the attempts of this call from 1. */
   readonly attempt: number
+  /** The id of this execution: it is the same where the run is cut off and started again. */
+  readonly stepId: string
   /** Merges an object into the arguments, or replaces them by what a function makes of the old ones. They are checked again. */
   modifyArgs(args: Record<string, unknown> | ((args: Args) => Record<string, unknown>)): void
   /**
@@ -144,6 +146,9 @@ export class ToolAttempt extends TurnAttempt implements ToolContext {
   }
   get attempt(): number {
     return this.$number
+  }
+  get stepId(): string {
+    return `${this.$turn.turnId}:tool:${this.callId}:${this.$number}`
   }
   modifyArgs(given: Args | ((args: Args) => Args)): void {
     const args = typeof given === 'function' ? given(this.args) : { ...this.args, ...given }

@@ -1,9 +1,10 @@
+import { AlliumError } from '../../errors/allium-error.ts'
 import { messageOf } from '../../errors/describe.ts'
-import { isThenable } from '../../errors/thenable.ts'
+import { LeftError } from '../../errors/left-error.ts'
+import { isThenable, watch } from '../../errors/thenable.ts'
 import { cloneJson } from '../../messages/json.ts'
 import { isOpen } from '../../onion/attempt.ts'
 import { fail, succeed, whenDone } from '../../onion/next.ts'
-import { directJournal } from '../../seams/journal.ts'
 import { digestOf } from '../../seams/seal.ts'
 import { type CheckedArgs, checkArgs, tellIssues } from '../../tool/check-args.ts'
 import type { AnyTool } from '../../tool/tool.ts'
@@ -62,16 +63,34 @@ function wait(core: ToolAttempt, reason: string): void {
 
 function step(core: ToolAttempt, tool: AnyTool, value: unknown): void {
   const { $turn: turn, $call: call } = core
-  const { journal } = turn.session
-  // Nothing is between: the promise of a step would only be awaited.
-  if (journal === directJournal) return invoke(core, tool, value, intoOnion)
-  const id = `${turn.turnId}:tool:${call.callId}:${core.$number}`
-  const work = () =>
-    new Promise<ToolResult>((done, left) =>
-      invoke(core, tool, value, { done: (_, result) => done(result), left: (_, error) => left(error) }),
+  const { steps } = turn
+  if (steps === undefined) return invoke(core, tool, value, intoOnion)
+  const runs = () =>
+    new Promise<ToolResult>((done, failed) =>
+      invoke(core, tool, value, {
+        done: (_, result) => done(result),
+        left: (_, reason) => failed(steps.left(core, reason)),
+      }),
     )
-  const result = journal.step(id, work, nothing) as PromiseLike<ToolResult>
-  whenDone(core, result, (result) => succeed(core, unlessWaiting(core, result)))
+  const name = `tool:${call.callId}:${core.$number}`
+  const { afterCrash = 'rerun' } = tool
+  const work =
+    afterCrash === 'rerun' ? runs : async () => ((await steps.begin(name)) ? runs() : unknown(core, afterCrash))
+  watch(
+    steps.run(core, name, { work, emit: nothing }),
+    (result) => intoOnion.done(core, result as ToolResult),
+    (error) => (error instanceof LeftError ? void steps.leaveAgain(core, error) : fail(core, error)),
+  )
+}
+
+/** A call that had begun when its process died: it may have had its effect, or not. */
+function unknown(core: ToolAttempt, afterCrash: 'fail' | 'ask'): ToolResult {
+  const { name, callId } = core.$call
+  const told = `The tool "${name}" was called, and its process was lost before it ended: its outcome is unknown.`
+  if (afterCrash === 'fail')
+    return errorResult(callId, told, new AlliumError('tool.outcome_unknown', told, { expose: true }))
+  core.$call.suspend(core, { reason: `${told} Approve the call to run it again.` })
+  return shape(core, undefined)
 }
 
 /** What a tool came to goes outward at once. */

@@ -45,8 +45,13 @@ export interface TurnContext<S = StateOf, Config = unknown, C = RegisteredContex
   readonly turnIndex: number
   /** Counts the steps of this turn from 0. */
   readonly stepIndex: number
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch; of a run that is started again, when it first began. */
   readonly startedAt: number
+  /**
+   * Whether what is told now was told before: the run had been cut off, and its journal gives what it has recorded. Who logs or counts
+   * leaves it out. What happened at the very instant of the cut may be told in neither life, or in both.
+   */
+  readonly replaying: boolean
   /** What the model calls of this turn start from, to read. */
   readonly plan: TurnPlan
   /** The steps that this turn may have; then it is stopped with `max_steps`. */
@@ -200,6 +205,9 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   }
   get startedAt(): number {
     return this.$turn.startedAt
+  }
+  get replaying(): boolean {
+    return this.$turn.steps?.isReplaying(this.$call) ?? false
   }
   get plan(): TurnPlan {
     const { view, options } = this.$turn

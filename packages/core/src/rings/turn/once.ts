@@ -16,13 +16,13 @@ export class Once {
 
   /** A failure goes to who began it; who asks meanwhile, or later, runs its own. Each try is a step of its own for the journal. */
   run<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
-    const { once: done, journal } = this.#turn.session
+    const { once: done } = this.#turn.session
     if (done.has(key)) return Promise.resolve(done.get(key) as T)
     const known = this.#tries.get(key) ?? { count: 0, made: undefined }
     this.#tries.set(key, known)
     if (known.made !== undefined) return (known.made as Promise<T>).catch(() => this.run(key, fn))
     const id = `${this.#turn.turnId}:once:${key}:${++known.count}`
-    const made = Promise.resolve().then(() => journal.step(id, fn, () => {}))
+    const made = Promise.resolve().then(() => this.#turn.journal.step(id, fn, () => {}))
     known.made = made
     made.then(
       (value) => done.set(key, value),

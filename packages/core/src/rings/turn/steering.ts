@@ -97,7 +97,7 @@ export class Steering {
       if (this.#over) return
       if (message === null) return this.#giveBack(steer, 'A layer left it out.')
       const kept: Recorded = { id: steer.id, message, before }
-      await turn.session.journal.step(
+      await turn.journal.step(
         this.#stepId(),
         () => kept,
         () => {},
@@ -114,7 +114,7 @@ export class Steering {
 
   /** What was heard here before the run was replayed. Its senders are gone. */
   async #replay(before: number): Promise<void> {
-    const { journal } = this.#turn.session
+    const { journal } = this.#turn
     for (;;) {
       if (this.#recorded === undefined) {
         if ((await journal.known?.(this.#stepId())) !== true) return

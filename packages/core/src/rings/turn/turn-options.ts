@@ -4,6 +4,7 @@ import type { Message } from '../../messages/message.ts'
 import type { KnownModel, ResponseFormat, Settings, ToolDef } from '../../model/model.ts'
 import type { ToolCall } from '../../model/response.ts'
 import type { Onion } from '../../onion/hook.ts'
+import type { Journal } from '../../seams/journal.ts'
 import type { Suspension } from '../../state/snapshot.ts'
 import type { Decision } from '../../tool/approval.ts'
 import type { ToolRegistry } from '../../tool/registry.ts'
@@ -36,7 +37,20 @@ export interface Resume {
   readonly decider: { readonly principal: unknown; readonly by: Identity }
 }
 
+/** When a run began, as its journal has it. */
+export interface Began {
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  /** It had begun before: this is a replay. */
+  readonly before: boolean
+}
+
 export interface TurnOptions {
+  /** @default the next one of the session */
+  turnId: string | undefined
+  journal: Journal
+  /** Of a run that may be started again. */
+  began: Began | undefined
   input: Message[]
   resume: Resume | undefined
   context: unknown
@@ -53,5 +67,5 @@ export interface TurnOptions {
   /** Whether another attempt of a model call may take back what has reached the reader. */
   resets: 'allow' | 'refuse'
   /** What who asks again with the same key is known by. */
-  kept: { readonly idempotencyKey: string; readonly inputDigest: string } | undefined
+  kept: { readonly idempotencyKey: string | undefined; readonly inputDigest: string } | undefined
 }

@@ -6,6 +6,7 @@ import type { Attempt, Call, Ring } from '../../onion/attempt.ts'
 import type { Hook } from '../../onion/hook.ts'
 import { nameOf } from '../../onion/misuse.ts'
 import { Capabilities } from '../../seams/capability.ts'
+import { isDirect, type Journal } from '../../seams/journal.ts'
 import type { StoredRecord } from '../../seams/session-store.ts'
 import type { SessionScope } from '../session/session-scope.ts'
 import type { ToolCall } from '../tool/tool-call.ts'
@@ -17,6 +18,7 @@ import { Life } from './life.ts'
 import { Once } from './once.ts'
 import type { Screen } from './screen.ts'
 import { type Steer, Steering } from './steering.ts'
+import { Steps } from './steps.ts'
 import type { RunEvents, ToolCallRecord, TurnOptions } from './turn-options.ts'
 import { WorkingView } from './working-view.ts'
 
@@ -25,6 +27,9 @@ export class Turn implements Call {
   attempts = 1
   readonly hooks: readonly Hook[]
   readonly turnId: string
+  readonly journal: Journal
+  /** What of it a journal keeps, where there is one. */
+  readonly steps: Steps | undefined
   readonly turnIndex: number
   readonly startedAt: number
   /** The first run of the turn, where it was resumed. */
@@ -67,8 +72,10 @@ export class Turn implements Call {
   ) {
     this.hooks = options.onion.turn
     this.turnIndex = session.turnCount
-    this.turnId = session.nextTurnId()
-    this.startedAt = session.agent.setup.clock.now()
+    this.turnId = session.nextTurnId(options.turnId)
+    this.startedAt = options.began?.at ?? session.agent.setup.clock.now()
+    this.journal = options.journal
+    if (!isDirect(options.journal)) this.steps = new Steps(this, options.began?.before)
     this.maxSteps = options.maxSteps
     this.events = options.events
     this.life = new Life(this)
@@ -170,7 +177,7 @@ export class Turn implements Call {
 
   /** What is heard before a step, where something may be: a run that is replayed hears again what it has heard. */
   get heeds(): Steering | undefined {
-    if (this.session.journal.known !== undefined) this.steering ??= new Steering(this)
+    if (this.journal.known !== undefined) this.steering ??= new Steering(this)
     return this.steering
   }
   steer(steer: Steer): void {

@@ -10,6 +10,8 @@ export function leave(run: Run, attempt: Attempt, reason: Fault): void {
   // Reading 12: once the run has ended, what unwinds counts.
   attempt.spared = run.ended !== undefined
   if (attempt.spared) run.open.add('endedAt')
+  // The end woke who waited outside at the very instant at which it woke a layer inside, which has answered.
+  if (attempt.spared && run.wokeAt === run.time.now && run.flowedAt === run.time.now) openText(run)
   attempt.leftAt = run.time.now
   for (const holder of [...run.holders]) if (isInside(holder.attempt, attempt)) run.dropHeld?.(holder)
   const inside = run.attempts.filter((one) => isInside(one, attempt))
@@ -30,13 +32,17 @@ export function end(run: Run, kind: 'aborted' | 'blocked' | 'failed', error: Fau
   // Who waited outside goes on at the very instant of a failure: it may be out before an inner layer blocks or aborts.
   if (before !== undefined && run.wokeAt === run.time.now) run.openAll()
   run.ended = { kind, error, at: before?.at ?? run.time.now }
-  if (run.flowedAt === run.time.now) for (const aspect of ['text', 'shown', 'history'] as const) run.open.add(aspect)
+  if (run.flowedAt === run.time.now) openText(run)
   if (before !== undefined) return
   for (const { core, call } of run.attempts) if (call.scope !== 'turn') core?.reject(error)
   if ([...run.root.waiting].some(({ outcome }) => outcome === undefined)) run.wokeAt = run.time.now
   fire(run.root, error)
   run.time.at(run.time.now + grace, () => giveUp(run, error, outlives))
   run.time.at(run.time.now + 2 * grace, () => giveUp(run, error, () => false))
+}
+
+function openText({ open }: Run): void {
+  for (const aspect of ['text', 'shown', 'history'] as const) open.add(aspect)
 }
 
 /** What hangs for too long is left, and every next() around it rejects, from the inside out. */

@@ -1,6 +1,6 @@
 import type { Act } from '../case.ts'
 import { lasts, perform } from './acts.ts'
-import { fire, gone, leave, narrow } from './ends.ts'
+import { fire, gone, leave, leftAt, narrow } from './ends.ts'
 import { type Answer, type Attempt, type Call, Fault, type Layer, type Place, type Run } from './run.ts'
 import { drain, passesPipe, reset, restart, said, say } from './stream.ts'
 import { dropHeld, holdTurn, turnReturned, turnSaid } from './turn.ts'
@@ -146,7 +146,7 @@ function next(run: Run, me: Layer, within: number | undefined, path: string): Ce
   if (within !== undefined) {
     const reason = new Fault(`deadline of ${me.plan.name}${path}`)
     run.time.at(run.time.now + lasts(me, within, path), () => {
-      if (attempt.state !== 'running' || gone(me.attempt)) return
+      if (attempt.state !== 'running' || gone(me.attempt) || leftAt(attempt) !== undefined) return
       leave(run, attempt, reason)
       fire(place, reason)
     })

@@ -30,7 +30,8 @@ import { type Cell, on, type Steps, VirtualTime } from './virtual-time.ts'
  *     a pipe passes on at that very instant was seen is open.
  * 11. A pipe of a turn layer makes nothing of a turn in which no model was asked and no layer answered.
  * 12. Where the run has ended, an outer layer may be out before an inner one has unwound: that is left, and what it says
- *     while it unwinds still counts, but for the answer, which is no longer its own. When exactly the turn ends is open then.
+ *     while it unwinds still counts, but for the answer, which is no longer its own. No deadline inside frees it. When exactly
+ *     the turn ends is open then.
  * 13. Who shares the `once` of another goes on at the very instant at which that one does: their order is open. So is all,
  *     where they began it at one instant, or where one of them decides something there (leaves, ends, denies, changes).
  */

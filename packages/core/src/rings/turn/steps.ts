@@ -1,0 +1,109 @@
+import { AbortError } from '../../errors/abort-error.ts'
+import { LeftError } from '../../errors/left-error.ts'
+import { type Attempt, type Call, isOpen, State } from '../../onion/attempt.ts'
+import { leave } from '../../onion/leave.ts'
+import type { Emit } from '../../seams/journal.ts'
+import type { Turn } from './turn.ts'
+
+/** A physical step: what it does, and who takes what it emits. */
+interface Step<T, C> {
+  work(emit: Emit<C>): T | PromiseLike<T>
+  emit: Emit<C>
+}
+
+/** The steps of a turn that has a journal: which of them run here, and which are replayed. */
+export class Steps {
+  /** Nothing has run here yet: all so far was replayed. Undefined before the first step. */
+  #replaying: boolean | undefined
+  readonly #turn: Turn
+  /** Whether a call has run here, of those that have come to a step. */
+  readonly #ran = new Map<Call, boolean>()
+  readonly #open = new Map<Attempt, Promise<unknown>>()
+  /** Steps that were left: the next one begins once they are recorded, or a replay would not know why it was begun. */
+  readonly #leaving = new Set<Promise<unknown>>()
+
+  /** @param begun whether the run had begun before */
+  constructor(turn: Turn, begun: boolean | undefined) {
+    this.#turn = turn
+    this.#replaying = begun
+  }
+
+  /** The step of an attempt's core. @param name unique in the turn, and equal on replay */
+  run<T, C>(core: Attempt, name: string, step: Step<T, C>): Promise<T> {
+    const result = this.#run(core, name, step)
+    this.#open.set(core, result)
+    const over = () => {
+      this.#open.delete(core)
+      this.#leaving.delete(result)
+    }
+    result.then(over, over)
+    return result
+  }
+
+  /** Records that the work of a step begins. Whether it has not begun before. */
+  async begin(name: string): Promise<boolean> {
+    const { journal, turnId } = this.#turn
+    let isFirst = false
+    const begins = () => {
+      isFirst = true
+      return null
+    }
+    await journal.step(`${turnId}:${name}:begin`, begins, () => {})
+    return isFirst
+  }
+
+  /** Whether what a call came to is replayed; before its step, whether everything was so far. */
+  isReplaying(call: Call): boolean {
+    const ran = this.#ran.get(call)
+    return ran === undefined ? this.#replaying === true : !ran
+  }
+
+  /** What the journal is told of a step that its attempt does not wait for any more. */
+  left(core: Attempt, reason: unknown): Error {
+    if (this.#turn.end !== undefined) return new AbortError(reason)
+    const step = this.#open.get(core)
+    if (step !== undefined) this.#leaving.add(step)
+    return new LeftError(leftAround(core), reason)
+  }
+  /** Leaves again what was left when the step was recorded, once what is replayed beside it has ended. */
+  async leaveAgain(core: Attempt, { by, cause }: LeftError): Promise<void> {
+    if (by === undefined) return
+    const others = [...this.#open].filter(([{ $call }]) => $call !== core.$call && this.#ran.get($call) !== true)
+    await Promise.allSettled(others.map(([, step]) => step))
+    let at: Attempt | undefined = isOpen(core) ? core : undefined
+    for (let n = 0; n < by && at !== undefined; n++) at = around(at)
+    if (at !== undefined && isOpen(at)) leave(at, cause)
+  }
+
+  async #run<T, C>({ $call: call }: Attempt, name: string, { work, emit }: Step<T, C>): Promise<T> {
+    while (this.#leaving.size > 0) await Promise.allSettled(this.#leaving)
+    const { journal, turnId } = this.#turn
+    const here = (emit: Emit<C>) => {
+      this.#ran.set(call, true)
+      this.#replaying = false
+      return work(emit)
+    }
+    try {
+      return await journal.step<T, C>(`${turnId}:${name}`, here, emit)
+    } finally {
+      this.#replaying ??= true
+      if (!this.#ran.has(call)) this.#ran.set(call, false)
+    }
+  }
+}
+
+/** How many attempts around one were left with it; undefined where the layer around them had returned or thrown: it will again. */
+function leftAround(core: Attempt): number | undefined {
+  let count = 0
+  let left = core
+  for (let at = around(core); at?.$state === State.left; at = around(at)) {
+    left = at
+    count++
+  }
+  return left.$caller?.$exited === true ? undefined : count
+}
+
+/** The attempt around one, in the same turn. */
+function around({ $caller, $call }: Attempt): Attempt | undefined {
+  return $caller ?? ($call.ring.scope === 'turn' ? undefined : $call.outer)
+}

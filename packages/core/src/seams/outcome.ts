@@ -1,0 +1,147 @@
+import { AlliumError, isAlliumError } from '../errors/allium-error.ts'
+import { type ErrorCode, errorCodes } from '../errors/codes.ts'
+import { LeftError } from '../errors/left-error.ts'
+import { isPlain } from '../messages/json.ts'
+import { fromJson, toJson } from '../messages/plain-json.ts'
+
+/** What a step came to. */
+export type StepOutcome = { readonly result: unknown } | { readonly error: unknown }
+
+/** The most that an outcome may take, in bytes: 8 MiB. */
+const largest = 8 * 1024 * 1024
+
+/**
+ * What a step came to, as text for a journal. Results keep JSON values, bytes, URLs, dates, maps, sets and bigints; of what a tool
+ * returned that is none of these its JSON is kept, or its text alone. Of an error its name, message, code, status, details where it is
+ * Allium's, whether it may be retried and when, and its causes: no other header, no body, no stack.
+ *
+ * @throws AlliumError `state.invalid` for a result that cannot be kept, `journal.too_large` for one over 8 MiB
+ */
+export function encodeOutcome(outcome: StepOutcome): string {
+  const text = 'error' in outcome ? toJson({ error: toldOf(outcome.error) }) : encodeResult(outcome.result)
+  // A character takes at most three bytes.
+  const bytes = text.length * 3 <= largest ? 0 : new TextEncoder().encode(text).length
+  if (bytes <= largest) return text
+  throw new AlliumError(
+    'journal.too_large',
+    `A step came to ${bytes} bytes, and a journal keeps at most ${largest} of one. Keep what is large elsewhere, and give a reference to it.`,
+    { details: { bytes } },
+  )
+}
+
+/** What {@link encodeOutcome} was given. @throws AlliumError `journal.corrupt` */
+export function decodeOutcome(text: string): StepOutcome {
+  const kept = read(text)
+  if (kept.error !== undefined && kept.result === undefined) return { error: made(kept.error) }
+  if (kept.error === undefined) return { result: kept.result }
+  return { result: { ...(kept.result as object), error: made(kept.error) } }
+}
+
+/** What work comes to. */
+export async function outcomeOf(work: () => unknown): Promise<StepOutcome> {
+  try {
+    return { result: await work() }
+  } catch (error) {
+    return { error }
+  }
+}
+
+/** What was thrown stands beside the result, where no result can pose as it. */
+interface Kept {
+  result?: unknown
+  error?: unknown
+}
+
+function read(text: string): Kept {
+  try {
+    const kept = fromJson(text)
+    if (typeof kept === 'object' && kept !== null) return kept
+  } catch {}
+  throw new AlliumError(
+    'journal.corrupt',
+    'A recorded step cannot be read: it was cut, or changed, or a newer version has written it. Its run cannot go on; others can.',
+  )
+}
+
+function encodeResult(given: unknown): string {
+  if (!isToolResult(given)) return toJson({ result: given })
+  const { error, value, ...result } = given
+  const kept: Kept = error === undefined ? { result } : { result, error: toldOf(error) }
+  for (const form of value === undefined ? [] : [() => value, () => JSON.parse(JSON.stringify(value))])
+    try {
+      return toJson({ ...kept, result: { ...result, value: form() } })
+    } catch {
+      // Its text stands for it.
+    }
+  return toJson(kept)
+}
+
+function isToolResult(value: unknown): value is { content: unknown; value?: unknown; error?: unknown } {
+  return typeof value === 'object' && value !== null && isPlain(value) && 'callId' in value && 'content' in value
+}
+
+/** What is kept of an error. */
+interface Told {
+  name?: string
+  message: string
+  code?: string | number | boolean
+  cause?: Told
+  headers?: Record<string, string>
+  details?: unknown
+  by?: number | null
+  [field: string]: unknown
+}
+
+const fields = ['code', 'status', 'statusCode', 'isRetryable', 'retryable', 'expose'] as const
+
+function toldOf(error: unknown, depth = 0): Told {
+  if (!(error instanceof Error)) return { message: String(error) }
+  const all = error as unknown as Record<string, unknown>
+  const told: Told = { name: error.name, message: error.message }
+  for (const field of fields) {
+    const value = all[field]
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') told[field] = value
+  }
+  const headers = waits(all)
+  if (headers !== undefined) told.headers = headers
+  if (isAlliumError(error)) told.details = keepable(error.details)
+  if (error instanceof LeftError) told.by = error.by ?? null
+  if (error.cause !== undefined && depth < 5) told.cause = toldOf(error.cause, depth + 1)
+  return told
+}
+
+/** How long the other side asks to wait: nothing else of its headers is kept. */
+function waits({ headers, responseHeaders, response }: Record<string, unknown>): Told['headers'] {
+  const found: Record<string, string> = {}
+  for (const one of [responseHeaders, headers, (response as { headers?: unknown } | undefined)?.headers])
+    for (const name of ['retry-after', 'retry-after-ms']) {
+      const value = one instanceof Headers ? one.get(name) : (one as Record<string, unknown> | undefined)?.[name]
+      if (typeof value === 'string' || typeof value === 'number') found[name] ??= String(value)
+    }
+  return Object.keys(found).length === 0 ? undefined : found
+}
+
+function keepable(details: unknown): unknown {
+  try {
+    toJson(details)
+    return details
+  } catch {
+    return undefined
+  }
+}
+
+function made(given: unknown): Error {
+  const { name, message, cause: first, details, by, ...rest } = given as Told
+  const cause = first === undefined ? undefined : made(first)
+  if (by !== undefined) return new LeftError(by ?? undefined, cause)
+  if (name === 'AlliumError' && isCode(rest.code)) {
+    const expose = rest.expose === true
+    return new AlliumError(rest.code, String(message), { cause, expose, details: details as Record<string, unknown> })
+  }
+  const error = new Error(String(message), cause === undefined ? undefined : { cause })
+  return Object.assign(error, rest, name !== undefined && name !== 'Error' && { name })
+}
+
+function isCode(code: unknown): code is ErrorCode {
+  return (errorCodes as readonly unknown[]).includes(code)
+}

@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest'
+import { manualClock, type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
+import {
+  Agent,
+  delegate,
+  type MemoryJournal,
+  type Middleware,
+  type Model,
+  memoryJournal,
+  type RunOptions,
+} from '../src/index.ts'
+import { build, failure, gate, tool } from './kit.ts'
+
+const call = (callId: string): ScriptedStep => ({ toolCalls: [{ name: 'work', callId }] })
+const silent = { warn() {}, error() {} }
+
+/** What runs until its journal has so many steps, and what runs then in another process. */
+async function cutAfter(
+  steps: number,
+  process: (options: RunOptions, life: 1 | 2) => PromiseLike<unknown>,
+): Promise<{ ran: readonly string[]; recorded: readonly string[] }> {
+  const journal = memoryJournal()
+  const dead = journal.killAfter(steps)
+  void process({ turnId: 't', journal }, 1).then(undefined, () => {})
+  await dead
+  const again = journal.reopen()
+  await process({ turnId: 't', journal: again }, 2)
+  return again
+}
+
+describe('a run that is started again under its id', () => {
+  it('has its id, its journal and the time at which it first began', async () => {
+    const clock = manualClock()
+    const began: number[] = []
+    const see: Middleware = {
+      name: 'see',
+      turn(ctx, next) {
+        began.push(ctx.startedAt)
+        return next()
+      },
+    }
+    const { ran } = await cutAfter(2, async (options, life) => {
+      if (life === 2) await clock.advance(60_000)
+      const { agent } = build(life === 1 ? [call('a')] : ['done'], [see], { clock, tools: [tool('work')] })
+      return agent.run('go', options)
+    })
+    expect(ran).toEqual(['t:tool:a:1', 't:model:1:1'])
+    expect(began).toEqual([began[0], began[0]])
+  })
+
+  it('gives its journal to its sub-agents', async () => {
+    const child = (life: number) =>
+      new Agent({ name: 'child', model: scriptedModel(life === 1 ? ['from the child'] : []) })
+    const { ran } = await cutAfter(4, (options, life) => {
+      const ask = tool('work', (_, ctx) => delegate(ctx, child(life), 'do'))
+      return build(life === 1 ? [call('a'), 'done'] : ['done'], [], { tools: [ask] }).agent.run('go', options)
+    })
+    expect(ran).toEqual(['t:tool:a:1', 't:model:1:1'])
+  })
+
+  it('is told what it has replayed, to each call its own part', async () => {
+    const told: string[] = []
+    const see = (life: number): Middleware => ({
+      name: 'see',
+      async turn(ctx, next) {
+        await next()
+        told.push(`${life} turn ${ctx.replaying}`)
+      },
+      async model(ctx, next) {
+        const response = await next()
+        told.push(`${life} model ${ctx.callIndex} ${ctx.replaying}`)
+        return response
+      },
+      async tool(ctx, next) {
+        const result = await next()
+        told.push(`${life} tool ${ctx.callId} ${ctx.replaying}`)
+        return result
+      },
+    })
+    await cutAfter(3, (options, life) =>
+      build(life === 1 ? [call('a'), call('b')] : [call('b'), 'done'], [see(life)], {
+        tools: [tool('work')],
+      }).agent.run('go', options),
+    )
+    expect(told.filter((line) => line.startsWith('2'))).toEqual([
+      '2 model 0 true',
+      '2 tool a true',
+      '2 model 1 false',
+      '2 tool b false',
+      '2 model 2 false',
+      '2 turn false',
+    ])
+  })
+
+  it('is refused under an id that is none, and with a journal that is none', async () => {
+    const { agent } = build([])
+    for (const options of [{ turnId: '' }, { turnId: 'a\0b' }, { turnId: 7 as never }, { journal: {} as never }])
+      expect(await failure(agent.run('hi', options))).toMatchObject({ code: 'run.options' })
+  })
+})
+
+describe('an attempt that was left', () => {
+  /** The first model hangs in its first life, and would answer in its second. */
+  const models = (life: number) => scriptedModel(life === 1 ? [{ stall: true }] : ['done'])
+  const deadline = (late: AbortController, other: Model): Middleware => ({
+    name: 'deadline',
+    async model(ctx, next) {
+      try {
+        return await next({ signal: late.signal })
+      } catch {
+        ctx.setModel(other)
+        return next()
+      }
+    },
+  })
+
+  it('is left at once where the run is replayed, and its model is not asked again', async () => {
+    const { recorded, ran } = await cutAfter(3, async (options, life) => {
+      const late = new AbortController()
+      const other = scriptedModel(life === 1 ? [call('a')] : [])
+      const seen: unknown[] = []
+      const inner: Middleware = {
+        name: 'inner',
+        model: (_, next) =>
+          next().catch((error) => {
+            seen.push(error.message)
+            return next()
+          }),
+      }
+      const model = models(life)
+      const agent = new Agent({ model, tools: [tool('work')], logger: silent })
+      const run = agent.use(deadline(late, other)).use(inner).run('go', options)
+      if (life === 1) setImmediate(() => late.abort(new Error('too late')))
+      const { text } = (await run) as { text: string }
+      expect([text, seen, model.calls]).toEqual(['done', ['too late'], 1])
+    })
+    expect(recorded.slice(0, 3)).toEqual(['t:start', 't:model:0:1', 't:model:0:2'])
+    expect(ran).toEqual(['t:tool:a:1', 't:model:1:1'])
+  })
+
+  it('is recorded before the next one begins', async () => {
+    const journal = memoryJournal()
+    const late = new AbortController()
+    const dead = journal.killAfter(2)
+    const other: Model = { id: 'other', stream: () => expect.fail('It was asked before.') }
+    const agent = new Agent({ model: models(1), logger: silent }).use(deadline(late, other))
+    void agent.run('go', { turnId: 't', journal }).catch(() => {})
+    setImmediate(() => late.abort(new Error('too late')))
+    await dead
+    expect(journal.recorded).toEqual(['t:start', 't:model:0:1'])
+  })
+})
+
+describe('a tool that began and did not end', () => {
+  const twice = async (afterCrash?: 'rerun' | 'fail' | 'ask') => {
+    const ids: string[] = []
+    const begun = gate()
+    const process = (journal: MemoryJournal, steps: ScriptedStep[], execute: () => unknown) => {
+      const work = tool('work', (_, ctx) => {
+        ids.push(ctx.stepId)
+        return execute()
+      })
+      const tools = [{ ...work, ...(afterCrash !== undefined && { afterCrash }) }]
+      return build(steps, [], { tools }).agent.run('go', { turnId: 't', journal })
+    }
+    const journal = memoryJournal()
+    const hangs = () => {
+      begun.open()
+      return new Promise(() => {})
+    }
+    void process(journal, [call('a')], hangs).catch(() => {})
+    await begun.promise
+    const { status, pending, toolCalls } = await process(journal.reopen(), ['ended'], () => 'done')
+    return {
+      ids,
+      status,
+      results: toolCalls.map(({ result }) => result.content),
+      pending: pending.map(({ request }) => request),
+    }
+  }
+
+  it('runs once more, with the id that it had', async () => {
+    for (const afterCrash of [undefined, 'rerun'] as const)
+      expect(await twice(afterCrash)).toMatchObject({
+        ids: ['t:tool:a:1', 't:tool:a:1'],
+        status: 'completed',
+        results: ['done'],
+      })
+  })
+
+  it('is an error of unknown outcome for the model, where it says so', async () => {
+    const { ids, status, results } = await twice('fail')
+    expect([ids.length, status]).toEqual([1, 'completed'])
+    expect(results).toEqual([expect.stringContaining('its outcome is unknown')])
+  })
+
+  it('waits for a person, where it says so', async () => {
+    const { ids, status, pending } = await twice('ask')
+    expect([ids.length, status]).toEqual([1, 'suspended'])
+    expect(pending).toEqual([{ reason: expect.stringContaining('Approve the call to run it again') }])
+  })
+})

@@ -1,0 +1,164 @@
+import { type Decision, type Message, type PendingCall, sealOf, type ToolDef } from '@allium/core'
+import type { Host } from '../host.ts'
+import { fail } from '../http/problem.ts'
+import type { Visit } from '../visit.ts'
+
+/** A call of a client's tool as Chat Completions has it: https://platform.openai.com/docs/api-reference/chat/object */
+export interface WireCall {
+  readonly id: string
+  readonly type: 'function'
+  readonly function: { readonly name: string; readonly arguments: string }
+}
+
+/**
+ * The tools of a client. In a session that is not stored nothing tells which calls were handed back but their ids, which are
+ * sealed: that takes the option `secret`.
+ *
+ * @throws AlliumError `request.invalid`
+ */
+export function toolsOf(
+  { tools, functions }: Record<string, unknown>,
+  { options: { secret } }: Host,
+  isStored: boolean,
+): readonly ToolDef[] | undefined {
+  const given = [tools, functions].filter((one) => one !== undefined && one !== null && !isEmpty(one))
+  if (given.length === 0) return undefined
+  if (functions !== undefined || !Array.isArray(tools))
+    throw fail('request.invalid', 'Tools of a client come in the field `tools`, as { type: "function", function }.')
+  if (!isStored && secret === undefined)
+    throw fail(
+      'request.invalid',
+      'Tools of a client are not taken here: their calls would need a session, or the option `secret` of server().',
+    )
+  return tools.map(toolOf)
+}
+
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
+}
+
+function toolOf(value: unknown): ToolDef {
+  const { type, function: of } = (value ?? {}) as { type?: unknown; function?: Record<string, unknown> }
+  const { name, description = '', parameters = { type: 'object', properties: {} } } = of ?? {}
+  const isNamed = typeof name === 'string' && /^[\w-]{1,64}$/.test(name) && typeof description === 'string'
+  if (type === 'function' && isNamed && typeof parameters === 'object' && parameters !== null)
+    return { name, description, jsonSchema: parameters as Record<string, unknown> }
+  throw fail(
+    'request.invalid',
+    'A tool of a client is { type: "function", function: { name, description, parameters } }.',
+  )
+}
+
+/** The calls that the client is to run; of a session that is not stored under sealed ids. */
+export async function handedBack(
+  { options: { secret = '' } }: Host,
+  asks: Visit,
+  pending: readonly PendingCall[],
+  isStored: boolean,
+): Promise<WireCall[]> {
+  const own = pending.filter(({ client }) => client === true)
+  return Promise.all(
+    own.map(async ({ callId, name, args }) => {
+      const nonce = crypto.randomUUID().replaceAll('-', '').slice(0, 12)
+      const id = isStored
+        ? callId
+        : `call_${nonce}${(await sealOf(boundOf(asks, nonce, { name, args }), secret)).slice(0, macLength)}`
+      return { id, type: 'function', function: { name, arguments: JSON.stringify(args) } }
+    }),
+  )
+}
+
+/** 132 bits, so that an id stays below the 40 characters that providers take. */
+const macLength = 22
+
+function boundOf({ tenant, owner, agent }: Visit, nonce: string, call: { name: string; args: unknown }): unknown {
+  return [tenant, owner, agent.name, nonce, call.name, call.args]
+}
+
+/**
+ * The messages by which a client that is not kept gives results: the calls, and what came of them.
+ *
+ * @throws AlliumError `approval.forged` for a call that was not handed to this client, `request.invalid`
+ */
+export async function callsOf(
+  host: Host,
+  asks: Visit,
+  calls: unknown,
+): Promise<Map<string, { name: string; args: Record<string, unknown> }>> {
+  const found = new Map<string, { name: string; args: Record<string, unknown> }>()
+  for (const value of Array.isArray(calls) ? calls : []) {
+    const { id, function: of } = (value ?? {}) as Partial<WireCall>
+    const call = { name: String(of?.name), args: argsIn(of?.arguments) }
+    if (typeof id !== 'string' || !(await isOurs(host, asks, id, call))) throw forged(id)
+    found.set(id, call)
+  }
+  return found
+}
+
+async function isOurs(
+  { options: { secret } }: Host,
+  asks: Visit,
+  id: string,
+  call: { name: string; args: unknown },
+): Promise<boolean> {
+  const [, nonce, mac] = /^call_([0-9a-f]{12})([\w-]{22})$/.exec(id) ?? []
+  if (secret === undefined || nonce === undefined || mac === undefined) return false
+  const whole = await sealOf(boundOf(asks, nonce, call), secret)
+  return sameStart(mac, whole)
+}
+
+/** In a time that does not tell where they differ. */
+function sameStart(mac: string, seal: string): boolean {
+  let difference = 0
+  for (let at = 0; at < macLength; at++) difference |= mac.charCodeAt(at) ^ seal.charCodeAt(at)
+  return difference === 0
+}
+
+function argsIn(text: unknown): Record<string, unknown> {
+  try {
+    const args: unknown = JSON.parse(String(text))
+    if (typeof args === 'object' && args !== null && !Array.isArray(args)) return args as Record<string, unknown>
+  } catch {
+    // No call of ours has such arguments.
+  }
+  throw forged(undefined)
+}
+
+function forged(id: unknown) {
+  const call = typeof id === 'string' ? JSON.stringify(id.slice(0, 60)) : 'without its id'
+  return fail(
+    'approval.forged',
+    `The call ${call} was not handed to this client with these arguments: its result is not taken.`,
+  )
+}
+
+/** What came of the calls as a message of the history. @throws AlliumError `approval.forged` */
+export function resultMessage(
+  calls: ReadonlyMap<string, { name: string }>,
+  results: readonly { id: unknown; text: string }[],
+): Message {
+  const content = results.map(({ id, text }) => {
+    const call = calls.get(String(id))
+    if (call === undefined) throw forged(id)
+    return { type: 'tool-result' as const, callId: String(id), name: call.name, content: text }
+  })
+  if (content.length === calls.size && new Set(content.map(({ callId }) => callId)).size === calls.size)
+    return { role: 'tool', content }
+  throw fail('request.invalid', 'Each call that was handed back has one message of the role tool, right behind it.')
+}
+
+/** In a stored session: the results of the calls that wait there. @throws AlliumError `request.invalid` */
+export function resultsFor(
+  waiting: readonly PendingCall[],
+  results: readonly { id: unknown; text: string }[],
+): Record<string, Decision> {
+  const own = waiting.filter(({ client }) => client === true)
+  return Object.fromEntries(
+    results.map(({ id, text }) => {
+      const call = own.find(({ callId }) => callId === id)
+      if (call === undefined)
+        throw fail('approval.unknown', 'No call of this session waits for such a result. One counts once.')
+      return [call.callId, { result: text, ...(call.token !== undefined && { token: call.token }) }]
+    }),
+  )
+}
