@@ -4,6 +4,7 @@ import { scriptedModel } from 'allium/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { openAccounts } from '../src/accounts.ts'
 import { createApp } from '../src/app.ts'
+import type { DayOfUsage } from '../src/billing.ts'
 import { demoKeys } from '../src/demo-keys.ts'
 import { openStore } from '../src/store.ts'
 
@@ -71,8 +72,12 @@ test('an admin sees their own tenants alone, and nobody else sees any', async ()
 
 test('a run is on the bill of its tenant and day, once, and its onion is kept', async () => {
   const { ask } = await product('Hello.')
-  const { turnId } = await (await ask('/api/sessions/a/runs', { key: dana, body: { input: 'Hi' } })).json()
-  const today = async () => (await (await ask('/admin/api/acme/usage', { key: alex })).json()).days.at(-1)
+  const ran = await ask('/api/sessions/a/runs', { key: dana, body: { input: 'Hi' } })
+  const { turnId } = (await ran.json()) as { turnId: string }
+  const today = async () => {
+    const { days } = (await (await ask('/admin/api/acme/usage', { key: alex })).json()) as { days: DayOfUsage[] }
+    return days.at(-1) as DayOfUsage
+  }
   const first = await today()
   expect([first.runs, first.cost > 0]).toEqual([1, true])
   expect(await today()).toEqual(first)

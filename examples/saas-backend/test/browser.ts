@@ -70,7 +70,11 @@ export async function unreachable(page: Page): Promise<string[]> {
         .catch(() => '')) ?? '',
     )
   }
-  return Promise.all([...missed].map((at) => page.locator(`[data-control="${at}"]`).evaluate((one) => one.outerHTML)))
+  return Promise.all(
+    [...missed].map((at) =>
+      page.locator(`[data-control="${at}"]`).evaluate((one) => (one as unknown as { outerHTML: string }).outerHTML),
+    ),
+  )
 }
 
 const controls = 'a[href], button:not(:disabled), input, textarea, select, summary, [tabindex="0"]'

@@ -149,8 +149,9 @@ test('a run whose process is lost ends for its readers elsewhere, is kept as int
   const last = await reading.next()
   expect(JSON.parse(last.value?.data as string)).toMatchObject({ type: 'run:error', code: 'run.interrupted' })
   expect((await reading.next()).done).toBe(true)
-  const { messages, running } = await (await ask(`${b.url}/sessions/a/messages`)).json()
-  expect([messages.map(({ role }: { role: string }) => role), running]).toEqual([['user'], false])
+  const shown = await (await ask(`${b.url}/sessions/a/messages`)).json()
+  const { messages, running } = shown as { messages: { role: string }[]; running: boolean }
+  expect([messages.map(({ role }) => role), running]).toEqual([['user'], false])
   expect((await ask(`${b.url}/sessions/a/runs`, { body: { input: 'Again' } })).status).toBe(200)
 })
 
