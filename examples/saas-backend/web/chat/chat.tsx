@@ -1,6 +1,6 @@
 import { useChat } from '@ai-sdk/react'
 import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from 'ai'
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { Me } from '../shared/api.ts'
 import { Composer } from './composer.tsx'
 import { steer, stop } from './control.ts'
@@ -20,6 +20,7 @@ export interface ChatProps {
 const transport = new DefaultChatTransport({ api: '/api/chat' })
 
 export function Chat({ id, me, stored, changed, reload }: ChatProps) {
+  const [unheard, setUnheard] = useState(false)
   const { messages, sendMessage, status, error, clearError, addToolApprovalResponse } = useChat({
     id,
     messages: stored,
@@ -27,6 +28,7 @@ export function Chat({ id, me, stored, changed, reload }: ChatProps) {
     transport,
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
     onFinish: changed,
+    onData: ({ type, data }) => type === 'data-steer' && setUnheard((data as { heard?: boolean }).heard === false),
   })
   const busy = status === 'submitted' || status === 'streaming'
   const lost = error !== undefined && isLost(error)
@@ -36,6 +38,7 @@ export function Chat({ id, me, stored, changed, reload }: ChatProps) {
   /** False where nothing could hear it: the answer was ending. */
   const send = async (text: string): Promise<boolean> => {
     clearError()
+    setUnheard(false)
     if (busy) return steer(id, text)
     void sendMessage({ text })
     return true
@@ -54,6 +57,11 @@ export function Chat({ id, me, stored, changed, reload }: ChatProps) {
         {lost && (
           <p className="notice" role="status">
             The connection was lost. Reconnecting…
+          </p>
+        )}
+        {unheard && (
+          <p className="notice" role="status">
+            What you said meanwhile was not heard. Send it again.
           </p>
         )}
         {error && !lost && (
