@@ -1,10 +1,18 @@
 import { gzipSync } from 'node:zlib'
-import { Agent, defineMiddleware, defineTool, type EventLog, type ModelRequest, memoryEventLog } from '@allium/core'
-import { scriptedModel } from '@allium/testing'
+import {
+  Agent,
+  defineMiddleware,
+  defineTool,
+  type EventLog,
+  type ModelRequest,
+  memoryEventLog,
+  memoryStore,
+} from '@allium/core'
+import { manualClock, scriptedModel } from '@allium/testing'
 import { expect, test } from 'vitest'
 import { server } from '../src/index.ts'
 import { serve } from '../src/node.ts'
-import { agentOf, allOf, ask, asStream, gated, listen, principal, silent, textIn } from './kit.ts'
+import { agentOf, allOf, ask, asStream, eventsOf, gated, kept, listen, principal, silent, textIn } from './kit.ts'
 
 test('texts with line ends, NUL, half characters and emoji reach a reader as they were, each in one event', async () => {
   const naughty = [
@@ -124,4 +132,58 @@ test('SIGTERM during 50 streams lets those end that can, stops the rest, and tel
   const count = (status: string) => ends.filter((end) => end.type === 'turn:end' && end.status === status).length
   expect([count('completed'), count('aborted')]).toEqual([25, 25])
   await closed
+})
+
+test('a run whose process is lost ends for its readers elsewhere, is kept as interrupted, and its session goes on', async () => {
+  const clock = manualClock()
+  const [sessions, events, { model, text }] = [memoryStore({ clock }), memoryEventLog(), gated()]
+  // Its clock stands still, as a process that is gone: it renews no lease.
+  const gone = kept(new Agent({ model, logger: silent, clock: manualClock() }), sessions)
+  const a = await listen(gone.agent, { sessions, events })
+  const b = await listen(kept(agentOf(['Next.']), sessions).agent, { sessions, events, clock })
+  text('one ')
+  await ask(`${a.url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream })
+  const reading = eventsOf(await ask(`${b.url}/sessions/a/events`))
+  while ((await reading.next()).value?.event !== 'text-delta');
+  await clock.advance(30_000)
+  const last = await reading.next()
+  expect(JSON.parse(last.value?.data as string)).toMatchObject({ type: 'run:error', code: 'run.interrupted' })
+  expect((await reading.next()).done).toBe(true)
+  const shown = await (await ask(`${b.url}/sessions/a/messages`)).json()
+  const { messages, running } = shown as { messages: { role: string }[]; running: boolean }
+  expect([messages.map(({ role }) => role), running]).toEqual([['user'], false])
+  expect((await ask(`${b.url}/sessions/a/runs`, { body: { input: 'Again' } })).status).toBe(200)
+})
+
+test('a run that is silent for long, and whose process lives, is not taken for lost', async () => {
+  const clock = manualClock()
+  const [sessions, events, { model, text, end }] = [memoryStore({ clock }), memoryEventLog(), gated()]
+  const a = await listen(kept(new Agent({ model, clock }), sessions).agent, { sessions, events })
+  const b = await listen(kept(agentOf([]), sessions).agent, { sessions, events, clock })
+  text('one ')
+  const asked = await ask(`${a.url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream })
+  const reading = eventsOf(await ask(`${b.url}/sessions/a/events`))
+  while ((await reading.next()).value?.event !== 'text-delta');
+  await clock.advance(60_000)
+  text('two')
+  end()
+  expect(textIn(await allOf(asked))).toBe('one two')
+  const rest = []
+  for await (const event of reading) if (!event.comment) rest.push(event)
+  expect([textIn(rest), rest.at(-1)?.event]).toEqual(['two', 'turn:end'])
+})
+
+test('a run that has ended gets no other end where a reader is slow', async () => {
+  const clock = manualClock()
+  const [sessions, events] = [memoryStore(), memoryEventLog()]
+  const { url, made } = await listen(kept(agentOf(['x']), sessions).agent, { sessions, events, clock })
+  const whole = await allOf(await ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream }))
+  // Without a socket nobody takes what it gives.
+  const headers = { authorization: 'acme/ann', 'last-event-id': whole[0]?.id as string }
+  const slow = await made.fetch(new Request('http://127.0.0.1/sessions/a/events', { headers }))
+  await clock.advance(60_000)
+  await slow.body?.cancel()
+  expect((await allOf(await ask(`${url}/sessions/a/events`))).map(({ event }) => event)).toEqual(
+    whole.map(({ event }) => event),
+  )
 })

@@ -70,6 +70,8 @@ export class Client {
 function ownClient(url: string): Redis {
   const client = new Redis(url, {
     lazyConnect: true,
+    // What is asked at one moment goes out in one write.
+    enableAutoPipelining: true,
     connectTimeout: 5000,
     commandTimeout: 10_000,
     maxRetriesPerRequest: 5,

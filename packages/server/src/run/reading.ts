@@ -1,4 +1,4 @@
-import type { SessionKey } from '@allium/core'
+import type { LoggedEvent, RunKey, SessionKey } from '@allium/core'
 import type { Host } from '../host.ts'
 import type { Problem } from '../http/problem.ts'
 import { type Frame, sse } from '../http/sse.ts'
@@ -6,6 +6,7 @@ import { openedPending } from '../native/waiting.ts'
 import { keyOf, type Visit } from '../visit.ts'
 import { type Placed, placed } from './entry.ts'
 import { headOf } from './head.ts'
+import { readElsewhere } from './lost.ts'
 import type { Pump } from './pump.ts'
 
 /** How a protocol writes the events of a run. */
@@ -52,7 +53,9 @@ export async function resumedOf(
   const left = new AbortController()
   const pump = host.runs.find(key, place.turnId)
   pump?.join()
-  const entries = openedEntries(host, asks, sessionId, follow(host, key, place, left.signal))
+  const source = pump === undefined ? readElsewhere : readHere
+  const events = source(host, { key, turnId: place.turnId }, place.seq, left.signal)
+  const entries = openedEntries(host, asks, sessionId, follow(events, place))
   return respond(host, entries, protocol, () => {
     left.abort()
     pump?.leave()
@@ -87,8 +90,12 @@ async function resumePlace(
   return { turnId, seq: 0 }
 }
 
-async function* follow(host: Host, key: SessionKey, { turnId, seq }: From, signal: AbortSignal) {
-  for await (const event of host.events.read({ key, turnId }, seq, signal)) yield placed(turnId, event)
+function readHere({ events }: Host, run: RunKey, after: number, signal: AbortSignal) {
+  return events.read(run, after, signal)
+}
+
+async function* follow(events: AsyncIterable<LoggedEvent>, { turnId }: From) {
+  for await (const event of events) yield placed(turnId, event)
   return undefined
 }
 

@@ -28,10 +28,15 @@ export function polledEventLog(
       const sealing = sealed.batch(run, events)
       sealing.catch(() => {})
       return inOrder(runName(run), async () => {
-        const { seq, unheard, fenced } = outcomeFields(await table.append(run, epoch, await sealing, end))
-        if (fenced !== undefined) throw refused(run, fenced)
-        poller.nudge()
-        return unheard === undefined ? { seq } : { unheard: await signalsOf(run, unheard) }
+        const batch = await sealing
+        const { seq, unheard, fenced } = outcomeFields(await table.append(run, epoch, batch, end))
+        if (fenced !== undefined) {
+          poller.lost(run)
+          throw refused(run, fenced)
+        }
+        if (unheard !== undefined) return { unheard: await signalsOf(run, unheard) }
+        poller.appended(run, { seq, ended: end, batch: batch && { ...batch, first: seq - batch.count + 1 } })
+        return { seq }
       })
     },
     read: (run, after, signal) => readRun(sources, check(run), after, signal),
@@ -40,7 +45,7 @@ export function polledEventLog(
       const run = check(given)
       const id = signal.id === undefined ? null : checkName('id of the signal', signal.id)
       const kept = await table.ask(run, id, await sealed.signal(run, signal))
-      poller.nudge()
+      poller.nudge(run)
       return kept
     },
     async onSignal(given, fn) {

@@ -1,5 +1,5 @@
 import type { Clock, RunKey } from '@allium/core'
-import type { EventTable, RunHead } from './event-table.ts'
+import type { EventTable, RunHead, StoredBatch } from './event-table.ts'
 import { runName } from './run-name.ts'
 
 /** Milliseconds between one look and the next: the first after something came, and the longest while nothing comes. */
@@ -12,22 +12,34 @@ export interface Watcher {
   readonly idle: boolean
   /** Told how it stands at each look, undefined where it is not there; true: it was waited for. */
   see(head: RunHead | undefined): boolean
+  /** Told what this process has appended itself. */
+  hear?(appended: Appended): void
   /** The store could not be asked. */
   fail(error: unknown): void
 }
 
+/** Where a run stands to which this process has appended. */
+export interface Appended {
+  readonly seq: number
+  readonly ended: boolean
+  /** What came just now. */
+  readonly batch?: StoredBatch | undefined
+}
+
 /**
  * Looks at all runs that somebody in this process waits for, with one question, and more seldom while nothing comes: no connection
- * is held, and nobody is told by the database. Nothing is asked while nobody waits.
+ * is held, and nobody is told by the database. Nothing is asked while nobody waits, and what this process appends is told without a
+ * question.
  */
 export class Poller {
   readonly #table: EventTable
   readonly #clock: Pick<Clock, 'after'>
-  readonly #watchers = new Set<Watcher>()
+  readonly #watchers = new Map<string, Set<Watcher>>()
+  /** Where the open runs stand to which this process appends. */
+  readonly #appended = new Map<string, Appended>()
   #pause = pauses.shortest
-  #cancel: (() => void) | undefined
-  /** `again`: somebody came, or something happened, while it was asked. */
-  #asking: 'no' | 'yes' | 'again' = 'no'
+  #next: { cancel(): void; idle: boolean } | undefined
+  #looking = false
 
   constructor(table: EventTable, clock: Pick<Clock, 'after'>) {
     this.#table = table
@@ -35,47 +47,82 @@ export class Poller {
   }
 
   add(watcher: Watcher): void {
-    this.#watchers.add(watcher)
-    this.nudge()
+    const name = runName(watcher.run)
+    const of = this.#watchers.get(name) ?? new Set()
+    this.#watchers.set(name, of.add(watcher))
+    const appended = watcher.hear && this.#appended.get(name)
+    if (appended !== undefined) watcher.hear?.(appended)
+    else this.nudge(watcher.run)
+    if (of.has(watcher)) this.#schedule(watcher.idle)
   }
 
   delete(watcher: Watcher): void {
-    this.#watchers.delete(watcher)
-    if (this.#watchers.size === 0) this.#cancel?.()
+    const name = runName(watcher.run)
+    const of = this.#watchers.get(name)
+    of?.delete(watcher)
+    if (of?.size === 0) this.#watchers.delete(name)
+    if (this.#watchers.size === 0) this.#unschedule()
   }
 
-  /** Something may have come: looks now. */
-  nudge(): void {
-    if (this.#watchers.size === 0) return
+  /** Something may have come to the run: looks at it now. */
+  nudge(run: RunKey): void {
+    const watchers = [...(this.#watchers.get(runName(run)) ?? [])]
+    if (watchers.length === 0) return
     this.#pause = pauses.shortest
-    if (this.#asking !== 'no') this.#asking = 'again'
-    else void this.#look()
+    void this.#ask(watchers)
+  }
+
+  /** This process has appended to the run. */
+  appended(run: RunKey, appended: Appended): void {
+    const name = runName(run)
+    const { seq, ended } = appended
+    if (ended) this.#appended.delete(name)
+    else this.#appended.set(name, { seq, ended })
+    for (const watcher of [...(this.#watchers.get(name) ?? [])]) watcher.hear?.(appended)
+  }
+
+  /** The run goes on elsewhere. */
+  lost(run: RunKey): void {
+    this.#appended.delete(runName(run))
+  }
+
+  /** What holds the process is waited for by a timer that does. */
+  #schedule(idle: boolean): void {
+    if (this.#looking || (this.#next !== undefined && (idle || !this.#next.idle))) return
+    this.#unschedule()
+    const cancel = this.#clock.after(this.#pause, () => void this.#look(), { idle })
+    this.#next = { cancel, idle }
+  }
+
+  #unschedule(): void {
+    this.#next?.cancel()
+    this.#next = undefined
   }
 
   async #look(): Promise<void> {
-    this.#cancel?.()
-    this.#asking = 'yes'
-    const came = await this.#ask()
-    const again = (this.#asking as string) === 'again'
-    this.#asking = 'no'
-    if (this.#watchers.size === 0) return
-    if (again) return void this.#look()
+    this.#next = undefined
+    this.#looking = true
+    const came = await this.#ask([...this.#watchers.values()].flatMap((of) => [...of]))
+    this.#looking = false
     this.#pause = came ? pauses.shortest : Math.min(this.#pause * 1.5, pauses.longest)
-    const idle = [...this.#watchers].every((watcher) => watcher.idle)
-    this.#cancel = this.#clock.after(this.#pause, () => void this.#look(), { idle })
+    if (this.#watchers.size === 0) return
+    this.#schedule([...this.#watchers.values()].every((of) => [...of].every(({ idle }) => idle)))
   }
 
   /** Whether something came that somebody waited for. */
-  async #ask(): Promise<boolean> {
-    const watchers = [...this.#watchers]
-    const runs = new Map(watchers.map(({ run }) => [runName(run), run]))
+  async #ask(watchers: readonly Watcher[]): Promise<boolean> {
+    const names = watchers.map(({ run }) => runName(run))
+    const runs = new Map(watchers.map(({ run }, i) => [names[i] as string, run]))
+    const waits = (watcher: Watcher, i: number) => this.#watchers.get(names[i] as string)?.has(watcher) === true
     try {
       const heads = await this.#table.heads([...runs.values()])
       const byName = new Map([...runs.keys()].map((name, i) => [name, heads[i]]))
-      const waiting = watchers.filter((watcher) => this.#watchers.has(watcher))
-      return waiting.map((watcher) => watcher.see(byName.get(runName(watcher.run)))).includes(true)
+      let came = false
+      for (const [i, watcher] of watchers.entries())
+        if (waits(watcher, i) && watcher.see(byName.get(names[i] as string))) came = true
+      return came
     } catch (error) {
-      for (const watcher of watchers) if (this.#watchers.has(watcher)) watcher.fail(error)
+      for (const [i, watcher] of watchers.entries()) if (waits(watcher, i)) watcher.fail(error)
       return false
     }
   }

@@ -1,7 +1,7 @@
 import { followSignal, type LoggedEvent, type RunKey } from '@allium/core'
 import type { EventSealer } from './event-sealer.ts'
-import type { EventTable, RunHead } from './event-table.ts'
-import type { Poller } from './poller.ts'
+import type { EventTable } from './event-table.ts'
+import type { Appended, Poller, Watcher } from './poller.ts'
 
 export interface ReaderSources {
   readonly table: EventTable
@@ -47,7 +47,8 @@ async function* eventsOf(
     while (!left.signal.aborted) {
       const head = await beyond(poller, run, seq, left.signal)
       if (head === undefined || head.seq <= seq) return undefined
-      for (const batch of await table.batches(run, seq)) {
+      const { batch: next } = head
+      for (const batch of next?.first === seq + 1 ? [next] : await table.batches(run, seq)) {
         const events = await sealer.events(run, batch)
         for (const [i, event] of events.entries()) {
           if (left.signal.aborted) return undefined
@@ -64,7 +65,7 @@ async function* eventsOf(
 }
 
 /** How the run stands once it has events behind a place, or has ended; undefined where it is not there, or the reader left. */
-function beyond(poller: Poller, run: RunKey, seq: number, left: AbortSignal): Promise<RunHead | undefined> {
+function beyond(poller: Poller, run: RunKey, seq: number, left: AbortSignal): Promise<Appended | undefined> {
   return new Promise((resolve, reject) => {
     const over = () => {
       poller.delete(watcher)
@@ -74,15 +75,17 @@ function beyond(poller: Poller, run: RunKey, seq: number, left: AbortSignal): Pr
       over()
       resolve(undefined)
     }
-    const watcher = {
+    const came = (head: Appended | undefined) => {
+      if (head !== undefined && head.seq <= seq && !head.ended) return false
+      over()
+      resolve(head)
+      return true
+    }
+    const watcher: Watcher = {
       run,
       idle: false,
-      see(head: RunHead | undefined) {
-        if (head !== undefined && head.seq <= seq && !head.ended) return false
-        over()
-        resolve(head)
-        return true
-      },
+      see: came,
+      hear: (appended) => void came(appended),
       fail(error: unknown) {
         over()
         reject(error)

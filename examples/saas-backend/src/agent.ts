@@ -1,0 +1,68 @@
+import { Agent, type AgentStore, guard, model, observe, tools } from 'allium'
+import { planTools } from './layers/plan-tools.ts'
+import { tenantPlan } from './layers/tenant-plan.ts'
+import { openOrders } from './orders.ts'
+import { Principal } from './principal.ts'
+import type { Store } from './store.ts'
+import { lookUpOrder } from './tools/look-up-order.ts'
+import { refund } from './tools/refund.ts'
+
+export interface SupportOptions {
+  store: Store
+  /** Signs what approvals are addressed by. */
+  secret: string
+  resolveModel: Resolve
+}
+type Resolve = NonNullable<ConstructorParameters<typeof Agent>[0]['resolveModel']>
+
+/** One agent for all tenants. The first layer is the outermost. */
+export function createSupport({ store, secret, resolveModel }: SupportOptions) {
+  const onion = observe.onion()
+  const orders = openOrders(store.keyValue)
+  const plan = (ctx: { principal?: unknown }) => Principal.parse(ctx.principal).plan
+  const agent = new Agent({
+    name: 'support',
+    model: 'openai/gpt-5-mini',
+    resolveModel,
+    instructions:
+      'You are the support agent of a shop. Look an order up before you speak of it. Answer in Markdown, and briefly.',
+    principal: Principal,
+    approvals: { secret },
+    store: store satisfies AgentStore,
+    maxSteps: 8,
+  })
+    .use(onion)
+    .use(guard.pii({ types: ['email', 'card', 'iban'] }))
+    .use(
+      guard.rateLimit({
+        limit: (ctx) => plan(ctx).turnsAMinute,
+        window: 'minute',
+        per: 'tenant',
+        onLimit: (ctx, { retryAfter }) =>
+          ctx.block('That were many messages in a minute. Wait a moment, and send it again.', {
+            code: 'guard.rate_limit',
+            retryAfter,
+          }),
+      }),
+    )
+    .use(observe.audit({ sink: store.audit }))
+    .use(tenantPlan())
+    .use(model.retry({ attempts: 3 }))
+    .use(
+      guard.budget({
+        limit: (ctx) => plan(ctx).dailyUsd,
+        per: 'tenant',
+        window: 'day',
+        onLimit: (ctx) =>
+          ctx.block(
+            `${Principal.parse(ctx.principal).tenant} has spent its budget for today. It begins anew at midnight, UTC; an admin can see what it went to.`,
+            { code: 'guard.budget' },
+          ),
+      }),
+    )
+    .use(observe.usage({ record: true }))
+    .use(tools.function(lookUpOrder(orders)))
+    .use(tools.function(refund(orders)))
+    .use(planTools())
+  return { agent, onion }
+}

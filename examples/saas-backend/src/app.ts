@@ -1,0 +1,66 @@
+import { type Server, server } from '@allium/server'
+import { Hono } from 'hono'
+import { csrf } from 'hono/csrf'
+import { secureHeaders } from 'hono/secure-headers'
+import type { Accounts } from './accounts.ts'
+import { adminRoutes } from './admin.ts'
+import { createSupport } from './agent.ts'
+import { openBilling } from './billing.ts'
+import type { Models } from './model.ts'
+import { keepOnions } from './onions.ts'
+import { type Pages, pageRoutes } from './pages.ts'
+import { signInRoutes } from './sign-in.ts'
+import type { Store } from './store.ts'
+
+export interface AppOptions {
+  store: Store
+  accounts: Accounts
+  models: Models
+  pages: Pages
+  /** What cookies and approvals are signed with: the same in all processes. */
+  secret: string
+  /** Where browsers find it, such as `https://support.acme.com`, where it is not on this machine. */
+  publicUrl?: URL | undefined
+}
+
+/** The product: sign-in, pages, the agent's API, the admin's. `serve()` mounts it. */
+export async function createApp({ store, accounts, models, pages, secret, publicUrl }: AppOptions) {
+  const { agent, onion } = createSupport({ store, secret, resolveModel: models.resolve })
+  await agent.init()
+  keepOnions(agent, onion, store.keyValue)
+  const billing = openBilling(store)
+
+  const app = new Hono()
+  app.use(secureHeaders({ contentSecurityPolicy, referrerPolicy: 'no-referrer', strictTransportSecurity: false }))
+  app.use(csrf(publicUrl && { origin: publicUrl.origin }))
+  const { principalOf } = signInRoutes(app, { accounts, secret, secure: publicUrl?.protocol === 'https:' })
+  const hosts = publicUrl && { hosts: [publicUrl.host] }
+  const ai: Server = server(agent, { principal: principalOf, base: '/api', uiStream: 7, openai: true, ...hosts })
+  app.all('/api/*', (c) => ai.fetch(c.req.raw))
+  app.route('/admin/api', adminRoutes({ store, billing, principalOf }))
+  pageRoutes(app, pages)
+  app.notFound((c) => c.json({ code: 'route.not_found', message: 'There is no such path.' }, 404))
+
+  const made: Server = { ...ai, fetch: async (request) => app.fetch(request) }
+  return {
+    server: made,
+    billing,
+    async close() {
+      await ai.drain()
+      await agent.dispose()
+    },
+  }
+}
+
+/** What a page may load: its own files, and images that are part of a message. */
+const contentSecurityPolicy = {
+  defaultSrc: ["'none'"],
+  scriptSrc: ["'self'"],
+  styleSrc: ["'self'"],
+  imgSrc: ["'self'", 'data:'],
+  fontSrc: ["'self'"],
+  connectSrc: ["'self'"],
+  baseUri: ["'none'"],
+  formAction: ["'self'"],
+  frameAncestors: ["'none'"],
+}

@@ -1,0 +1,45 @@
+import { serve } from '@allium/server/node'
+import { messageOf } from 'allium'
+import { openAccounts } from './accounts.ts'
+import { createApp } from './app.ts'
+import { openModels } from './model.ts'
+import { buildPages } from './pages.ts'
+import { openSecret } from './secret.ts'
+import { openStore } from './store.ts'
+import { welcome } from './welcome.ts'
+
+const { env } = process
+
+try {
+  await start()
+} catch (error) {
+  process.exitCode = 1
+  console.error(`The demo could not start: ${messageOf(error)}`)
+}
+
+async function start(): Promise<void> {
+  const hostname = env.HOST ?? '127.0.0.1'
+  const publicUrl = env.PUBLIC_URL === undefined ? undefined : new URL(env.PUBLIC_URL)
+  if (publicUrl !== undefined && env.SAAS_ACCOUNTS === undefined)
+    throw new Error(
+      'PUBLIC_URL is set, and the keys of the demo are known to everybody. Name accounts of your own in SAAS_ACCOUNTS.',
+    )
+  const [store, models, pages] = await Promise.all([openStore(env), openModels(env), buildPages()])
+  const app = await createApp({
+    store,
+    models,
+    pages,
+    publicUrl,
+    accounts: openAccounts(env.SAAS_ACCOUNTS),
+    secret: openSecret(env),
+  })
+  const { url, server } = await serve(app.server, { port: Number(env.PORT ?? 3000), hostname })
+  const posting = setInterval(() => void app.billing.post().catch(() => {}), 5000)
+  server.once('close', async () => {
+    clearInterval(posting)
+    await app.close()
+    await models.close()
+    await store.close()
+  })
+  console.log(welcome({ url, store: store.name, models: models.name, keys: env.SAAS_ACCOUNTS === undefined }))
+}

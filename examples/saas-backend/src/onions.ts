@@ -1,0 +1,21 @@
+import type { KeyValue, observe } from 'allium'
+
+/** Milliseconds that the picture of a turn is kept. */
+const week = 7 * 24 * 60 * 60_000
+const keyOf = (turnId: string) => `onion:${turnId}`
+
+interface Tells {
+  on(event: 'turn:end', hear: (event: { turnId: string }) => void): unknown
+}
+
+/** Keeps the onion of each turn where every process finds it: that of `observe.onion` is in the process that ran the turn. */
+export function keepOnions(agent: Tells, onion: observe.Onion, keyValue: KeyValue): void {
+  agent.on('turn:end', ({ turnId }) => {
+    const turn = onion.timeline(turnId)
+    if (turn !== undefined) void keyValue.set(keyOf(turnId), turn, week)
+  })
+}
+
+export async function onionOf(keyValue: KeyValue, turnId: string): Promise<observe.OnionTurn | undefined> {
+  return (await keyValue.get(keyOf(turnId))) as observe.OnionTurn | undefined
+}

@@ -1,0 +1,60 @@
+import type { Hono } from 'hono'
+import { deleteCookie, setSignedCookie } from 'hono/cookie'
+import { parseSigned } from 'hono/utils/cookie'
+import type { Accounts } from './accounts.ts'
+import type { Principal } from './principal.ts'
+
+const cookie = 'saas'
+/** Seconds. */
+const maxAge = 12 * 60 * 60
+
+export interface SignIn {
+  /** Who asks: by the cookie of a page, or by an API key as a bearer. */
+  principalOf(request: Request): Promise<Principal | undefined>
+}
+
+export interface SignInOptions {
+  accounts: Accounts
+  /** What cookies are signed with. */
+  secret: string
+  /** Whether pages come by HTTPS alone. */
+  secure: boolean
+}
+
+/** The routes that change an API key for a cookie and take it back. The cookie names a person and is signed: a page never holds the key. */
+export function signInRoutes(app: Hono, { accounts, secret, secure }: SignInOptions): SignIn {
+  app.post('/sign-in', async (c) => {
+    const { key } = (await c.req.json().catch(() => ({}))) as { key?: unknown }
+    const principal = typeof key === 'string' ? accounts.byKey(key.trim()) : undefined
+    if (principal === undefined) return c.json({ code: 'sign_in.unknown', message: 'This key is not known.' }, 401)
+    const { tenantId, userId } = principal
+    const value = JSON.stringify([tenantId, userId, Date.now() + maxAge * 1000])
+    await setSignedCookie(c, cookie, value, secret, { httpOnly: true, sameSite: 'Strict', secure, path: '/', maxAge })
+    return c.json(shown(principal))
+  })
+
+  app.post('/sign-out', (c) => {
+    deleteCookie(c, cookie, { path: '/' })
+    return c.body(null, 204)
+  })
+
+  app.get('/me', async (c) => {
+    const principal = await principalOf(c.req.raw)
+    return c.json({ me: principal === undefined ? null : shown(principal) })
+  })
+
+  return { principalOf }
+
+  async function principalOf(request: Request): Promise<Principal | undefined> {
+    const [, bearer] = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '') ?? []
+    if (bearer !== undefined) return accounts.byKey(bearer)
+    const { [cookie]: value } = await parseSigned(request.headers.get('cookie') ?? '', secret, cookie)
+    if (!value) return undefined
+    const [tenantId, userId, until] = JSON.parse(value) as [string, string, number]
+    return until > Date.now() ? accounts.find(tenantId, userId) : undefined
+  }
+}
+
+function shown({ name, tenant, plan, administers }: Principal) {
+  return { name, tenant, plan: plan.name, administers, refunds: plan.tools.includes('refund') }
+}

@@ -1,0 +1,53 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { postgres } from '@allium/store-postgres'
+import { redis } from '@allium/store-redis'
+import { sqlite } from '@allium/store-sqlite'
+
+export type Env = Readonly<Record<string, string | undefined>>
+
+type Sqlite = ReturnType<typeof sqlite>
+/** Where everything is kept that outlives a process. */
+export type Store = Pick<Sqlite, 'sessions' | 'ledger' | 'events' | 'keyValue' | 'vault' | 'audit' | 'usage'> & {
+  /** What it is, for the screen. */
+  readonly name: string
+  readonly limits?: ReturnType<typeof redis>['limits']
+  close(): Promise<void>
+}
+
+/** A SQLite file; Postgres where `DATABASE_URL` names one; events, values and limits in Redis where `REDIS_URL` does. */
+export async function openStore({
+  DATABASE_URL: url,
+  REDIS_URL,
+  SAAS_DATA = '.cache/saas-backend',
+}: Env): Promise<Store> {
+  const base = url === undefined ? fileStore(`${SAAS_DATA}/saas.db`) : await databaseStore(url)
+  if (REDIS_URL === undefined) return base
+  const { events, keyValue, limits, close } = redis(REDIS_URL)
+  return {
+    ...base,
+    events,
+    keyValue,
+    limits,
+    name: `${base.name}, and Redis`,
+    close: async () => {
+      close()
+      await base.close()
+    },
+  }
+}
+
+/** Who takes the records of the outbox. */
+export const billing = 'billing'
+
+function fileStore(path: string): Store {
+  mkdirSync(dirname(path), { recursive: true })
+  const store = sqlite(path, { consumers: [billing] })
+  return { ...store, name: `SQLite, ${path}`, close: async () => store.close() }
+}
+
+async function databaseStore(url: string): Promise<Store> {
+  const store = postgres({ url, consumers: [billing] })
+  await store.ready()
+  return { ...store, name: 'Postgres', close: () => store.close() }
+}

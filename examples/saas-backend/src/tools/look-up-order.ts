@@ -1,0 +1,17 @@
+import { defineTool, toolResult } from 'allium'
+import { z } from 'zod'
+import type { Orders } from '../orders.ts'
+import { Principal } from '../principal.ts'
+
+/** Reads an order of the tenant who asks. The model chooses the order, the principal the tenant. */
+export function lookUpOrder(orders: Orders) {
+  return defineTool({
+    name: 'look_up_order',
+    description: 'Finds an order of this customer by its number.',
+    schema: z.object({ orderId: z.string().describe('For example A-1042') }),
+    async execute({ orderId }, ctx) {
+      const { tenantId } = Principal.parse(ctx.principal)
+      return (await orders.find(tenantId, orderId)) ?? toolResult({ content: `No order ${orderId}.`, isError: true })
+    },
+  })
+}

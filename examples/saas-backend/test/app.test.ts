@@ -1,0 +1,105 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { scriptedModel } from 'allium/testing'
+import { expect, onTestFinished, test } from 'vitest'
+import { openAccounts } from '../src/accounts.ts'
+import { createApp } from '../src/app.ts'
+import type { DayOfUsage } from '../src/billing.ts'
+import { demoKeys } from '../src/demo-keys.ts'
+import { openStore } from '../src/store.ts'
+
+const [dana, alex, hank] = demoKeys.map(({ key }) => key) as [string, string, string]
+
+async function product(...answers: Parameters<typeof scriptedModel>[0]) {
+  const dir = mkdtempSync(`${tmpdir()}/allium-saas-`)
+  const store = await openStore({ SAAS_DATA: dir })
+  const model = Object.assign(scriptedModel(answers), { id: 'openai/gpt-5-mini' })
+  const models = { resolve: async () => model, name: 'a script', close: async () => {} }
+  const app = await createApp({
+    store,
+    models,
+    accounts: openAccounts(),
+    pages: new Map(),
+    secret: 'a secret of the test',
+  })
+  onTestFinished(async () => {
+    await app.close()
+    await store.close()
+    rmSync(dir, { recursive: true })
+  })
+  const ask = (path: string, { key, cookie, body }: { key?: string; cookie?: string; body?: unknown } = {}) =>
+    app.server.fetch(
+      new Request(`http://localhost${path}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: {
+          ...(key !== undefined && { authorization: `Bearer ${key}` }),
+          ...(cookie !== undefined && { cookie }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+    )
+  return { ask, model }
+}
+
+test('a key is changed for a cookie that no script reads and no other site sends, and that nobody can write', async () => {
+  const { ask } = await product()
+  expect((await ask('/sign-in', { body: { key: 'guess' } })).status).toBe(401)
+  const set = (await ask('/sign-in', { body: { key: dana } })).headers.get('set-cookie') as string
+  expect(set).toMatch(/HttpOnly; SameSite=Strict/)
+  const cookie = set.split(';')[0] as string
+  expect(await (await ask('/me', { cookie })).json()).toMatchObject({ me: { name: 'Dana', plan: 'business' } })
+  const forged = cookie.replace('dana', 'alex')
+  expect(forged).not.toBe(cookie)
+  expect(await (await ask('/me', { cookie: forged })).json()).toEqual({ me: null })
+  expect((await ask('/api/sessions', { cookie: forged })).status).toBe(401)
+})
+
+test('an admin sees their own tenants alone, and nobody else sees any', async () => {
+  const { ask } = await product('Hello.')
+  await ask('/api/sessions/a/runs', { key: dana, body: { input: 'Hi' } })
+  const statuses = async (tenant: string, key?: string) =>
+    Promise.all(
+      ['usage', 'sessions', 'audit', 'waiting', 'sessions/dana/a/turns'].map(
+        async (what) => (await ask(`/admin/api/${tenant}/${what}`, { ...(key !== undefined && { key }) })).status,
+      ),
+    )
+  expect(await statuses('acme', alex)).toEqual([200, 200, 200, 200, 200])
+  expect(await statuses('globex', alex)).toEqual([404, 404, 404, 404, 404])
+  expect(await statuses('acme', dana)).toEqual([404, 404, 404, 404, 404])
+  expect(await statuses('acme')).toEqual([401, 401, 401, 401, 401])
+})
+
+test('a run is on the bill of its tenant and day, once, and its onion is kept', async () => {
+  const { ask } = await product('Hello.')
+  const ran = await ask('/api/sessions/a/runs', { key: dana, body: { input: 'Hi' } })
+  const { turnId } = (await ran.json()) as { turnId: string }
+  const today = async () => {
+    const { days } = (await (await ask('/admin/api/acme/usage', { key: alex })).json()) as { days: DayOfUsage[] }
+    return days.at(-1) as DayOfUsage
+  }
+  const first = await today()
+  expect([first.runs, first.cost > 0]).toEqual([1, true])
+  expect(await today()).toEqual(first)
+  const onion = await (await ask(`/admin/api/acme/sessions/dana/a/turns/${turnId}/onion`, { key: alex })).json()
+  expect(onion).toMatchObject({ turnId, status: 'completed', root: { layer: 'guard:pii' } })
+})
+
+test('a plan without refunds shows the model none, and denies one that it calls all the same', async () => {
+  const call = { name: 'refund', args: { orderId: 'G-2001', amount: 5 } }
+  const { ask, model } = await product({ toolCalls: [call] }, 'No.')
+  await ask('/api/sessions/a/runs', { key: hank, body: { input: 'Refund it' } })
+  expect(model.requests.map(({ tools }) => tools.map(({ name }) => name))).toEqual([
+    ['look_up_order'],
+    ['look_up_order'],
+  ])
+  expect(JSON.stringify(model.requests[1]?.messages.at(-1))).toContain('starter plan has no refund')
+})
+
+test('a page may load its own files alone, and stands in no frame', async () => {
+  const { ask } = await product()
+  const policy = (await ask('/me')).headers.get('content-security-policy')
+  for (const rule of ["default-src 'none'", "script-src 'self'", "img-src 'self' data:", "frame-ancestors 'none'"])
+    expect(policy).toContain(rule)
+  expect(policy).not.toContain('unsafe')
+})

@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+
+export interface Demo {
+  url: string
+  /** What it has written to the terminal. */
+  said(): string
+  kill(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+/** Runs what `npm run demo:saas` runs, on a free port. Rejects with what it said where it does not come up. */
+export async function startDemo(env: Record<string, string>): Promise<Demo> {
+  const args = ['--conditions=@allium/source', '--import=tsx', 'examples/saas-backend/src/index.ts']
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    env: { PATH: process.env.PATH, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let said = ''
+  const ended = once(child, 'exit')
+  const url = await new Promise<string>((resolve, reject) => {
+    const hear = (text: string) => {
+      said += text
+      const [, found] = /Chat +(http\S+)[\s\S]*Ctrl-C/.exec(said) ?? []
+      if (found !== undefined) resolve(found)
+    }
+    child.stdout.setEncoding('utf8').on('data', hear)
+    child.stderr.setEncoding('utf8').on('data', hear)
+    ended.then(() => reject(new Error(`The demo ended: ${said}`)))
+  })
+  return {
+    url,
+    said: () => said,
+    async kill(signal = 'SIGTERM') {
+      child.kill(signal)
+      const [code] = await ended
+      return code
+    },
+  }
+}
+
+/** A folder for what demos keep, and what takes it away. */
+export function dataFolder(): { dir: string; remove(): void } {
+  const dir = mkdtempSync(join(tmpdir(), 'allium-saas-'))
+  return { dir, remove: () => rmSync(dir, { recursive: true, force: true, maxRetries: 5 }) }
+}
+
+/** The cookie that a key is changed for. */
+export async function cookieOf(url: string, key: string): Promise<string> {
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(`${url}/sign-in`, { method: 'POST', headers, body: JSON.stringify({ key }) })
+  return response.headers.get('set-cookie')?.split(';')[0] ?? ''
+}

@@ -1,0 +1,218 @@
+import type { Browser, BrowserContextOptions } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import story from '../data/story.json' with { type: 'json' }
+import { demoKeys } from '../src/demo-keys.ts'
+import { openBrowser, overflow, pageOf, picture, say, seriousFaults, unreachable } from './browser.ts'
+import { type Demo, dataFolder, startDemo } from './demo.ts'
+
+const [dana, alex, hank] = demoKeys.map(({ key }) => key) as [string, string, string]
+const policyEnd = 'Is there an order that you would like to return?'
+const data = dataFolder()
+let demo: Demo
+let browser: Browser
+
+beforeAll(async () => {
+  const began = performance.now()
+  ;[demo, browser] = await Promise.all([startDemo({ SAAS_DATA: data.dir }), openBrowser()])
+  expect(performance.now() - began).toBeLessThan(20_000)
+}, 40_000)
+afterAll(async () => {
+  await browser.close()
+  expect(await demo.kill()).toBe(0)
+  data.remove()
+})
+
+async function open(key: string, options: BrowserContextOptions = {}) {
+  const opened = await pageOf(browser, demo.url, key, options)
+  onTestFinished(opened.close)
+  return opened
+}
+
+describe('the chat page', { timeout: 60_000 }, () => {
+  test('signs in by a key, keeps it from the page, and says so where it is not known', async () => {
+    const context = await browser.newContext()
+    onTestFinished(() => context.close())
+    const page = await context.newPage()
+    await page.goto(demo.url)
+    await page.getByLabel('API key').fill('no key')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').getByText('not known').waitFor()
+    await picture(page, 'sign-in')
+    await page.getByLabel('API key').fill(dana)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('Hello Dana').waitFor()
+    const [cookie] = await context.cookies()
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' })
+    expect(cookie?.value).not.toContain(dana)
+  })
+
+  test('streams Markdown, and shows in a card what a tool was asked and found', async () => {
+    const { page, faults } = await open(dana)
+    await page.getByRole('button', { name: /Find an order/ }).click()
+    await page.getByText('Tell me if anything').waitFor()
+    expect(await page.locator('.markdown td').allTextContents()).toEqual([
+      'Camp stove',
+      '6',
+      '$180',
+      'Field kettle',
+      '4',
+      '$40',
+    ])
+    await page.getByText('What it found').click()
+    expect(await page.locator('.card pre').textContent()).toContain('"status": "delivered"')
+    expect(faults).toEqual([])
+  })
+
+  test('shows what waits with its true values, and pays once it is approved', async () => {
+    const { page, faults } = await open(dana)
+    await page.getByRole('button', { name: /Refund a dented stove/ }).click()
+    await page.getByRole('button', { name: 'Approve' }).waitFor()
+    expect(await page.locator('.card dd').allTextContents()).toEqual(['A-1042', '$180', 'ann@acme.example'])
+    await picture(page, 'approval')
+    await page.reload()
+    await page.getByRole('button', { name: 'Approve' }).waitFor()
+    expect(await page.locator('.card dd').allTextContents()).toEqual(['A-1042', '$180', 'ann@acme.example'])
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('You need not return it.').waitFor()
+    expect(await page.locator('.card .output').textContent()).toContain(
+      'Refunded $180 of order A-1042; $1060 of it remain.',
+    )
+    expect([await page.locator('.card').count(), faults]).toEqual([1, []])
+  })
+
+  test('pays nothing where it is denied', async () => {
+    const { page, faults } = await open(dana)
+    await page.getByRole('button', { name: /Refund a dented stove/ }).click()
+    await page.getByRole('button', { name: 'Deny' }).click()
+    await page.getByText('nothing was paid').waitFor()
+    expect([await page.locator('.card .badge').textContent(), faults]).toEqual(['denied', []])
+  })
+
+  test('stops an answer, and what was shown of it stays', async () => {
+    const { page } = await open(dana)
+    await say(page, 'Explain the returns policy.')
+    await page.getByText('What can come back').waitFor()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByRole('button', { name: 'Send' }).waitFor()
+    await page.reload()
+    await page.getByText('What can come back').waitFor()
+    expect(await page.getByText(policyEnd).count()).toBe(0)
+    await say(page, 'Where is order A-1042?')
+    await page.getByText('Tell me if anything').waitFor()
+  })
+
+  test('tells who says something meanwhile where it was not heard', async () => {
+    const { page, faults } = await open(dana)
+    await say(page, 'Explain the returns policy.')
+    await page.getByText('What can come back').waitFor()
+    await say(page, 'Say it in one sentence.')
+    await page.getByText('was not heard').waitFor()
+    expect(faults).toEqual([])
+  })
+
+  test('goes on after a reload in mid-answer, and nothing is lost or doubled', async () => {
+    const { page, faults } = await open(dana)
+    await say(page, 'Explain the returns policy.')
+    await page.getByText('What can come back').waitFor()
+    await page.reload()
+    await page.getByRole('button', { name: 'Stop' }).waitFor()
+    await page.getByText(policyEnd).waitFor()
+    const shown = (await page.locator('.message.assistant .markdown').allTextContents()).join('')
+    const whole = story.fixtures.find(({ response }) => response.content?.endsWith(policyEnd))?.response
+      .content as string
+    const letters = (text: string) => text.replace(/[^a-z0-9]/gi, '').replace(/123/, '')
+    expect(letters(shown)).toBe(letters(whole.replace(/^\d\. /gm, '')))
+    expect([await page.locator('.message').count(), faults]).toEqual([2, []])
+  })
+
+  test('runs no HTML of a model or of a tool, follows no script link, and asks nobody for an image', async () => {
+    const { page, faults } = await open(dana)
+    await page.getByRole('button', { name: /What others wrote/ }).click()
+    await page.getByText('nothing of that kind').waitFor()
+    const text = await page.locator('.message.assistant').textContent()
+    expect(text).toContain('<script>alert(1)</script>')
+    expect(await page.locator('.messages :is(img, script, a[href^="javascript"])').count()).toBe(0)
+    expect(faults).toEqual([])
+    await picture(page, 'markdown')
+  })
+
+  test('says in words that the budget is spent', async () => {
+    const { page } = await open(hank)
+    for (let turn = 1; turn < 9 && (await page.getByRole('alert').count()) === 0; turn++) {
+      await say(page, 'Show me order G-2001.')
+      await page
+        .getByText('$98 in all')
+        .nth(turn - 1)
+        .or(page.getByRole('alert'))
+        .first()
+        .waitFor()
+      await page.getByRole('button', { name: 'Send' }).waitFor()
+    }
+    expect(await page.getByRole('alert').textContent()).toMatch(/^Globex has spent its budget for today/)
+    await picture(page, 'refused')
+  })
+})
+
+describe('the admin page', { timeout: 60_000 }, () => {
+  test('shows usage, sessions, the verdict of the audit and the onion of a turn', async () => {
+    const { page, faults } = await open(alex)
+    await say(page, 'Where is order A-1042?')
+    await page.getByText('Tell me if anything').waitFor()
+    await page.getByRole('link', { name: 'Admin' }).click()
+    await page.getByText('stand as they were written').waitFor()
+    expect(await page.locator('.plot rect').count()).toBe(14)
+    expect(await page.locator('.sums dd').first().textContent()).not.toBe('$0.00')
+    await page.locator('.row', { hasText: 'alex' }).click()
+    await page.locator('.panel', { hasText: 'Turns of alex' }).locator('.row').first().click()
+    await page.getByText('The onion of this turn').waitFor()
+    const layers = await page.locator('.layers .layer').allTextContents()
+    expect(layers.slice(0, 3)).toEqual(['guard:pii', 'guard:rateLimit', 'observe:audit'])
+    expect(await page.locator('.layers tr', { hasText: 'tenant-plan' }).first().textContent()).toMatch(
+      /ms.*changed.*messages/,
+    )
+    expect(faults).toEqual([])
+  })
+
+  test('shows somebody who is no admin nothing, and an admin only their own tenants', async () => {
+    const { page } = await open(hank)
+    await page.goto(`${demo.url}/admin`)
+    await page.getByText('Nothing to administer').waitFor()
+    const other = await open(alex)
+    const asked = await Promise.all(
+      ['usage', 'sessions', 'audit', 'waiting'].map((what) =>
+        other.page.request.get(`${demo.url}/admin/api/globex/${what}`),
+      ),
+    )
+    expect(asked.map((response) => response.status())).toEqual([404, 404, 404, 404])
+  })
+})
+
+const looks = [390, 1200].flatMap((width) => (['light', 'dark'] as const).map((scheme) => [width, scheme] as const))
+
+describe.each(looks)('at %i px, %s', { timeout: 60_000 }, (width, colorScheme) => {
+  const options = { viewport: { width, height: 800 }, colorScheme }
+
+  test('the chat page fits, has no serious fault, and each control is reached by Tab', async () => {
+    const { page } = await open(dana, options)
+    await page.getByRole('button', { name: /Refund a dented stove/ }).waitFor()
+    await picture(page, `chat-empty-${width}-${colorScheme}`)
+    expect([await overflow(page), await seriousFaults(page), await unreachable(page)]).toEqual([0, [], []])
+    await say(page, 'Where is order A-1042?')
+    await page.getByText('Tell me if anything').waitFor()
+    await say(page, 'Refund the dented camp stove of A-1042, and tell ann@acme.example.')
+    await page.getByRole('button', { name: 'Approve' }).waitFor()
+    await picture(page, `chat-${width}-${colorScheme}`)
+    expect([await overflow(page), await seriousFaults(page), await unreachable(page)]).toEqual([0, [], []])
+  })
+
+  test('the admin page fits, has no serious fault, and each control is reached by Tab', async () => {
+    const { page } = await open(alex, options)
+    await page.goto(`${demo.url}/admin`)
+    await page.getByText('stand as they were written').waitFor()
+    await page.locator('.row').first().click()
+    await page.locator('.panel', { hasText: 'Turns of' }).locator('.row').last().click()
+    await page.getByText('The onion of this turn').waitFor()
+    await picture(page, `admin-${width}-${colorScheme}`)
+    expect([await overflow(page), await seriousFaults(page), await unreachable(page)]).toEqual([0, [], []])
+  })
+})

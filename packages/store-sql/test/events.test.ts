@@ -1,0 +1,52 @@
+import { AlliumError } from '@allium/core'
+import { expect, test } from 'vitest'
+import { type EventTable, polledEventLog, type RunHead, Sealer } from '../src/index.ts'
+
+const run = (turnId: string) => ({ key: { tenant: 'acme', owner: 'ann', sessionId: 'a' }, turnId })
+
+/** A table that is nowhere: it counts what it is asked. */
+function counted() {
+  const asked = { heads: 0, batches: 0 }
+  const rows = new Map<string, { head: RunHead; batches: Awaited<ReturnType<EventTable['batches']>> }>()
+  const rowOf = (id: string) => rows.get(id) ?? { head: { seq: 0, ended: false, asked: 0, listener: 0 }, batches: [] }
+  const never = () => Promise.reject(new AlliumError('store.unavailable', 'Not asked here.'))
+  const table: EventTable = {
+    async append({ turnId }, _, batch, ended) {
+      const { head, batches } = rowOf(turnId)
+      const seq = head.seq + (batch?.count ?? 0)
+      const all = batch === undefined ? batches : [...batches, { ...batch, first: head.seq + 1 }]
+      rows.set(turnId, { head: { ...head, seq, ended }, batches: all })
+      return { seq }
+    },
+    async heads(runs) {
+      asked.heads += runs.length
+      return runs.map(({ turnId }) => rows.get(turnId)?.head)
+    },
+    async batches({ turnId }, after) {
+      asked.batches++
+      return rowOf(turnId).batches.filter(({ first, count }) => first + count - 1 > after)
+    },
+    latest: never,
+    ask: never,
+    listen: never,
+    asked: never,
+    deal: never,
+  }
+  return { table, asked }
+}
+
+test('what a process appends reaches its own readers without a question, however many runs are read', async () => {
+  const { table, asked } = counted()
+  const log = polledEventLog(table, new Sealer(undefined), { after: () => () => {} })
+  const runs = Array.from({ length: 20 }, (_, at) => run(`${at}`))
+  for (const one of runs) await log.append(one, 1, ['first'])
+  const read = runs.map(async (one) => {
+    const seen: unknown[] = []
+    for await (const { event } of log.read(one, 0)) seen.push(event)
+    return seen
+  })
+  for (let at = 0; at < 10; at++) for (const one of runs) await log.append(one, 1, [at])
+  for (const one of runs) await log.append(one, 1, [], { end: true })
+  for (const seen of await Promise.all(read)) expect(seen).toEqual(['first', 0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+  expect([asked.heads, asked.batches]).toEqual([0, expect.toSatisfy((count: number) => count <= 60)])
+})
