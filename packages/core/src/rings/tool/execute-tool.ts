@@ -81,7 +81,7 @@ function step(core: ToolAttempt, tool: AnyTool, value: unknown): void {
     afterCrash === 'rerun' ? runs : async () => ((await steps.begin(name)) ? runs() : unknown(core, afterCrash))
   watch(
     steps.run(core, name, { work, emit: nothing }),
-    (result) => intoOnion.done(core, takeInside(core, result as ToolResult)),
+    (result) => isOpen(core) && intoOnion.done(core, takeInside(core, result as ToolResult)),
     (error) => (error instanceof LeftError ? void steps.leaveAgain(core, error) : fail(core, error)),
   )
 }
