@@ -42,7 +42,7 @@ export type McpServer =
     } & McpAsks)
 
 /** What a server may ask in the middle of a call: the options of `tools.mcp` of these names. */
-export interface McpAsks {
+interface McpAsks {
   elicitation?: boolean | { expiresIn?: number }
   sampling?: boolean | { model?: string; maxTokens?: number; perCall?: number }
 }

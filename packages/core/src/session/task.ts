@@ -135,7 +135,7 @@ export async function prepare<C>(
 }
 
 /** That of the run, of the agent, or of the one that runs it as a sub-agent. */
-export function journalOf<C>({ journal }: Task<C>['options'], scope: SessionScope): Journal {
+function journalOf<C>({ journal }: Task<C>['options'], scope: SessionScope): Journal {
   return journal ?? scope.journal
 }
 

@@ -19,7 +19,7 @@ export interface Response {
 }
 
 /** What a client says that came of a call: it counts for one that was handed to it. */
-export interface Output {
+interface Output {
   callId: string
   result: unknown
   isError: boolean
