@@ -66,7 +66,7 @@ export class ShadowContext {
     for (const fn of this.inputs.splice(0)) {
       const left: Message[] = []
       for (const message of this.#get('input') as readonly Message[]) {
-        const given = await fn(copyOf(message) as Message)
+        const given = await fn(copyOf(message) as Message, { steered: false })
         if (given !== null) left.push(given ?? message)
       }
       if (!sameJson(left, this.#get('input'))) this.#set('input', left)

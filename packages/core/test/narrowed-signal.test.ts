@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Middleware, Model, ModelContext } from '../src/index.ts'
-import { build, oneCall, rest, results, tool, turn } from './kit.ts'
+import { build, failure, gate, oneCall, rest, results, tool, turn } from './kit.ts'
 
 /** A model that streams a word, then ignores every signal. */
 const deaf: Model = {
@@ -228,6 +228,35 @@ describe('next({ signal })', () => {
     const { result, model } = await turn(['never'], layers)
     await new Promise((resolve) => setTimeout(resolve, 5))
     expect([result?.text, model.calls, late]).toEqual(['instead', 0, ['layer.left']])
+  })
+
+  it('ends with the run also where it is read late, inside two narrowed calls that are over', async () => {
+    const late = gate()
+    const aborted: boolean[] = []
+    const narrow = (name: string): Middleware => ({
+      name,
+      turn: (_, next) => next({ signal: new AbortController().signal }),
+    })
+    const throws: Middleware = {
+      name: 'throws',
+      turn(_, next) {
+        void next()
+        throw new Error('at once')
+      },
+    }
+    const left: Middleware = {
+      name: 'left',
+      async model(ctx, next) {
+        await late.promise
+        aborted.push(ctx.signal.aborted)
+        return next()
+      },
+    }
+    const { agent } = build(['never'], [narrow('outer'), narrow('inner'), throws, left])
+    const run = failure(agent.run('hi'))
+    await rest()
+    late.open()
+    expect([(await run).message, aborted]).toEqual(['at once', [true]])
   })
 
   it('in a turn, with tools running: finished ones keep their result, and the layer answers after them', async () => {

@@ -58,6 +58,32 @@ describe('observe.audit', () => {
     expect(end).toMatchObject({ status: 'completed', usage: { inputTokens: 20, outputTokens: 10, calls: 2 } })
   })
 
+  it('has what was said to the running turn on record, as the layers outside have left it', async () => {
+    const redacts: Middleware = {
+      name: 'redacts',
+      order: { is: ['redacts'] },
+      turn(ctx, next) {
+        ctx.onInput((message) => ({ ...message, content: String(message.content).replace('4111', '[CARD]') }))
+        return next()
+      },
+    }
+    const lines: string[] = []
+    const { agent } = scene(
+      [calling(['pay']), 'Paid.'],
+      [redacts, audit({ sink: (line) => lines.push(line), content: true })],
+      {
+        tools: [tool('pay', () => void run.steer('With 4111, please.'))],
+      },
+    )
+    const run = agent.session({ id: 's' }).run('Pay ada')
+    await run
+    const said = lines.map((line) => JSON.parse(line)).filter(({ type }) => type.startsWith('turn:st'))
+    expect(said.map(({ type, input }) => [type, input[0].content])).toEqual([
+      ['turn:start', 'Pay ada'],
+      ['turn:steer', 'With [CARD], please.'],
+    ])
+  })
+
   it('keeps digests of texts, and the texts only when it is told to', async () => {
     const digested = audited()
     await digested.session.run('secret-input')

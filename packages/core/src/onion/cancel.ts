@@ -56,7 +56,7 @@ export class Cancel {
   }
 }
 
-/** A place inside another one; `release()` unties the two until somebody reads the signal. */
+/** A place inside another one; `release()` unties the two until somebody reads its signal, or one inside it. */
 export class NarrowCancel extends Cancel {
   readonly #outer: Cancel
   #released = false
@@ -68,16 +68,22 @@ export class NarrowCancel extends Cancel {
   }
 
   override get signal(): AbortSignal {
-    if (this.#released) {
-      this.#released = false
-      this.#outer.on(this)
-    }
+    this.#tie()
     return super.signal
+  }
+  override on(follower: Listener | Cancel): void {
+    this.#tie()
+    super.on(follower)
   }
 
   release(): void {
     this.#released = true
     this.#outer.off(this)
+  }
+  #tie(): void {
+    if (!this.#released) return
+    this.#released = false
+    this.#outer.on(this)
   }
 }
 

@@ -93,7 +93,12 @@ export function audit(given: AuditOptions): Audit {
       ctx.onEnd(({ status, reason, error, usage }) =>
         written(ctx, 'turn:end', { status, ...whyOf({ status, reason, error }), usage }),
       )
-      await keep(ctx, ctx.resumed ? 'turn:resume' : 'turn:start', { input: textsOf(ctx.input) })
+      let steered = 0
+      ctx.onInput((message, about) =>
+        about.steered ? keep(ctx, 'turn:steer', { input: textsOf([message]) }, String(++steered)) : undefined,
+      )
+      // As layers outside have left it; what comes later is on record, too.
+      await keep(ctx, ctx.resumed ? 'turn:resume' : 'turn:start', { input: textsOf(ctx.plan.input) })
       await next()
     },
     model(ctx, next) {

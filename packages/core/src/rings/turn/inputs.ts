@@ -3,9 +3,13 @@ import type { Message } from '../../messages/message.ts'
 import type { Attempt } from '../../onion/attempt.ts'
 import type { SessionScope } from '../session/session-scope.ts'
 
-/** Sees a message before anybody inside does: gives another in its place, null to leave it out, nothing for the message as it is. */
+/**
+ * Sees a message before anybody inside does: gives another in its place, null to leave it out, nothing for the message as it is.
+ * `steered` is one that was put into the running turn.
+ */
 export type OnInput = (
   message: Message,
+  about: { readonly steered: boolean },
 ) => Message | null | undefined | void | Promise<Message | null | undefined | void>
 
 /** What a turn layer does to messages that come in. */
@@ -20,7 +24,7 @@ export async function passed(messages: readonly Message[], steps: readonly Input
   for (const message of messages) {
     let now: Message | null = message
     for (const { fn } of steps) {
-      const given: Message | null | undefined | void = await fn(now)
+      const given: Message | null | undefined | void = await fn(now, { steered: false })
       if (given !== undefined) now = given
       if (now === null) break
     }
@@ -35,7 +39,7 @@ export async function heardBy(message: Message, steps: readonly InputStep[]): Pr
   for (const { fn, layer } of steps) {
     layer.$hears = true
     try {
-      const given = await fn(now)
+      const given = await fn(now, { steered: true })
       if (given === null) return null
       if (given === undefined) continue
       checkMessage(given, `What "${layer.$hook?.name}" made of a message`, 'layer.result')
