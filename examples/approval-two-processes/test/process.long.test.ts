@@ -8,7 +8,7 @@ import { afterAll, describe, it } from 'vitest'
 const folder = mkdtempSync(join(tmpdir(), 'allium-approval-test-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-describe.concurrent('an approval across two processes', { timeout: 60_000 }, () => {
+describe.concurrent('an approval across two processes', { timeout: 120_000 }, () => {
   it('shows it approved, edited, tampered with and denied', async ({ expect }) => {
     const { code, out, err } = await run('index', [], {})
     expect([code, err]).toEqual([0, ''])

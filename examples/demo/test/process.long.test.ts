@@ -6,7 +6,7 @@ import { nobody } from './servers.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-describe.concurrent('the demo as a process', { timeout: 60_000 }, () => {
+describe.concurrent('the demo as a process', { timeout: 120_000 }, () => {
   it('needs no key, shows the whole conversation, and ends by itself', async ({ expect }) => {
     const { code, out, err } = await run({ OLLAMA_HOST: nobody })
     expect(err).toBe('')
@@ -82,7 +82,7 @@ async function run(env: Record<string, string>, isTime: (seen: string) => boolea
     cwd: root,
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 55_000,
+    timeout: 110_000,
   })
   let out = ''
   let err = ''

@@ -281,9 +281,14 @@ describe('tools.mcp', () => {
       'command /no/such/program',
     ],
     ['a program that ends', { command: process.execPath, args: ['-e', ''] }, 'Connection closed'],
-    ['a server that is slow', { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] }, 'timed out'],
-  ])('fails init for %s, with its name and no secret', async (_what, server, words) => {
-    const { agent } = agentWith(server, { connectTimeout: 400 })
+    [
+      'a server that is slow',
+      { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] },
+      'timed out',
+      { connectTimeout: 400 },
+    ],
+  ])('fails init for %s, with its name and no secret', async (_what, server, words, slow = {}) => {
+    const { agent } = agentWith(server, slow)
     const error = await failure(agent.init())
     expect(error).toMatchObject({ code: 'mcp.unreachable', details: { server: 'srv' }, expose: false })
     expect(error.message).toContain('"srv"')
