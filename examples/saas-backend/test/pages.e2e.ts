@@ -101,13 +101,13 @@ describe('the chat page', { timeout: 60_000 }, () => {
     await page.getByText('Tell me if anything').waitFor()
   })
 
-  test('tells who says something meanwhile where it was not heard', async () => {
+  test('hears what is said meanwhile, before its next step', async () => {
     const { page, faults } = await open(dana)
     await say(page, 'Explain the returns policy.')
     await page.getByText('What can come back').waitFor()
-    await say(page, 'Say it in one sentence.')
-    await page.getByText('was not heard').waitFor()
-    expect(faults).toEqual([])
+    await say(page, 'Where is order A-1042?')
+    await Promise.race([page.getByText('Tell me if anything').waitFor(), page.getByText('was not heard').waitFor()])
+    expect([await page.getByText('was not heard').count(), faults]).toEqual([0, []])
   })
 
   test('goes on after a reload in mid-answer, and nothing is lost or doubled', async () => {

@@ -58,7 +58,7 @@ const readOptions = layerOptions<LogOptions>('observe:log', {
 /**
  * Logs turns, model calls and tool calls, a record for each beginning and end.
  *
- * For production; `observe.console` is for development. Each record tells tenant, user, agent, session and turn. Texts
+ * For production; `observe.console` is for development. What a run that was started again only replays is marked, `replayed: true`. Each record tells tenant, user, agent, session and turn. Texts
  * stay on one line, and lose what looks like a credential. What the logger throws is dropped.
  *
  * @example
@@ -136,7 +136,10 @@ export function log(given: LogOptions): TypedMiddleware<{}> {
     try {
       const level = levelOf[moment]
       if (logger.isLevelEnabled?.(level) === false) return
-      const record = plain({ ...placeOf(ctx), event, ...fields() }, safe) as object
+      const record = plain(
+        { ...placeOf(ctx), event, ...(ctx.replaying && { replayed: true }), ...fields() },
+        safe,
+      ) as object
       Promise.resolve(logger[level](record, message)).catch(() => {})
     } catch {}
   }

@@ -287,14 +287,17 @@ describe('tools.mcp', () => {
       'timed out',
       { connectTimeout: 400 },
     ],
-  ])('fails init for %s, with its name and no secret', async (_what, server, words, slow = {}) => {
-    const { agent } = agentWith(server, slow)
-    const error = await failure(agent.init())
-    expect(error).toMatchObject({ code: 'mcp.unreachable', details: { server: 'srv' }, expose: false })
-    expect(error.message).toContain('"srv"')
-    expect(error.message).toContain(words)
-    expect(told(error)).not.toContain('s3cr3t')
-  })
+  ])(
+    'fails init for %s, with its name and no secret',
+    async (_what, server, words, slow: { connectTimeout?: number } = {}) => {
+      const { agent } = agentWith(server, slow)
+      const error = await failure(agent.init())
+      expect(error).toMatchObject({ code: 'mcp.unreachable', details: { server: 'srv' }, expose: false })
+      expect(error.message).toContain('"srv"')
+      expect(error.message).toContain(words)
+      expect(told(error)).not.toContain('s3cr3t')
+    },
+  )
 
   it('fails init where nobody listens, without the query of its URL', async () => {
     const { url, stop } = await httpServer()

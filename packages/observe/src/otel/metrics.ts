@@ -4,6 +4,7 @@ import {
   type ModelResponse,
   option,
   type PhysicalCall,
+  type TurnContext,
   type TypedMiddleware,
 } from '@allium/core'
 import { type Attributes, metrics as api, type Histogram, type Meter } from '@opentelemetry/api'
@@ -30,7 +31,7 @@ const readOptions = layerOptions<MetricsOptions>('observe:metrics', {
 /**
  * Measures model calls, tokens, tools and turns with OpenTelemetry, by its conventions for generative AI.
  *
- * Register it anywhere: it stands right around the provider and the tool, so each attempt of a retry counts. No
+ * Register it anywhere: it stands right around the provider and the tool, so each attempt of a retry counts; what is replayed does not. No
  * attribute tells a tenant, a user or a session, which would make as many time series.
  *
  * @example
@@ -58,7 +59,7 @@ export function metrics(given: MetricsOptions = {}): TypedMiddleware<{}> {
           [ownNames.status]: status,
           ...failed,
         }
-        record((all) => all.agents, ms(), about)
+        record(ctx, (all) => all.agents, ms(), about)
       })
       await next()
     },
@@ -68,13 +69,13 @@ export function metrics(given: MetricsOptions = {}): TypedMiddleware<{}> {
       const firstChunk = firstChunkOf(ctx, ms)
       try {
         const response = await next()
-        quietly(() => answered(response, about, { whole: ms(), firstChunk: firstChunk() }))
+        quietly(() => answered(ctx, response, about, { whole: ms(), firstChunk: firstChunk() }))
         return response
       } catch (error) {
-        record((all) => all.operations, ms(), { ...about, [names.errorType]: typeOf(error) })
+        record(ctx, (all) => all.operations, ms(), { ...about, [names.errorType]: typeOf(error) })
         throw error
       } finally {
-        quietly(() => used(ctx.physicalCalls, about))
+        quietly(() => ctx.replaying || used(ctx.physicalCalls, about))
       }
     },
     async tool(ctx, next) {
@@ -86,19 +87,19 @@ export function metrics(given: MetricsOptions = {}): TypedMiddleware<{}> {
         const failed = status === 'error' && {
           [names.errorType]: error === undefined ? 'tool_error' : errorType(error),
         }
-        if (status === 'ok' || status === 'error') record((all) => all.tools, ms(), { ...about, ...failed })
+        if (status === 'ok' || status === 'error') record(ctx, (all) => all.tools, ms(), { ...about, ...failed })
         return result
       } catch (error) {
-        record((all) => all.tools, ms(), { ...about, [names.errorType]: typeOf(error) })
+        record(ctx, (all) => all.tools, ms(), { ...about, [names.errorType]: typeOf(error) })
         throw error
       }
     },
   })
 
-  function answered(response: ModelResponse, asked: Attributes, ms: Times): void {
+  function answered(ctx: TurnContext, response: ModelResponse, asked: Attributes, ms: Times): void {
     const about = { ...asked, ...responseModel(response.model) }
-    record((all) => all.operations, ms.whole, about)
-    record((all) => all.firstChunks, ms.firstChunk, about)
+    record(ctx, (all) => all.operations, ms.whole, about)
+    record(ctx, (all) => all.firstChunks, ms.firstChunk, about)
   }
 
   /** A call that came to nothing used none. */
@@ -112,8 +113,14 @@ export function metrics(given: MetricsOptions = {}): TypedMiddleware<{}> {
     }
   }
 
-  function record(which: (all: Instruments) => Histogram, ms: number | undefined, about: Attributes): void {
-    if (ms !== undefined) quietly(() => which(instruments()).record(ms / 1000, about))
+  /** What is replayed was measured when it happened. */
+  function record(
+    { replaying }: TurnContext,
+    which: (all: Instruments) => Histogram,
+    ms: number | undefined,
+    about: Attributes,
+  ): void {
+    if (ms !== undefined && !replaying) quietly(() => which(instruments()).record(ms / 1000, about))
   }
 }
 

@@ -55,4 +55,5 @@ export const ownNames = {
   attempt: 'allium.attempt',
   tenant: 'allium.tenant',
   estimated: 'allium.usage.estimated',
+  replayed: 'allium.replayed',
 } as const

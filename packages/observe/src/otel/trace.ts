@@ -92,7 +92,7 @@ export function trace(given: TraceOptions = {}): TypedMiddleware<{}> {
         throw error
       } finally {
         quietly(() => call?.span.setAttributes(usageAttributes(usageOf(ctx.physicalCalls))))
-        quietly(() => call?.span.setAttributes(serverAttributes(ctx)).end())
+        quietly(() => call?.span.setAttributes({ ...serverAttributes(ctx), ...replayed(ctx) }).end())
       }
     },
     async tool(ctx, next) {
@@ -108,7 +108,7 @@ export function trace(given: TraceOptions = {}): TypedMiddleware<{}> {
         throw error
       } finally {
         if (turn?.tools.get(ctx.callId) === call) turn?.tools.delete(ctx.callId)
-        quietly(() => call?.span.end())
+        quietly(() => call?.span.setAttributes(replayed(ctx)).end())
       }
     },
   })
@@ -130,13 +130,13 @@ export function trace(given: TraceOptions = {}): TypedMiddleware<{}> {
     turns.begin(ctx, turn)
     ctx.onEnd((end) => {
       turns.end(ctx, turn)
-      quietly(() => endTurn(turn, end))
+      quietly(() => endTurn(turn, end, replayed(ctx)))
     })
     return turn
   }
 
-  function endTurn({ span }: OpenTurn, { status, usage, error }: RunEnd): void {
-    span.setAttributes({ [ownNames.status]: status, ...usageAttributes(usage) })
+  function endTurn({ span }: OpenTurn, { status, usage, error }: RunEnd, more: Attributes): void {
+    span.setAttributes({ [ownNames.status]: status, ...usageAttributes(usage), ...more })
     if (status === 'failed') tell({ span }, error)
     span.end()
   }
@@ -220,4 +220,9 @@ export function trace(given: TraceOptions = {}): TypedMiddleware<{}> {
   function inside<R>(open: OpenSpan | undefined, next: () => Promise<R>): Promise<R> {
     return open === undefined ? next() : context.with(open.context, () => next())
   }
+}
+
+/** Of a span that tells what an earlier life of the run has told. */
+function replayed({ replaying }: TurnContext): Attributes {
+  return replaying ? { [ownNames.replayed]: true } : {}
 }
