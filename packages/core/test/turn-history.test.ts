@@ -401,4 +401,34 @@ describe('the turn and its history', () => {
     expect([result?.status, result?.text, all]).toEqual(['stopped', 'THAT IS ALL', 'THAT IS ALL'])
     expect(session.history.at(-1)).toEqual({ role: 'assistant', content: 'THAT IS ALL' })
   })
+
+  it.each(['', 'Working. '])(
+    'has what a pipe still said behind the last tools, where a layer answers anew after a failure: "%s"',
+    async (text) => {
+      const answer: Middleware = {
+        name: 'answer',
+        async turn(ctx, next) {
+          ctx.pipe(async function* (chunks) {
+            yield* chunks
+            yield { type: 'text-delta', delta: '(checked) ' }
+          })
+          await next().catch(() => {})
+          ctx.output = 'Sorry.'
+        },
+      }
+      const fails: Middleware = {
+        name: 'fails',
+        async turn(_, next) {
+          await next()
+          throw new Error('late')
+        },
+      }
+      const { result, all, session } = await turn([{ text, toolCalls: [{ name: 'work' }] }], [answer, fails], {
+        maxSteps: 1,
+        tools: [tool('work')],
+      })
+      expect([result?.text, all]).toEqual(['Sorry.', assistantTexts(session.history).join('')])
+      expect(all.endsWith('(checked) Sorry.')).toBe(true)
+    },
+  )
 })

@@ -104,11 +104,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ['$state <= State.draining', '$state < State.draining', 'an attempt that drains is closed'],
   ],
   'onion/cancel.ts': [
-    [
-      '    if (this.#released) {\n      this.#released = false\n      this.#outer.on(this)\n    }\n',
-      '',
-      'a signal read late never aborts',
-    ],
+    ['    this.#released = false\n    this.#outer.on(this)\n', '', 'a signal read late never aborts'],
   ],
   'rings/model/ring.ts': [
     [
@@ -238,8 +234,8 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ['    if (!this.#message.dropUnseen()) return\n', '    if (true) return\n', 'the history has what no reader saw'],
     ['    if (!this.outlet.drop(attempt.$index)) return\n', '    return\n', 'what a failed layer held is shown'],
     [
-      '    else if (attempt.$inner !== undefined && sink.used) sink.reset()\n',
-      '',
+      '    } else if (attempt.$inner !== undefined && sink.used) sink.reset()\n',
+      '    }\n',
       'an own answer of a turn layer adds to a failed one',
     ],
     [
@@ -258,7 +254,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'a block takes back what was said before tools',
     ],
     [
-      '    if (this.#isFollowed) this.#beginAnswer()\n    else if (attempt',
+      '    if (this.#isFollowed) {\n      this.#keepShown()\n      this.#beginAnswer()\n    } else if (attempt',
       '    if (attempt',
       'an own answer takes back what was said before tools',
     ],

@@ -223,14 +223,22 @@ export class Answer {
     this.#given = undefined
     this.#output = text
     const sink = attempt.$sink as Sink
-    if (this.#isFollowed) this.#beginAnswer()
-    else if (attempt.$inner !== undefined && sink.used) sink.reset()
+    if (this.#isFollowed) {
+      this.#keepShown()
+      this.#beginAnswer()
+    } else if (attempt.$inner !== undefined && sink.used) sink.reset()
     this.#flushed = ''
     this.#complete = true
     this.#said = text
     this.#replace(text)
     if (text !== '') this.#waitFor(sink.push({ type: 'text-delta', delta: text }))
     return this.release(attempt)
+  }
+
+  /** What pipes still said of an answer, behind its last tools, before a layer that swallowed a failure says something else. */
+  #keepShown(): void {
+    const { shown, open } = this.outlet
+    if (this.#complete && !open && shown !== this.#flushed) this.#replace(shown)
   }
 
   /** The run was blocked: what was said is taken back, and the reply, if any, said instead. */

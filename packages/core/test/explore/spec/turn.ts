@@ -71,12 +71,22 @@ export function dropHeld(run: Run, me: Layer): void {
 function give(run: Run, me: Layer, text: string): void {
   takeInput(run)
   run.closeStep?.()
-  if (run.answer?.asks !== undefined) begin(run, me.attempt)
-  else if (me.attempt.used) reset(run, me.attempt)
+  if (run.answer?.asks !== undefined) {
+    keepShown(run, run.answer)
+    begin(run, me.attempt)
+  } else if (me.attempt.used) reset(run, me.attempt)
   run.complete = true
   run.flushed = ''
   answers(run, text)
   if (text !== '') flow(run, me.attempt, text)
+}
+
+/** What pipes still said behind the last tools, before the layer that swallowed a failure says something else, has been seen. */
+function keepShown(run: Run, answer: NonNullable<Run['answer']>): void {
+  const shown = shownText(run)
+  if (!run.complete || run.holders.size > 0 || shown === answer.text) return
+  if (answer.text === '') run.history.push({ role: 'assistant', text: shown })
+  else answer.text = shown
 }
 
 /** What left a turn layer, once the layers inside it have returned, is the answer. */
