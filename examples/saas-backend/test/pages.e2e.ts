@@ -199,6 +199,7 @@ describe.each(looks)('at %i px, %s', { timeout: 60_000 }, (width, colorScheme) =
     expect([await overflow(page), await seriousFaults(page), await unreachable(page)]).toEqual([0, [], []])
     await say(page, 'Where is order A-1042?')
     await page.getByText('Tell me if anything').waitFor()
+    await page.getByRole('button', { name: 'Send' }).waitFor()
     await say(page, 'Refund the dented camp stove of A-1042, and tell ann@acme.example.')
     await page.getByRole('button', { name: 'Approve' }).waitFor()
     await picture(page, `chat-${width}-${colorScheme}`)
