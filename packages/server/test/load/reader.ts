@@ -39,7 +39,8 @@ export async function faultOf(response: IncomingMessage, chunks: number): Promis
   return tail.includes('"status":"completed"') ? undefined : 'no end'
 }
 
-const mark = 'event: text-delta'
+/** Each piece has it once; pieces that nobody has read yet go as one event. */
+const mark = 'word '
 
 function count(text: string): number {
   let found = 0
