@@ -3,6 +3,8 @@ const packs = {
   combinators: 7,
   config: 16,
   detect: 8,
+  durable: 8,
+  'durable-restate': 5,
   guard: 36,
   hooks: 7,
   memory: 8,
@@ -12,11 +14,11 @@ const packs = {
   providers: 20,
   resilience: 2,
   server: 28,
-  'store-postgres': 14,
+  'store-postgres': 17,
   'store-redis': 6,
   'store-sql': 7,
-  'store-sqlite': 10,
-  testing: 42,
+  'store-sqlite': 12,
+  testing: 46,
   tools: 19,
 }
 

@@ -10,7 +10,19 @@ const killed = config('killed', [
 /** A run that is started again is two lives by itself. */
 const exclude = ['**/explore/**', '**/restart.test.ts']
 
+/** Random onions of the packs: their journal is their own. */
+const random = config('killed', ['packages/allium/test/killed/*.killed.ts'])
+
+const { reporters, outputFile, maxWorkers, ...test } = killed.test
+
 export default defineConfig({
-  ...killed,
-  test: { ...killed.test, exclude, runner: './packages/core/test/killed/runner.ts' },
+  test: {
+    reporters,
+    outputFile,
+    maxWorkers,
+    projects: [
+      { ...killed, test: { ...test, name: 'each step', exclude, runner: './packages/core/test/killed/runner.ts' } },
+      { ...random, test: { ...test, name: 'random', include: random.test.include } },
+    ],
+  },
 })

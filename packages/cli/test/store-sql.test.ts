@@ -14,11 +14,11 @@ async function allium(...argv: string[]) {
 
 it('prints the SQL of a store, in the schema and from the version that it is told', async () => {
   const { code, out } = await allium('store', 'sql', 'postgres', '--schema', 'agents', '--from', '1')
-  expect([code, out.includes('create table "agents".event_runs'), out.includes('.sessions (')]).toEqual([
-    0,
-    true,
-    false,
-  ])
+  expect([
+    code,
+    out.includes('create table "agents".event_runs'),
+    out.includes('create table "agents".sessions'),
+  ]).toEqual([0, true, false])
   expect((await allium('store', 'sql', 'sqlite')).out).toMatch(
     /^begin immediate;[\s\S]*create table sessions[\s\S]*commit;\n$/,
   )

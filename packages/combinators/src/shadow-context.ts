@@ -2,6 +2,7 @@ import {
   AbortError,
   BlockError,
   type Fork,
+  type InnerRun,
   type Message,
   messageOf,
   type OnceOptions,
@@ -66,7 +67,7 @@ export class ShadowContext {
     for (const fn of this.inputs.splice(0)) {
       const left: Message[] = []
       for (const message of this.#get('input') as readonly Message[]) {
-        const given = await fn(copyOf(message) as Message, { steered: false })
+        const given = await fn(copyOf(message) as Message, { steered: false, ctx: this.ctx as never })
         if (given !== null) left.push(given ?? message)
       }
       if (!sameJson(left, this.#get('input'))) this.#set('input', left)
@@ -90,8 +91,8 @@ export class ShadowContext {
       onInput: (fn: OnInput) => this.inputs.push(fn),
       emit: (event: { type?: string }) => this.#note(`event ${event?.type}`),
       registerTool: (tool: { name?: string }) => this.#note(`tool ${tool?.name}`),
-      once: (key: string, fn: () => unknown, options?: OnceOptions) =>
-        options?.per === 'attempt' ? fn() : session.once(`${real.callId ?? ''}:${key}`, fn),
+      once: (key: string, fn: (inner: InnerRun) => unknown, options?: OnceOptions) =>
+        options?.per === 'attempt' ? fn({}) : session.once(`${real.callId ?? ''}:${key}`, () => fn({})),
       on: (name: never, listener: (event: never) => unknown) => real.on(name, quietly(listener)),
       provide: ({ name }: { name: string }, value: unknown) => {
         session.provided.set(name, value)

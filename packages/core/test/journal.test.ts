@@ -42,13 +42,13 @@ const ids = () => 'fixed'
 const steps = [{ text: 'Looking.', toolCalls: [{ name: 'work', callId: 'c1', args: { n: 1 } }] }, 'Done it.']
 
 describe('the journal', () => {
-  it('gets every physical model call with its chunks, and every tool call', async () => {
+  it('gets every physical model call with its chunks, and every tool call, behind what each was asked', async () => {
     const journal = recording()
     await turn(steps, [], { journal, tools: [tool('work', ({ n }) => `result ${n}`)] })
     expect(journal.entries.map(({ items, result }) => [items.length, result])).toEqual([
-      [5, { type: 'finish', reason: 'tool-calls', usage: { inputTokens: 10, outputTokens: 5 } }],
-      [0, expect.objectContaining({ callId: 'c1', content: 'result 1', status: 'ok' })],
-      [2, { type: 'finish', reason: 'stop', usage: { inputTokens: 10, outputTokens: 5 } }],
+      [6, { type: 'finish', reason: 'tool-calls', usage: { inputTokens: 10, outputTokens: 5 } }],
+      [1, expect.objectContaining({ callId: 'c1', content: 'result 1', status: 'ok' })],
+      [3, { type: 'finish', reason: 'stop', usage: { inputTokens: 10, outputTokens: 5 } }],
     ])
     expect(new Set(journal.entries.map(({ id }) => id)).size).toBe(3)
   })
@@ -67,7 +67,7 @@ describe('the journal', () => {
     ]
     await turn(steps, layers, { journal, tools: [tool('work')] })
     expect(journal.entries).toHaveLength(2)
-    expect(journal.entries[0]?.items[0]).toEqual({ type: 'text-delta', delta: 'Looking.' })
+    expect(journal.entries[0]?.items[1]).toEqual({ type: 'text-delta', delta: 'Looking.' })
     const skipped = recording()
     await turn([], [{ name: 'cache', model: (ctx) => ctx.skipCall('cached') }], { journal: skipped })
     expect(skipped.entries).toEqual([])

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { manualClock, type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
 import {
   Agent,
+  type AnyTool,
   delegate,
   type MemoryJournal,
   type Middleware,
@@ -46,6 +47,60 @@ describe('a run that is started again under its id', () => {
     })
     expect(ran).toEqual(['t:tool:a:1', 't:model:1:1'])
     expect(began).toEqual([began[0], began[0]])
+  })
+
+  it('takes over what inherited layers wrote and recorded as a sub-agent of any depth was asked', async () => {
+    const told: unknown[] = []
+    const counts: Middleware = {
+      name: 'counts',
+      inherit: true,
+      state: { asked: { default: 0, reducer: (a: number, b: number) => a + b } },
+      turn(ctx, next) {
+        ctx.onInput((message, about) => {
+          about.ctx.state.asked = 1
+          about.ctx.record('asked', message.content)
+        })
+        return next()
+      },
+    }
+    const keeps: Middleware = {
+      name: 'keeps',
+      session(ctx, next) {
+        ctx.keep({ end: (turn) => void told.push(turn?.records.map(({ data }) => data)) })
+        return next()
+      },
+    }
+    const scripts = { child: [call('b'), 'found'], grandchild: ['deep'] }
+    const asks = (name: 'child' | 'grandchild'): AnyTool =>
+      tool('work', (_, ctx) => {
+        const tools = name === 'child' ? [asks('grandchild')] : []
+        return delegate(ctx, new Agent({ name, model: scriptedModel(scripts[name]), tools }), `for the ${name}`)
+      })
+    const states: unknown[] = []
+    const process = (steps: ScriptedStep[], options: RunOptions) =>
+      build(steps, [keeps, counts], { tools: [asks('child')] })
+        .agent.run('go', options)
+        .then(({ state }) => states.push(state))
+    await process([call('a'), 'done'], {})
+    const { recorded } = await cutAfter(9, (options, life) =>
+      process(life === 1 ? [call('a'), 'cut'] : ['done'], options),
+    )
+    expect(recorded).toContain('t:tool:a:1')
+    expect(states).toEqual([states[0], { asked: 3 }])
+    expect(told.at(-1)).toEqual(told[0])
+  })
+
+  it('has the instructions that a function gave it, which is asked once for a turn', async () => {
+    const said: unknown[] = []
+    let asked = 0
+    await cutAfter(3, (options, life) => {
+      const { agent, model } = build(life === 1 ? [call('a'), 'cut'] : ['done'], [], {
+        tools: [tool('work')],
+        instructions: () => `Asked ${++asked}.`,
+      })
+      return agent.run('go', options).then(() => said.push(model.requests.at(-1)?.messages[0]?.content))
+    })
+    expect([said, asked]).toEqual([['Asked 1.'], 1])
   })
 
   it('gives its journal to its sub-agents', async () => {

@@ -78,8 +78,10 @@ export function content<Name extends string = 'guard:content'>(
     state: { [stateKey]: sum() },
     ...(apply.includes('input') && {
       turn(ctx, next) {
-        const { whole } = filterOf(ctx, 'input')
-        ctx.onInput((message) => work(ctx, guard, () => mapMessage(message, whole, new WeakMap())))
+        ctx.onInput((message, about) => {
+          const { whole } = filterOf(about.ctx as typeof ctx, 'input')
+          return work(ctx, guard, () => mapMessage(message, whole, new WeakMap()))
+        })
         return next()
       },
     }),

@@ -115,7 +115,7 @@ export function flow<Name extends string = 'guard:flow'>(given: FlowOptions<Name
     state: { [key]: { default: null, reducer: (known, more) => union(known ?? {}, more ?? {}) } },
     turn(ctx, next) {
       begin(ctx)
-      ctx.onInput((message) => noteGiven(ctx, message))
+      ctx.onInput((message, about) => noteGiven(about.ctx as typeof ctx, message))
       ctx.onEnd(() => pair(ctx))
       return next()
     },

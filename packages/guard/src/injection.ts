@@ -14,6 +14,7 @@ import {
 import { replaceFound } from '@allium/detect'
 import { decide, type FailureOptions, failing, failureOptions } from './decide.ts'
 import { patternDetector } from './detector.ts'
+import { drawnSecret } from './drawn-secret.ts'
 import { ending } from './ending.ts'
 import { tellFound } from './found.ts'
 import { deepFreeze, isDeepFrozen } from './frozen.ts'
@@ -37,7 +38,7 @@ export interface InjectionOptions<Name extends string = string> extends FailureO
   trusted?: readonly string[] | undefined
   /** Tools that need an approval once the session has untrusted text in it, by name. @default none */
   privileged?: readonly string[] | undefined
-  /** What marks are made of, which nobody may guess. Give one to have the same marks in other processes. @default a random one */
+  /** What marks are made of, which nobody may guess. @default a random one for each session, kept in its state */
   secret?: string | undefined
   /** The layer's name, and how its state keys begin. @default 'guard:injection' */
   as?: Name | undefined
@@ -84,7 +85,7 @@ export function injection<Name extends string = 'guard:injection'>(
     ...failure
   } = readOptions(given)
   const guard = failing(as, failure)
-  let drawn: string | undefined
+  const drawn = drawnSecret(as)
   /** Messages that cannot change any more, as they are marked. Suspects only come to be more. */
   const known = new WeakMap<object, { mark: string; suspects: number; marked: Message }>()
   const [scoreKey, untrustedKey, suspectsKey] = [`${as}:score`, `${as}:untrusted`, `${as}:suspects`] as const
@@ -102,11 +103,13 @@ export function injection<Name extends string = 'guard:injection'>(
         scope: 'turn',
       },
       [untrustedKey]: { default: false },
+      ...(secret === undefined && drawn.state),
       [suspectsKey]: { default: [], reducer: (known, more) => [...(known as string[]), ...(more as string[])] },
     },
-    turn(ctx, next) {
-      ctx.onInput(async (message) => {
-        const score = await scored(ctx, textIn([message]))
+    async turn(ctx, next) {
+      if (secret === undefined) await drawn.draw(ctx)
+      ctx.onInput(async (message, about) => {
+        const score = await scored(about.ctx as typeof ctx, textIn([message]))
         if (score < threshold) return
         tellFound(ctx, { layer: as, where: 'input', found: 'injection', action: onInput })
         if (onInput === 'block')
@@ -185,10 +188,8 @@ export function injection<Name extends string = 'guard:injection'>(
     )
   }
 
-  async function markOf(ctx: ModelContext): Promise<string> {
-    // Drawn with the first mark: workerd has no random numbers while modules load.
-    drawn ??= secret ?? crypto.randomUUID()
-    return (await digestOf([drawn, sessionKeyOf(ctx)])).slice(0, 12)
+  async function markOf(ctx: ModelContext<Record<string, unknown>>): Promise<string> {
+    return (await digestOf([secret ?? drawn.of(ctx), sessionKeyOf(ctx)])).slice(0, 12)
   }
 }
 

@@ -38,7 +38,7 @@ export function input(given: Check | InputOptions): TypedMiddleware<{}> {
     order: { is: ['blocks'] },
     inherit: true,
     turn(ctx, next) {
-      ctx.onInput(async (message) => {
+      ctx.onInput(async (message, { ctx }) => {
         const text = textIn([message])
         const verdict = text === '' ? true : await decide(ctx, guard, (call) => check(text, ctx, call.signal))
         const replaced = heed(ctx, verdict, { ...about, where: 'input' })

@@ -119,8 +119,8 @@ export function judge<Name extends string = 'guard:judge'>(
       // A replay is given the sentence, and does not pay for it again.
       const result = await ctx.once(
         `${as}:${[where, callIndex, attempt, await digestOf(text)].join(':')}`,
-        async () => {
-          const options = { signal, session, model: await ctx.resolveModel(model) }
+        async (inner) => {
+          const options = { signal, session, model: await ctx.resolveModel(model), ...inner }
           const { status, reason, text: said, usage } = await court.run(caseFor(text, where), options)
           return { status, ...(reason !== undefined && { reason }), text: said, usage, judge: options.model.id }
         },

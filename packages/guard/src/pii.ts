@@ -16,6 +16,7 @@ import type { Detector, Finding } from '@allium/detect'
 import type { FoundState } from './content.ts'
 import { type FailureOptions, failed, failing, failureOptions, waitingWhere } from './decide.ts'
 import { type DetectorOptions, detectorOf } from './detector.ts'
+import { drawnSecret } from './drawn-secret.ts'
 import { ending } from './ending.ts'
 import { tellFound, type Where, wordFor } from './found.ts'
 import { isDeepFrozen } from './frozen.ts'
@@ -54,7 +55,7 @@ export interface PiiOptions<Name extends string = string> extends FailureOptions
   allow?: readonly (string | RegExp)[] | undefined
   /** Keeps what placeholders stand for beyond this process. @default that of the agent's store, else in memory, for the last 10,000 sessions and a day */
   vault?: PiiVault | undefined
-  /** The secret of `'hash'`. Give one to get the same hashes in another process. @default a random one */
+  /** The secret of `'hash'`. Give one to get the same hashes in all sessions. @default a random one for each session, kept in its state */
   hashKey?: string | undefined
   /** The name of the layers, and how the state key begins. @default 'guard:pii' */
   as?: Name | undefined
@@ -111,27 +112,29 @@ export function pii<Name extends string = 'guard:pii'>(
   ]
   const kinds = new Set(detectors.map(({ type }) => type))
   const guard = failing(as, failure)
-  const hash = hashOf(hashKey)
+  const drawn = drawnSecret(as)
+  const draws = hashKey === undefined && (strategy === 'hash' || Object.values(strategy).includes('hash'))
   const vaults = new OpenVaults(as, vault)
   const known: Known = { clean: new WeakSet(), unchanged: new WeakMap(), recent: new WeakMap() }
   /** A vault of one's own is waited for. */
   const ask = waitingWhere((ctx: Pick<TurnContext, 'find'>) => vaults.vaultOf(ctx) !== undefined)
   const stateKey = `${as}:found`
-  type Ctx = TurnContext<Record<string, number>>
+  type Ctx = TurnContext<Record<string, unknown>>
 
-  const ofTurn = defineMiddleware<Record<string, number>>({
+  const ofTurn = defineMiddleware<Record<string, unknown>>({
     name: as,
     order: { is: ['redacts'] },
     inherit: true,
-    state: { [stateKey]: sum() },
+    state: { [stateKey]: sum(), ...(draws && drawn.state) },
     async turn(ctx, next) {
+      if (draws) await drawn.draw(ctx)
       const names = await ask(ctx, guard, () => vaults.of(ctx, { isNewTurn: true }))
       if (names !== undefined && show !== 'none') ctx.onShow(() => names.shown(kinds, show))
-      if (apply.includes('input')) ctx.onInput((message) => cleanInput(ctx, message))
+      if (apply.includes('input')) ctx.onInput((message, about) => cleanInput(about.ctx as Ctx, message))
       return next()
     },
   })
-  const ofCalls = defineMiddleware<Record<string, number>>({
+  const ofCalls = defineMiddleware<Record<string, unknown>>({
     name: `${as}:calls`,
     // What observes must see redacted answers and placeholders, also where it is innermost itself.
     order: { is: ['mutates'], inside: ['observes', 'records'] },
@@ -210,7 +213,7 @@ export function pii<Name extends string = 'guard:pii'>(
         case 'mask':
           return maskOf(type, value)
         case 'hash':
-          return hash(type, value)
+          return hashOf(hashKey ?? drawn.of(ctx), type, value)
         case 'redact':
           return names.nameOf(type, value, { isOwn, isNumber })
       }

@@ -1,7 +1,15 @@
-import { Agent, type MemoryJournal, memoryJournal, memoryLedger, type TypedMiddleware } from '@allium/core'
+import {
+  Agent,
+  type MemoryJournal,
+  type Middleware,
+  type ModelChunk,
+  memoryJournal,
+  memoryLedger,
+  type TypedMiddleware,
+} from '@allium/core'
 import { manualClock, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
-import { budget, judge, rateLimit } from '../src/index.ts'
+import { budget, injection, judge, pii, rateLimit } from '../src/index.ts'
 
 const clockAt = (ms: number) => {
   const clock = manualClock()
@@ -47,6 +55,58 @@ describe('a run that is replayed', () => {
       1,
       15,
     ])
+  })
+
+  it('guard.judge: a call of the judge that ended is not paid again where another one was under way', async () => {
+    const asked: string[] = []
+    const judged = (life: number) => ({
+      id: 'court',
+      async *stream(): AsyncGenerator<ModelChunk> {
+        asked.push(`life ${life}`)
+        if (asked.length === 1) throw Object.assign(new Error('busy'), { status: 503 })
+        if (life === 1) await new Promise(() => {})
+        yield { type: 'text-delta', delta: '{"score":1}' }
+        yield { type: 'finish', reason: 'stop', usage: { inputTokens: 3, outputTokens: 2 } }
+      },
+    })
+    const again: Middleware = { name: 'again', model: (_, next) => next().catch(() => next()) }
+    const life = (journal: MemoryJournal, n: number) => {
+      const layer = judge({ model: judged(n), rubric: 'Is kind.', apply: ['input'], use: [again] })
+      return new Agent({ model: scriptedModel(['Done.']), journal, ids: () => 'x' }).use(layer).run('go')
+    }
+    const journal = memoryJournal()
+    life(journal, 1).catch(() => {})
+    while (asked.length < 2) await new Promise(setImmediate)
+    expect((await life(journal.reopen(), 2)).status).toBe('completed')
+    expect(asked).toEqual(['life 1', 'life 1', 'life 2'])
+  })
+
+  it('guard.injection, guard.pii: what is marked and hashed with a secret that was drawn is so again', async () => {
+    const script = ['a', 'b', undefined].map((callId) => (callId ? { toolCalls: [{ name: 'look', callId }] } : 'Done.'))
+    const asked: string[] = []
+    const life = (journal: MemoryJournal, from: number) => {
+      const model = scriptedModel(
+        script.slice(from).map((step) => ({ messages }) => {
+          asked.push(
+            JSON.stringify(messages)
+              .match(/untrusted-[\w-]+|\[EMAIL:\w+/g)
+              ?.sort()
+              .join() ?? '',
+          )
+          return step
+        }),
+      )
+      const tools = [{ name: 'look', description: 'Looks', jsonSchema: {}, execute: () => 'seen' }]
+      const layers = [pii({ strategy: 'hash', types: ['email'] }), injection()]
+      return new Agent({ model, tools, journal, ids: () => 'x' }).use(layers).run('I am ada@example.org.')
+    }
+    const journal = memoryJournal()
+    const dead = journal.killAfter(6)
+    life(journal, 0).catch(() => {})
+    await dead
+    expect((await life(journal.reopen(), 2)).status).toBe('completed')
+    const marks = asked.map((one) => new Set(one.split(',')))
+    expect([asked.length, marks[1]?.size, marks[2]]).toEqual([3, 2, marks[1]])
   })
 
   it('guard.budget: a turn is charged to the window in which it began', async () => {

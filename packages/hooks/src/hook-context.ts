@@ -1,4 +1,4 @@
-import type { BlockOptions, Capability, CustomEvent, TurnContext } from '@allium/core'
+import type { BlockOptions, Capability, CustomEvent, InnerRun, TurnContext } from '@allium/core'
 
 /** Where in the run a hook is called. */
 export type HookPhase = 'init' | 'beforeModel' | 'modelStream' | 'beforeTools' | 'afterTools'
@@ -107,7 +107,7 @@ export class RunContext<C> implements HookContext<C> {
   defer(promise: PromiseLike<unknown>): void {
     this.#turn.defer(promise)
   }
-  once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
+  once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>): Promise<T> {
     return this.#turn.once(key, fn)
   }
   emit(event: CustomEvent): void {

@@ -22,6 +22,8 @@ export class StoredConversation implements SessionKeeper {
   readonly #ctx: SessionContext
   #version = 0
   #lease: Lease | undefined
+  /** The lease is that of the run's journal: whoever gave it renews it, and gives it back. */
+  #shared = false
   /** The run that the store did not take: what it has of it is void, since the caller was told. */
   #refused: string | undefined
   #stopRenewing = () => {}
@@ -49,10 +51,8 @@ export class StoredConversation implements SessionKeeper {
    * @throws AlliumError `session.busy` while another process runs the session; `run.key_reused`
    */
   async begin(run: BeginningRun): Promise<StoredTurn | undefined> {
-    const { lease, heldUntil } = await this.#store.acquire(this.#key, this.#ms)
-    if (lease === undefined) throw this.#busy(heldUntil)
+    const lease = await this.#take(run)
     this.#lease = lease
-    this.#renew(lease, run.abort)
     try {
       if (lease.version !== this.#version || lease.open === true) await this.#takeOver(lease, run)
       return await this.#known(run)
@@ -61,6 +61,15 @@ export class StoredConversation implements SessionKeeper {
       await this.end(undefined)
       throw error
     }
+  }
+
+  async #take({ lease: given, abort }: BeginningRun): Promise<Lease> {
+    this.#shared = given !== undefined && isSame(given.key, this.#key)
+    if (given !== undefined && this.#shared) return given
+    const { lease, heldUntil } = await this.#store.acquire(this.#key, this.#ms)
+    if (lease === undefined) throw this.#busy(heldUntil)
+    this.#renew(lease, abort)
+    return lease
   }
 
   async #known({ turnId, given, idempotencyKey, inputDigest }: BeginningRun): Promise<StoredTurn | undefined> {
@@ -82,7 +91,8 @@ export class StoredConversation implements SessionKeeper {
 
   async step(turn: StoredTurn): Promise<void> {
     const lease = this.#lease
-    if (lease !== undefined) await this.#write(lease, () => this.#store.checkpoint(lease, this.#version, turn))
+    if (lease === undefined || this.#shared) return
+    await this.#write(lease, () => this.#store.checkpoint(lease, this.#version, turn))
   }
 
   async end(turn: StoredTurn | undefined): Promise<void> {
@@ -122,13 +132,18 @@ export class StoredConversation implements SessionKeeper {
     try {
       await write()
     } catch (error) {
-      if ((error as { code?: unknown }).code !== 'store.fenced' || !(await this.#store.renew(lease, this.#ms)))
+      if (
+        this.#shared ||
+        (error as { code?: unknown }).code !== 'store.fenced' ||
+        !(await this.#store.renew(lease, this.#ms))
+      )
         throw error
       await write()
     }
   }
 
-  #release(lease: Lease): Promise<void> {
+  async #release(lease: Lease): Promise<void> {
+    if (this.#shared) return
     return this.#store.release(lease).catch((error) => this.#warn('could not be released', error))
   }
 
@@ -159,4 +174,8 @@ export class StoredConversation implements SessionKeeper {
   #warn(what: string, error: unknown): void {
     this.#ctx.logger.warn(`The lease of the session "${this.#key.sessionId}" ${what}: ${messageOf(error)}`, { error })
   }
+}
+
+function isSame(a: SessionKey, b: SessionKey): boolean {
+  return a.tenant === b.tenant && a.owner === b.owner && a.sessionId === b.sessionId
 }

@@ -70,12 +70,13 @@ export function breaker(given: BreakerOptions = {}): TypedMiddleware<{}> {
       const settle = telling(() => circuit.enter(clock.monotonic()))
       try {
         const response = await next()
-        telling(() => settle('success', clock.monotonic()))
+        telling(() => settle(ctx.replaying ? 'neither' : 'success', clock.monotonic()))
         return response
       } catch (error) {
         // A call that a layer outside left rejects with an AbortError; the signal tells why, a timeout perhaps.
         const cause: unknown = ctx.signal.aborted ? ctx.signal.reason : error
-        const outcome = !isFinal(cause) && when(cause) ? 'failure' : 'neither'
+        // How a model was when a replayed call was made says nothing of how it is.
+        const outcome = !ctx.replaying && !isFinal(cause) && when(cause) ? 'failure' : 'neither'
         telling(() => settle(outcome, clock.monotonic()))
         throw error
       }

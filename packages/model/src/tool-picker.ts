@@ -1,4 +1,13 @@
-import { Agent, type AnyMiddleware, type Model, type RequestView, type ToolDef, textOf, type Usage } from '@allium/core'
+import {
+  Agent,
+  type AnyMiddleware,
+  type InnerRun,
+  type Model,
+  type RequestView,
+  type ToolDef,
+  textOf,
+  type Usage,
+} from '@allium/core'
 
 export interface ToolPicker {
   /** The most tools that it picks. */
@@ -16,7 +25,7 @@ export interface ToolCase {
   /** The model that picks. */
   model(): Promise<Model>
   /** Runs the call once, over a replay too. */
-  once<T>(fn: () => Promise<T>): Promise<T>
+  once<T>(fn: (inner: InnerRun) => Promise<T>): Promise<T>
 }
 
 /** Tokens come with any outcome; names only where the model gave some. */
@@ -41,8 +50,8 @@ export function toolPicker(as: string, { max, hint, use }: ToolPicker): (one: To
   }).use(use)
 
   return async ({ open, request, principal, signal, model, once }) => {
-    const { status, reason, text, usage, by } = await once(async () => {
-      const options = { signal, session: { principal }, model: await model() }
+    const { status, reason, text, usage, by } = await once(async (inner) => {
+      const options = { signal, session: { principal }, model: await model(), ...inner }
       const { status, reason, text, usage } = await agent.run(caseFor(request, open, max), options)
       return { status, reason, text, usage, by: options.model.id }
     })

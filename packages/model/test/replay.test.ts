@@ -1,4 +1,5 @@
 import { Agent, type MemoryJournal, memoryJournal, type Usable } from '@allium/core'
+import { Flights } from '@allium/resilience'
 import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { breaker, cache, fallback, memoryKeyValue, retry, route, selectTools } from '../src/index.ts'
@@ -48,6 +49,27 @@ describe('a run that is replayed', () => {
     expect([(await again.run).text, again.model.calls]).toEqual(['Kept.', 0])
   })
 
+  it('model.cache: who waits for a call that another had begun does so again, and does not get ahead of it', async () => {
+    const begun: string[] = []
+    const life = (journal: MemoryJournal, answers: boolean) => {
+      const flights = new Flights<string>()
+      const find = async (name: string) => {
+        const once = <T>(key: string, fn: () => T) => journal.step(`${name}:${key}`, fn, () => {})
+        const ctx = { once, signal: new AbortController().signal } as unknown as Parameters<typeof flights.find>[1]
+        const found = await flights.find('key', ctx, async () => undefined)
+        if ('value' in found) return
+        begun.push(name)
+        if (answers) found.land('found')
+      }
+      return Promise.all([find('a'), find('b')])
+    }
+    const journal = memoryJournal()
+    void life(journal, false)
+    while (journal.recorded.length < 1) await new Promise(setImmediate)
+    await life(journal.reopen(), true)
+    expect(begun).toEqual(['a', 'a'])
+  })
+
   it('model.breaker: a call that was turned away is turned away, although the circuit is another one', async () => {
     const other = scriptedModel(['Other.'], { id: 'other' })
     const layers = () => [fallback({ models: [other] }), breaker({ threshold: 1 })]
@@ -56,6 +78,14 @@ describe('a run that is replayed', () => {
     await process(journal, open, []).run
     const again = process(journal.reopen(), layers(), ['Own.'])
     expect([(await again.run).text, again.model.calls, other.calls]).toEqual(['Other.', 0, 1])
+  })
+
+  it('model.breaker: a failure that is replayed says nothing of how the model is, and opens no circuit', async () => {
+    const again: Usable = { name: 'again', model: (_, next) => next().catch(() => next()) }
+    const layers = () => [again, breaker({ threshold: 1 })]
+    const journal = await killed(2, layers(), [down])
+    const next = process(journal, layers(), ['Own.'])
+    expect([(await next.run).text, next.model.calls]).toEqual(['Own.', 1])
   })
 
   it('model.retry: waits for what is left of the wait, and asks chance once', async () => {

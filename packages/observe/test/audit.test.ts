@@ -1,7 +1,7 @@
 import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { delegate, type Middleware, memoryJournal } from '@allium/core'
+import { delegate, type Journal, type Middleware, memoryJournal } from '@allium/core'
 import { leaks, type ManualClock, manualClock, type ScriptedStep } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import {
@@ -487,6 +487,31 @@ describe('observe.auditFile', () => {
       expect(await verify(await readFile(path, 'utf8'))).toMatchObject({ ok: true, records: 16 })
     }))
 
+  it('keeps a record once in a file whose process died before it had noted that it is written', () =>
+    inFolder(async (path) => {
+      const sink = () => auditFile(path, { fsync: false })
+      const steps = [calling(['pay']), 'Paid.']
+      await inTwoLives((journal, life) => {
+        const { agent } = scene(steps.slice(life), [audit({ sink: sink() })], { tools: [tool('pay')] })
+        return agent.session({ id: 's' }).run('go', { turnId: 't', journal })
+      }, 'tool:start')
+      const lines = (await readFile(path, 'utf8')).trim().split('\n')
+      expect(lines.map((line) => JSON.parse(line).type)).toEqual(everything)
+      expect(await verify(sink())).toMatchObject({ ok: true, records: 8 })
+    }))
+
+  it('gives a record the same key in each life of its run, and another one in each session', async () => {
+    const kept = new Map<string, string>()
+    const sink = { append: (line: string, key: string) => (kept.has(key) ? 'known' : void kept.set(key, line)) }
+    for (const id of ['s', 'other'])
+      await inTwoLives((journal) => {
+        const { agent } = scene(['Hi.'], [audit({ sink: { ...sink, last: () => [...kept.values()].at(-1) } })])
+        return agent.session({ id }).run('go', { turnId: 't', journal })
+      }, 'model:end')
+    expect([kept.size, new Set([...kept.values()].map((line) => JSON.parse(line).key)).size]).toEqual([8, 8])
+    expect(await verify([...kept.values()].join('\n'))).toMatchObject({ ok: true, records: 8 })
+  })
+
   it('finds the last record behind long ones', () =>
     inFolder(async (path) => {
       const long = { content: true, sink: auditFile(path) }
@@ -540,6 +565,26 @@ describe('observe.auditFile', () => {
     process.getBuiltinModule = getBuiltinModule
   })
 })
+
+/** Runs until a record is written, but not yet noted by the journal, then again in another process. */
+async function inTwoLives(run: (journal: Journal, life: 0 | 1) => PromiseLike<unknown>, type: string): Promise<void> {
+  const journal = memoryJournal()
+  await new Promise<void>((died) => {
+    const step: Journal['step'] = (id, work, emit) =>
+      journal.step(
+        id,
+        async (emit) => {
+          const given = await work(emit)
+          if (!id.includes(`:${type}:`)) return given
+          died()
+          return new Promise<typeof given>(() => {})
+        },
+        emit,
+      )
+    void run({ step }, 0)
+  })
+  await run(journal.reopen(), 1)
+}
 
 /** Moves the clock until the run has ended; hashes are made beside it, in real time. */
 async function passTime<T>(run: PromiseLike<T>, clock: ManualClock): Promise<T> {

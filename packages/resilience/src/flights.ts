@@ -32,20 +32,25 @@ export class Flights<T> {
     ctx: Pick<TurnContext, 'once' | 'signal'>,
     kept: () => Promise<T | undefined>,
   ): Promise<{ value: T } | Flight<T>> {
-    const led: Flight<T>[] = []
+    // Who comes first has the place while it looks: in a replay nobody gets ahead of who led.
+    let own = this.#flights.has(key) ? undefined : this.#begin(key, ctx.signal)
     const lookUp = async (): Promise<{ value: T } | { leads: true }> => {
       const known = await kept()
       if (known !== undefined) return { value: known }
+      if (own !== undefined) return { leads: true }
       const flight = await this.joinOrBegin(key, ctx.signal)
       if ('value' in flight) return { value: flight.value }
-      led.push(flight)
+      own = flight
       return { leads: true }
     }
     try {
       const found = await ctx.once('look-up', lookUp, { per: 'attempt' })
-      return 'value' in found ? found : (led[0] ?? this.#begin(key, ctx.signal))
+      if (!('value' in found)) return own ?? this.#begin(key, ctx.signal)
+      own?.land(found.value)
+      own?.end()
+      return found
     } catch (error) {
-      led[0]?.end()
+      own?.end()
       throw error
     }
   }

@@ -65,7 +65,10 @@ test('in a session the result counts once, by what the session has', async () =>
   expect((await post([{ role: 'tool', tool_call_id: 'c9', content: 'x' }])).status).toBe(404)
   const { body } = await post([user, message, result(message)])
   expect(body).toMatchObject({ choices: [{ message: { content: 'In Oslo.' } }] })
-  expect((await post([user, message, result(message, 'Rome')])).status).toBe(404)
+  expect(await post([user, message, result(message, 'Rome')])).toMatchObject({
+    status: 409,
+    body: { error: { code: 'approval.used' } },
+  })
 })
 
 test('a stream ends with the calls', async () => {

@@ -114,7 +114,7 @@ test('without resolvePrincipal, with one that throws, and for an owner who is go
   }
 })
 
-test('of twenty decisions at once one counts, and what comes after addresses nothing', async () => {
+test('of twenty decisions at once one counts, and what comes after is told that it was used', async () => {
   const { url, token } = await waiting()
   const at = Array.from({ length: 20 }, () => decide(url, 'acme/lena', { token, approve: true }))
   const statuses = (await Promise.all(at)).map(([status]) => status)
@@ -122,7 +122,7 @@ test('of twenty decisions at once one counts, and what comes after addresses not
   for (const status of statuses) expect([202, 404, 409]).toContain(status)
   await settled(url)
   expect(refunds).toHaveLength(1)
-  expect(await decide(url, 'acme/lena', { token, approve: true })).toMatchObject([404, { code: 'approval.unknown' }])
+  expect(await decide(url, 'acme/lena', { token, approve: true })).toMatchObject([409, { code: 'approval.used' }])
 })
 
 test('what is no decision, or brings a result, is refused', async () => {

@@ -7,16 +7,17 @@ const most = 500
 /** Audit records in Postgres. */
 export function postgresAudit(db: Database): AuditTable {
   return {
-    async add(tenant, { seq, body, digest }) {
+    async add(tenant, { seq, body, digest, key = null }) {
       // The same record again is there already: it may be sent twice.
-      const rows = await db.repeatable(
+      const [row] = await db.repeatable(
         `with added as (
-           insert into ${db.s}.audit values ($1, $2, ${db.s}.now_ms(), $3, $4) on conflict do nothing returning seq
-         ) select seq from added union all
-         select seq from ${db.s}.audit where tenant = $1 and seq = $2 and body = $3 and digest = $4`,
-        ...[tenant, seq, body, digest],
+           insert into ${db.s}.audit values ($1, $2, ${db.s}.now_ms(), $3, $4, $5) on conflict do nothing returning seq
+         ) select 'added' as outcome from added union all
+         select 'added' from ${db.s}.audit where tenant = $1 and seq = $2 and body = $3 and digest = $4 union all
+         select 'known' from ${db.s}.audit where tenant = $1 and key = $5 limit 1`,
+        ...[tenant, seq, body, digest, key],
       )
-      return rows.length > 0
+      return (row?.outcome ?? 'taken') as Awaited<ReturnType<AuditTable['add']>>
     },
     async last(tenant) {
       const [row] = await db.repeatable(

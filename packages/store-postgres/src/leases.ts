@@ -1,5 +1,5 @@
-import type { Lease, SessionStore } from '@allium/core'
-import type { Database } from './database.ts'
+import type { Lease, SessionKey, SessionStore } from '@allium/core'
+import type { Database, Row } from './database.ts'
 import { at, checkedKey } from './names.ts'
 import { together } from './together.ts'
 
@@ -11,8 +11,7 @@ export function postgresLeases(db: Database): Pick<SessionStore, 'acquire' | 're
       const key = checkedKey({ ...given })
       const [row] = await db.once(`select * from ${db.s}.take_lease($1, $2, $3, $4)`, ...at(key), ms)
       if (row === undefined || row.token_ === null) return { heldUntil: Math.ceil(Number(row?.held_until_)) }
-      const lease = { key, token: Number(row.token_), version: Number(row.version_) }
-      return { lease: row.open_ === true ? { ...lease, open: true } : lease }
+      return { lease: leaseOf(key, row) }
     },
     renew: (lease, ms) => renew('all', { lease, ms }),
     async release({ key, token }) {
@@ -22,6 +21,12 @@ export function postgresLeases(db: Database): Pick<SessionStore, 'acquire' | 're
       )
     },
   }
+}
+
+/** What `take_lease` gave. */
+export function leaseOf(key: SessionKey, row: Row): Lease {
+  const lease = { key, token: Number(row.token_), version: Number(row.version_) }
+  return row.open_ === true ? { ...lease, open: true } : lease
 }
 
 interface Renewal {

@@ -61,6 +61,9 @@ export function postgresLists(db: Database, sealer: Sealer): Lists {
            where s.updated_at < now.ms - $1 and s.held_until <= now.ms and not exists (
              select from ${db.s}.waiting w where w.tenant = s.tenant and w.owner = s.owner and w.session = s.id
              and w.expires_at > now.ms
+           ) and not exists (
+             select from ${db.s}.runs r where r.tenant = s.tenant and r.owner = s.owner and r.session = s.id
+             and r.status in ('queued', 'running')
            ) returning s.tenant, s.owner, s.id, s.status
          ), ${beside(db, '(tenant, owner, session) in (select tenant, owner, id from gone)')} select count(status) as stored from gone`,
         olderThan,
@@ -70,9 +73,11 @@ export function postgresLists(db: Database, sealer: Sealer): Lists {
   }
 }
 
-/** Forgets what stands beside sessions: events of their runs, values of their placeholders. */
+/** Forgets what stands beside sessions: runs with their events and steps, values of their placeholders. */
 function beside(db: Database, which: string): string {
-  return ['event_runs', 'vault'].map((table) => `no_${table} as (delete from ${db.s}.${table} where ${which})`).join()
+  return ['event_runs', 'runs', 'vault']
+    .map((table) => `no_${table} as (delete from ${db.s}.${table} where ${which})`)
+    .join()
 }
 
 /** All owners where none is asked for. */

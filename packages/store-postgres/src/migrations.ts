@@ -1,12 +1,21 @@
+import { auditKeys } from './audit-keys.ts'
 import { functions } from './functions.ts'
 import { eventFunctions } from './functions-events.ts'
+import { runFunctions } from './functions-runs.ts'
 import { holdsThatEnd } from './holds-that-end.ts'
 import { quoted } from './schema-name.ts'
 import { tables } from './tables.ts'
 import { eventTables } from './tables-events.ts'
+import { runTables } from './tables-runs.ts'
 
 /** The schema, step by step: what stands here is never changed, only added to. `{s}` stands for its quoted name. */
-export const steps: readonly string[] = [`${tables}\n${functions}`, holdsThatEnd, `${eventTables}\n${eventFunctions}`]
+export const steps: readonly string[] = [
+  `${tables}\n${functions}`,
+  holdsThatEnd,
+  `${eventTables}\n${eventFunctions}`,
+  `${runTables}\n${runFunctions}`,
+  auditKeys,
+]
 
 /** The version that this package works with. */
 export const newest = steps.length

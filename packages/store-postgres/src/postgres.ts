@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from 'node:tls'
-import type { EventLog, KeyValue, Ledger, SessionStore } from '@allium/core'
+import type { EventLog, KeyValue, Ledger, RunStore, SessionStore } from '@allium/core'
 import {
   type Encrypt,
   hour,
@@ -18,6 +18,7 @@ import { checkedRun, postgresEvents } from './event-table.ts'
 import { postgresKeyValue } from './key-value.ts'
 import { postgresLedger } from './ledger.ts'
 import { ownPool, type PostgresPool } from './pool.ts'
+import { postgresRuns } from './runs.ts'
 import { Schema } from './schema.ts'
 import { postgresSessions } from './sessions.ts'
 import { postgresUsage } from './usage.ts'
@@ -46,6 +47,8 @@ export interface PostgresOptions extends OutboxOptions {
 
 export interface PostgresStore {
   readonly sessions: SessionStore
+  /** Of `durable()`. */
+  readonly runs: RunStore
   readonly ledger: Ledger
   readonly events: EventLog
   readonly keyValue: KeyValue
@@ -86,6 +89,7 @@ export function postgres(options: PostgresOptions): PostgresStore {
   let closing: Promise<void> | undefined
   return {
     sessions: postgresSessions(db, sealer, records),
+    runs: postgresRuns(db, sealer),
     ledger: postgresLedger(db),
     events: polledEventLog(postgresEvents(db, eventTtl), sealer, undefined, checkedRun),
     keyValue: postgresKeyValue(db, sealer),

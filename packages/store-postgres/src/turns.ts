@@ -10,7 +10,11 @@ export function postgresTurns(db: Database, sealer: Sealer): Pick<SessionStore, 
     checkRows(kept.rows)
     const values = valuesOf(kept)
     const places = values.map((_, i) => `$${i + 1}`).join()
-    const [row] = await db.repeatable(`select * from ${db.s}.keep_turn(${places})`, ...values)
+    const { turn } = kept.rows
+    // A run that outlives its process ends with its turn.
+    const ends = `case when $7 and k.outcome_ = 'stored' then ${db.s}.end_run($1, $2, $3, $8, $10, $${values.length + 1}) end`
+    const sql = `select k.*, ${ends} from ${db.s}.keep_turn(${places}) k`
+    const [row] = await db.repeatable(sql, ...values, turn.code)
     checkKept(kept, row)
   }
   return {

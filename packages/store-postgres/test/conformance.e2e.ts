@@ -3,6 +3,7 @@ import {
   eventLogConformance,
   keyValueConformance,
   ledgerConformance,
+  runStoreConformance,
   storeConformance,
   vaultConformance,
 } from '@allium/testing'
@@ -44,6 +45,14 @@ describe.skipIf(server === undefined)('postgres()', () => {
   ] as const) {
     const more = encrypt === undefined ? {} : { encrypt }
     const shared = { close: stores.close, describe: describe.concurrent, it: patiently }
+    runStoreConformance({
+      name: `runs${name}`,
+      makeStore: () => stores.fresh(more),
+      reopen: (store) => stores.again(store),
+      lease,
+      wait: (ms) => sleep(ms),
+      ...shared,
+    })
     eventLogConformance({
       name: `events${name}`,
       makeLog: ({ eventTtl }) => stores.fresh({ ...more, eventTtl }).events,

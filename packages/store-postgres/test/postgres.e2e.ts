@@ -453,6 +453,18 @@ describe.skipIf(server === undefined)('postgres()', () => {
     expect(await acme?.verifySealed()).toEqual({ ok: true, records: 16 })
   })
 
+  it('keeps an audit record once, by its key, also where another process has written meanwhile', async () => {
+    const store = stores.fresh()
+    const chain = store.audit.chainOf('acme')
+    const line = (seq: number) => JSON.stringify({ seq })
+    expect(await chain.append(line(1), 'a')).toBeUndefined()
+    expect(await stores.again(store).audit.chainOf('acme').append(line(2), 'a')).toBe('known')
+    expect(await chain.append(line(2), 'b')).toBeUndefined()
+    await expect(chain.append(line(2), 'a')).rejects.toMatchObject({ code: 'store.conflict' })
+    expect(await store.audit.chainOf('globex').append(line(1), 'a')).toBeUndefined()
+    expect(await chain.last()).toBe(line(2))
+  })
+
   it('tells a disk that is full, and a database that may not be written; what was stored stays', async () => {
     const store = stores.fresh()
     await add(store, 'hello')

@@ -49,7 +49,8 @@ if ARGV[6] == '1' then
 end
 for i = 1, 4 do redis.call('PEXPIRE', KEYS[i], ttl) end
 if redis.call('GET', KEYS[5]) == ARGV[1] then redis.call('PEXPIRE', KEYS[5], ttl) end
-return {'appended', seq}`)
+local head = redis.call('HMGET', KEYS[1], 'asked', 'listener')
+return {'appended', seq, head[1], head[2]}`)
 
 /** ARGV: the id of a steer, '' for none, '1' for a stop, and the signal, milliseconds that it is kept. */
 export const askScript = script(`

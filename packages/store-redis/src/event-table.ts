@@ -11,6 +11,9 @@ import {
 import type { Client } from './client.ts'
 import { appendScript, askScript, dealScript, listenScript } from './event-scripts.ts'
 
+/** What Redis keeps of a run, each under a key of its own. */
+const parts = ['run', 'events', 'signals', 'steers'] as const
+
 /** Batches that a reader gets at a time. */
 const most = 64
 
@@ -19,10 +22,11 @@ export function redisEvents(client: Client, eventTtl: number): EventTable {
   /** How many events of its open runs this process has seen. */
   const known = new Map<string, number>()
   const latestKey = (key: RunKey['key']) => client.key(['run', ...sessionParts(key)])
-  const keysOf = ({ key, turnId }: RunKey) => [
-    ...['run', 'events', 'signals', 'steers'].map((part) => client.key(['run', ...sessionParts(key)], turnId, part)),
-    latestKey(key),
-  ]
+  const keysOf = ({ key, turnId }: RunKey) => {
+    const latest = latestKey(key)
+    const name = encodeURIComponent(turnId)
+    return [...parts.map((part) => `${latest}:${name}:${part}`), latest]
+  }
   const keyOf = (run: RunKey, part: 'run' | 'events' | 'signals') =>
     client.key(['run', ...sessionParts(run.key)], run.turnId, part)
 
@@ -32,17 +36,17 @@ export function redisEvents(client: Client, eventTtl: number): EventTable {
       const knows = known.get(name) ?? 0
       const count = batch?.count ?? 0
       const body = batch === undefined ? '' : base64(batch.body)
-      const [outcome, given] = (await client.run(
+      const [outcome, given, asked, listener] = (await client.run(
         appendScript,
         keysOf(run),
         ...[run.turnId, epoch, batch?.id ?? '', count, body, end ? '1' : '0', eventTtl, month, knows],
-      )) as [string, unknown]
+      )) as [string, unknown, unknown, unknown]
       if (outcome === 'taken' || outcome === 'ended') return { fenced: outcome }
       if (outcome === 'unheard') return { unheard: signalsIn(given as string[]) }
       const seq = outcome === 'lost' ? knows + count : Number(given)
       if (end) known.delete(name)
       else known.set(name, seq)
-      return { seq }
+      return outcome === 'lost' ? { seq } : { seq, asked: Number(asked), listener: Number(listener) }
     },
     async batches(run, after) {
       const rows = await client.ask((redis) => redis.xrange(keyOf(run, 'events'), `${after + 1}-0`, '+', 'COUNT', most))

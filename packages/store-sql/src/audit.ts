@@ -13,11 +13,12 @@ export interface StoredAudit {
 /** The records of a tenant. */
 export interface StoredChain {
   /**
-   * Keeps a record behind the last one.
+   * Keeps a record behind the last one; `'known'` where it has one of this key.
    *
+   * @param key what the record is known by, where its run is started again
    * @throws AlliumError `store.conflict` where another process has written behind it: take up the chain from `last()`
    */
-  append(line: string): Promise<void>
+  append(line: string, key?: string): Promise<'known' | undefined>
   last(): Promise<string | undefined>
   /** All records, for `observe.verify`. */
   lines(): AsyncIterable<string>
@@ -33,12 +34,14 @@ export interface AuditRow {
   readonly seq: number
   readonly body: Uint8Array
   readonly digest: Uint8Array
+  /** No other record of the tenant has it. */
+  readonly key?: string | undefined
 }
 
 /** What a database does of an audit. */
 export interface AuditTable {
-  /** False where there is a record of this number. */
-  add(tenant: string, row: AuditRow): Promise<boolean>
+  /** `known` where there is another record of this key, else `taken` where there is one of this number. */
+  add(tenant: string, row: AuditRow): Promise<'added' | 'known' | 'taken'>
   last(tenant: string): Promise<AuditRow | undefined>
   /** Some at a time, in their order. */
   after(tenant: string, seq: number): Promise<AuditRow[]>
@@ -50,13 +53,15 @@ export function storedAudit(table: AuditTable, sealer: Sealer): StoredAudit {
       const tenant = checkName('tenant', given)
       const open = async ({ seq, body }: AuditRow) => String(await sealer.open(body, placeOf(tenant, seq)))
       return {
-        async append(line) {
+        async append(line, key) {
           const seq = seqOf(tenant, line)
           const last = await table.last(tenant)
           if ((last?.seq ?? 0) !== seq - 1) throw taken(tenant, seq)
           const body = await sealer.seal(line, placeOf(tenant, seq))
           const digest = await chained(last?.digest, body)
-          if (!(await table.add(tenant, { seq, body, digest }))) throw taken(tenant, seq)
+          const added = await table.add(tenant, { seq, body, digest, key })
+          if (added === 'taken') throw taken(tenant, seq)
+          return added === 'known' ? added : undefined
         },
         async last() {
           const row = await table.last(tenant)

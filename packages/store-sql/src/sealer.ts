@@ -10,6 +10,11 @@ export class Sealer {
     this.#encrypt = encrypt
   }
 
+  /** Whether bytes are sealed at all. */
+  get encrypts(): boolean {
+    return this.#encrypt !== undefined
+  }
+
   /** @throws AlliumError `state.invalid` where the value cannot be kept */
   async seal(value: unknown, place: SealedPlace): Promise<Uint8Array> {
     const bytes = new TextEncoder().encode(toJson(value))

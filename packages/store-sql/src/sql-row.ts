@@ -11,6 +11,7 @@ export function turnRow(row: SqlRow): TurnRow {
     turnId: String(row.turn_id),
     idempotencyKey: row.idempotency_key as string | null,
     status: row.status as TurnRow['status'],
+    code: null,
     startedAt: Number(row.started_at),
     endedAt: row.ended_at === null ? null : Number(row.ended_at),
     usage: String(row.usage),

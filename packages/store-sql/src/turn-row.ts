@@ -8,6 +8,8 @@ export interface TurnRow {
   turnId: string
   idempotencyKey: string | null
   status: StoredStatus
+  /** Why it failed or was blocked, for the durable run that it is; the run itself has it in `info`. */
+  code: string | null
   startedAt: number
   endedAt: number | null
   /** JSON. */
@@ -62,6 +64,7 @@ export async function rowsOf(key: SessionKey, turn: StoredTurn, sealer: Sealer):
       turnId,
       idempotencyKey: idempotencyKey ?? null,
       status,
+      code: own.code ?? null,
       startedAt,
       endedAt: endedAt ?? null,
       usage: JSON.stringify(usage),

@@ -50,3 +50,33 @@ test('what a process appends reaches its own readers without a question, however
   for (const seen of await Promise.all(read)) expect(seen).toEqual(['first', 0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   expect([asked.heads, asked.batches]).toEqual([0, expect.toSatisfy((count: number) => count <= 60)])
 })
+
+test('a run whose appends tell its last signal is not looked at besides, and its listener hears what they tell', async () => {
+  const { table, asked } = counted()
+  let signals = 0
+  let look = () => {}
+  const told: EventTable = {
+    ...table,
+    heads: async (runs) => (await table.heads(runs)).map((head) => head && { ...head, asked: signals, listener: 1 }),
+    append: async (...of) => ({ seq: 0, ...(await table.append(...of)), asked: signals, listener: 1 }),
+    listen: async () => 1,
+    asked: async () => [{ n: 1, id: null, body: null }],
+    deal: async () => {},
+  }
+  const after = (_: number, fn: () => void) => {
+    look = fn
+    return () => {}
+  }
+  const log = polledEventLog(told, new Sealer(undefined), { after })
+  const heard: unknown[] = []
+  await log.append(run('one'), 1, [])
+  await log.onSignal(run('one'), (signal) => void heard.push(signal))
+  const before = asked.heads
+  await log.append(run('one'), 1, ['first'])
+  look()
+  expect([asked.heads - before, heard]).toEqual([0, []])
+  signals = 1
+  await log.append(run('one'), 1, ['second'])
+  await expect.poll(() => heard).toEqual([{ stop: true }])
+  expect(asked.heads - before).toBe(0)
+})

@@ -8,9 +8,12 @@ const most = 500
 /** Audit records in a SQLite file. */
 export function sqliteAudit(db: Database, clock: SharedClock): AuditTable {
   return {
-    async add(tenant, { seq, body, digest }) {
-      const sql = 'insert or ignore into audit (tenant, seq, at, body, digest) values (?, ?, ?, ?, ?)'
-      return db.run(sql, tenant, seq, clock.now(), body, digest) > 0
+    async add(tenant, { seq, body, digest, key = null }) {
+      const sql = 'insert or ignore into audit (tenant, seq, at, body, digest, key) values (?, ?, ?, ?, ?, ?)'
+      return db.writeTogether(() => {
+        if (key !== null && db.get('select 1 from audit where tenant = ? and key = ?', tenant, key)) return 'known'
+        return db.run(sql, tenant, seq, clock.now(), body, digest, key) > 0 ? 'added' : 'taken'
+      })
     },
     async last(tenant) {
       const row = db.get('select * from audit where tenant = ? order by seq desc limit 1', tenant)

@@ -1,6 +1,6 @@
 import type { Database, Value } from './database.ts'
 
-/** Forgets what stands beside sessions: events of their runs, values of their placeholders. */
+/** Forgets what stands beside sessions: runs with their events and steps, values of their placeholders. */
 export function forgetBeside(db: Database, of: { tenant: string; owner?: string; sessionId?: string }): void {
   const parts: [string, Value | undefined][] = [
     ['tenant', of.tenant],
@@ -12,5 +12,6 @@ export function forgetBeside(db: Database, of: { tenant: string; owner?: string;
   const values = given.map(([, value]) => value)
   for (const table of ['events', 'event_signals'])
     db.run(`delete from ${table} where run in (select run from event_runs where ${which})`, ...values)
-  for (const table of ['event_runs', 'vault']) db.run(`delete from ${table} where ${which}`, ...values)
+  db.run(`delete from steps where (tenant, run) in (select tenant, run from runs where ${which})`, ...values)
+  for (const table of ['event_runs', 'vault', 'runs']) db.run(`delete from ${table} where ${which}`, ...values)
 }

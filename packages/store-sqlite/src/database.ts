@@ -1,6 +1,7 @@
 import { AlliumError, messageOf } from '@allium/core'
 import Libsql from 'libsql'
 import { migrations } from './migrations.ts'
+import { SharedCommit } from './shared-commit.ts'
 
 type Statement = Libsql.Statement<unknown[]>
 export type Value = string | number | Uint8Array | null
@@ -11,6 +12,10 @@ export class Database {
   readonly #path: string
   readonly #db: Libsql.Database
   readonly #statements = new Map<string, Statement>()
+  readonly #shared = new SharedCommit({
+    transact: (work) => this.#transact(work),
+    script: (sql) => this.#db.exec(sql),
+  })
   #closed = false
 
   constructor(
@@ -39,8 +44,18 @@ export class Database {
     return this.#try(() => this.#prepared(sql).run(...values).changes)
   }
 
-  /** All or nothing; nobody else writes meanwhile. */
+  /** All or nothing; nobody else writes meanwhile. What was asked before is written before. */
   write<T>(work: () => T): T {
+    this.#shared.flush()
+    return this.#transact(work)
+  }
+
+  /** The same, in one transaction with what else is asked now: many at once wait for the disk once. */
+  writeTogether<T>(work: () => T): Promise<T> {
+    return this.#shared.ask(work)
+  }
+
+  #transact<T>(work: () => T): T {
     return this.#try(() => {
       this.#db.exec('begin immediate')
       try {
@@ -57,6 +72,7 @@ export class Database {
 
   close(): void {
     if (this.#closed) return
+    this.#shared.flush()
     this.#closed = true
     this.#statements.clear()
     // Statements that are still known to the driver would keep what was written in the log beside the file.

@@ -14,7 +14,7 @@ export function sqliteEvents(db: Database, clock: SharedClock, eventTtl: number)
 
   return {
     async append(run, epoch, batch, end) {
-      return db.write(() => {
+      return db.writeTogether(() => {
         const now = clock.now()
         const found = runs.find(run) ?? runs.open(run, epoch, now)
         if (epoch < found.epoch) return { fenced: 'taken' }
@@ -60,7 +60,7 @@ export function sqliteEvents(db: Database, clock: SharedClock, eventTtl: number)
       return runs.latest(sessionParts(key))
     },
     async ask(run, id, body) {
-      return db.write(() => {
+      return db.writeTogether(() => {
         const found = runs.find(run)
         if (found === undefined || found.ended) return false
         const known =
@@ -75,7 +75,7 @@ export function sqliteEvents(db: Database, clock: SharedClock, eventTtl: number)
       })
     },
     async listen(run) {
-      return db.write(() => {
+      return db.writeTogether(() => {
         const found = runs.find(run)
         if (found === undefined) return undefined
         db.run('update event_runs set listener = listener + 1 where run = ?', found.run)
@@ -87,7 +87,7 @@ export function sqliteEvents(db: Database, clock: SharedClock, eventTtl: number)
       return found === undefined ? [] : kept(found.run).filter(({ n }) => n > after)
     },
     async deal(run, listener, n) {
-      db.write(() => {
+      await db.writeTogether(() => {
         const found = runs.find(run)
         if (found === undefined || found.listener !== listener) return
         db.run('delete from event_signals where run = ? and n = ? and id is null', found.run, n)

@@ -14,13 +14,16 @@ export function sqliteKeyValue(db: Database, clock: SharedClock, sealer: Sealer)
     async set(key, value, ttl) {
       const bytes = await sealedValue(sealer, checkName('key', key), value)
       const expires = ttl === undefined ? null : Math.ceil(clock.now() + ttl)
-      db.write(() => {
+      await db.writeTogether(() => {
         db.run('delete from key_values where expires_at <= ?', clock.now())
         db.run('insert or replace into key_values values (?, ?, ?)', key, bytes, expires)
       })
     },
     async delete(key) {
-      db.run('delete from key_values where key = ?', checkName('key', key))
+      checkName('key', key)
+      await db.writeTogether(() => {
+        db.run('delete from key_values where key = ?', key)
+      })
     },
   }
 }

@@ -16,29 +16,44 @@ export class Leases {
     this.#clock = clock
   }
 
-  acquire(key: SessionKey, ms: number): Acquired {
-    return this.#db.write(() => {
-      const row = this.#db.get(`select version, open_turn, held_until, boot from sessions where ${where}`, ...at(key))
-      const left = row === undefined ? 0 : this.left(row)
-      if (left > 0) return { heldUntil: this.#clock.now() + left }
-      const token = this.#db.get("update counters set value = value + 1 where name = 'token' returning value")?.value
-      this.#db.run(
-        `insert into sessions (tenant, owner, id, token, held_until, boot) values (?, ?, ?, ?, ?, ?)
-         on conflict do update set token = excluded.token, held_until = excluded.held_until, boot = excluded.boot`,
-        ...at(key),
-        Number(token),
-        this.#clock.monotonic() + ms,
-        this.#clock.boot,
-      )
-      const lease = { key: { ...key }, token: Number(token), version: Number(row?.version ?? 0) }
-      return { lease: typeof row?.open_turn === 'string' ? { ...lease, open: true } : lease }
-    })
+  acquire(key: SessionKey, ms: number): Promise<Acquired> {
+    return this.#db.writeTogether(() => this.take(key, ms))
+  }
+
+  /**
+   * The same inside a write.
+   *
+   * @param run the durable run that takes the session: nobody else gets it until that has ended
+   */
+  take(key: SessionKey, ms: number, run?: string): Acquired {
+    const row = this.#db.get(
+      `select version, open_turn, run, held_until, boot from sessions where ${where}`,
+      ...at(key),
+    )
+    const left = row === undefined ? 0 : this.left(row)
+    if (left > 0) return { heldUntil: this.#clock.now() + left }
+    // Until one takes its run over.
+    if (typeof row?.run === 'string' && row.run !== run) return { heldUntil: this.#clock.now() + ms }
+    const token = this.#db.get("update counters set value = value + 1 where name = 'token' returning value")?.value
+    this.#db.run(
+      `insert into sessions (tenant, owner, id, token, held_until, boot, run) values (?, ?, ?, ?, ?, ?, ?)
+       on conflict do update set token = excluded.token, held_until = excluded.held_until, boot = excluded.boot, run = excluded.run`,
+      ...at(key),
+      Number(token),
+      this.#clock.monotonic() + ms,
+      this.#clock.boot,
+      run ?? null,
+    )
+    const lease = { key: { ...key }, token: Number(token), version: Number(row?.version ?? 0) }
+    return { lease: typeof row?.open_turn === 'string' ? { ...lease, open: true } : lease }
   }
 
   /** 0 stands for a lease that was given back. */
-  renew({ key, token }: Lease, ms: number): boolean {
+  renew({ key, token }: Lease, ms: number): Promise<boolean> {
     const sql = `update sessions set held_until = ?, boot = ? where ${where} and token = ? and held_until > 0`
-    return this.#db.run(sql, this.#clock.monotonic() + ms, this.#clock.boot, ...at(key), token) > 0
+    return this.#db.writeTogether(
+      () => this.#db.run(sql, this.#clock.monotonic() + ms, this.#clock.boot, ...at(key), token) > 0,
+    )
   }
 
   release({ key, token }: Lease): void {

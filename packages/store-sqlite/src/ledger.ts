@@ -15,7 +15,7 @@ export function sqliteLedger(db: Database, clock: SharedClock): Ledger {
       checkAmount(amount)
       const now = clock.now()
       const expires = ttl === undefined ? null : Math.ceil(now + ttl)
-      return db.write(() => {
+      return db.writeTogether(() => {
         if (untilSweep-- <= 0) sweep(now)
         if (endsIn !== undefined) end(account, Math.ceil(now + endsIn))
         const known = db.get('select amount from holds where account = ? and id = ?', account, id)
@@ -34,7 +34,7 @@ export function sqliteLedger(db: Database, clock: SharedClock): Ledger {
     },
     settle({ id, account }, spent) {
       checkAmount(spent)
-      db.write(() => {
+      return db.writeTogether(() => {
         const sql =
           'update holds set settled = 1 where account = ? and id = ? and settled = 0 returning amount * (1 - freed) as held'
         const row = db.get(sql, account, id)

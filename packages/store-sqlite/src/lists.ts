@@ -60,15 +60,15 @@ export class Lists {
     return row === undefined ? undefined : callOf(row)
   }
 
-  delete(key: SessionKey): void {
-    this.#db.write(() => {
+  delete(key: SessionKey): Promise<void> {
+    return this.#db.writeTogether(() => {
       this.#forget([key])
       forgetBeside(this.#db, key)
     })
   }
 
-  erase({ tenant, owner }: { tenant: string; owner?: string }): number {
-    return this.#db.write(() => {
+  erase({ tenant, owner }: { tenant: string; owner?: string }): Promise<number> {
+    return this.#db.writeTogether(() => {
       forgetBeside(this.#db, owner === undefined ? { tenant } : { tenant, owner })
       return this.#forget(
         this.#db
@@ -83,12 +83,14 @@ export class Lists {
     })
   }
 
-  expire({ olderThan }: { olderThan: number }): number {
+  expire({ olderThan }: { olderThan: number }): Promise<number> {
     const now = this.#clock.now()
-    return this.#db.write(() => {
+    return this.#db.writeTogether(() => {
       const old = this.#db.all(
         `select * from sessions s where updated_at < ? and not exists (select 1 from waiting w where
-         w.tenant = s.tenant and w.owner = s.owner and w.session = s.id and w.expires_at > ?)`,
+         w.tenant = s.tenant and w.owner = s.owner and w.session = s.id and w.expires_at > ?)
+         and not exists (select 1 from runs r where r.tenant = s.tenant and r.owner = s.owner and r.session = s.id
+         and r.status in ('queued', 'running'))`,
         ...[now - olderThan, now],
       )
       const keys = old.filter((row) => this.#leases.left(row) <= 0).map(keyOf)

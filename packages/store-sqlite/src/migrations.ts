@@ -151,4 +151,45 @@ create table audit (
   primary key (tenant, seq)
 ) strict, without rowid;
 `,
+  `
+alter table sessions add column run text;
+
+create table runs (
+  n integer primary key autoincrement,
+  tenant text not null, owner text not null, session text not null,
+  run text not null,
+  agent text not null,
+  version text not null,
+  status text not null,
+  run_at integer not null,
+  attempts integer not null default 0,
+  token integer not null default 0,
+  idempotency_key text,
+  asked text,
+  stop text,
+  code text,
+  reason text,
+  stood integer,
+  told integer not null default 0,
+  updated_at integer not null,
+  task blob,
+  unique (tenant, run)
+) strict;
+create unique index runs_by_key on runs (tenant, owner, session, idempotency_key) where idempotency_key is not null;
+create index runs_by_session on runs (tenant, owner, session);
+create index runs_due on runs (agent, run_at) where told = 0;
+
+create table steps (
+  tenant text not null,
+  run text not null,
+  id text not null,
+  token integer not null,
+  body blob not null,
+  primary key (tenant, run, id)
+) strict, without rowid;
+`,
+  `
+alter table audit add column key text;
+create unique index audit_by_key on audit (tenant, key) where key is not null;
+`,
 ]

@@ -18,13 +18,13 @@ export class SqliteOutbox implements Outbox {
   }
 
   async take(consumer: string, limit: number, ms: number): Promise<OutboxRecord[]> {
-    const rows = this.#db.write(() => this.#taken(consumer, limit, ms))
+    const rows = await this.#db.writeTogether(() => this.#taken(consumer, limit, ms))
     return openedRecords(rows, this.#sealer, (id) => this.done(consumer, [id]))
   }
 
   async done(consumer: string, ids: readonly string[]): Promise<void> {
     const { consumers = [] } = this.#options
-    this.#db.write(() => {
+    await this.#db.writeTogether(() => {
       for (const id of ids) {
         const seq = this.#db.get('select seq from outbox where id = ?', id)?.seq
         if (seq === undefined) continue

@@ -10,22 +10,26 @@ import {
   turnRow,
 } from '@allium/store-sql'
 import type { Database } from './database.ts'
-import { at, Leases, where } from './leases.ts'
+import { at, type Leases, where } from './leases.ts'
 import { Lists } from './lists.ts'
 import { SqliteOutbox } from './outbox.ts'
 import type { SharedClock } from './sqlite-clock.ts'
 import { openPlace, Turns } from './turns.ts'
 
 /** Sessions in a SQLite file. */
-export function sqliteSessions(db: Database, clock: SharedClock, sealer: Sealer, options: OutboxOptions): SessionStore {
-  const leases = new Leases(db, clock)
+export function sqliteSessions(
+  db: Database,
+  clock: SharedClock,
+  { leases, sealer }: { leases: Leases; sealer: Sealer },
+  options: OutboxOptions,
+): SessionStore {
   const turns = new Turns({ db, clock, leases, sealer })
   const lists = new Lists(db, clock, leases, sealer)
   return {
     load: async (key, { version } = {}) => loaded(db, sealer, checkKey(key), version),
     acquire: async (key, ms) => leases.acquire(checkKey(key), ms),
     renew: async (lease, ms) => leases.renew(lease, ms),
-    release: async (lease) => leases.release(lease),
+    release: (lease) => db.writeTogether(() => leases.release(lease)),
     checkpoint: (lease, version, turn) => turns.checkpoint(lease, version, turn),
     append: (lease, version, turn, { release = false } = {}) => turns.append(lease, version, turn, release),
     find: async (key, by) => turns.find(checkKey(key), by),

@@ -14,7 +14,7 @@ export function machineClock(): SharedClock {
 
 /** A clock of tests, with the one start that it has. */
 export function givenClock(clock: Clock): SharedClock {
-  return { now: () => clock.now(), monotonic: () => clock.monotonic(), boot: 'given' }
+  return { now: () => Math.floor(clock.now()), monotonic: () => clock.monotonic(), boot: 'given' }
 }
 
 function bootId(): string {

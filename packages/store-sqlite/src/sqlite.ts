@@ -1,4 +1,4 @@
-import type { Clock, EventLog, KeyValue, Ledger, SessionStore } from '@allium/core'
+import type { Clock, EventLog, KeyValue, Ledger, RunStore, SessionStore } from '@allium/core'
 import {
   type Encrypt,
   hour,
@@ -15,7 +15,9 @@ import { sqliteAudit } from './audit.ts'
 import { Database } from './database.ts'
 import { sqliteEvents } from './event-table.ts'
 import { sqliteKeyValue } from './key-value.ts'
+import { Leases } from './leases.ts'
 import { sqliteLedger } from './ledger.ts'
+import { sqliteRuns } from './runs.ts'
 import { sqliteSessions } from './sessions.ts'
 import { givenClock, machineClock } from './sqlite-clock.ts'
 import { sqliteUsage } from './usage.ts'
@@ -39,6 +41,8 @@ export interface SqliteOptions extends OutboxOptions {
 
 export interface SqliteStore {
   readonly sessions: SessionStore
+  /** Of `durable()`. */
+  readonly runs: RunStore
   readonly ledger: Ledger
   readonly events: EventLog
   readonly keyValue: KeyValue
@@ -71,8 +75,10 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
   const db = new Database(path, { synchronous, maxBytes })
   const clock = given === undefined ? machineClock() : givenClock(given)
   const sealer = new Sealer(encrypt)
+  const leases = new Leases(db, clock)
   return {
-    sessions: sqliteSessions(db, clock, sealer, records),
+    sessions: sqliteSessions(db, clock, { leases, sealer }, records),
+    runs: sqliteRuns(db, clock, leases, sealer),
     events: polledEventLog(sqliteEvents(db, clock, eventTtl), sealer, given),
     ledger: sqliteLedger(db, clock),
     keyValue: sqliteKeyValue(db, clock, sealer),

@@ -9,7 +9,7 @@ import {
   turnOf,
   turnRow,
 } from '@allium/store-sql'
-import type { Database, Value } from './database.ts'
+import type { Database, Row, Value } from './database.ts'
 import { at, type Leases, where } from './leases.ts'
 import type { SharedClock } from './sqlite-clock.ts'
 
@@ -41,7 +41,7 @@ export class Turns {
 
   async checkpoint(lease: Lease, version: number, turn: StoredTurn): Promise<void> {
     const rows = await rowsOf(lease.key, turn, this.#sealer)
-    this.#db.write(() => {
+    await this.#db.writeTogether(() => {
       this.#check(lease, version, rows.turn)
       this.#put(lease.key, openPlace, rows.turn)
       const sql = `update sessions set open_turn = ?, status = coalesce(status, 'running'), updated_at = ? where ${where}`
@@ -51,7 +51,7 @@ export class Turns {
 
   async append(lease: Lease, version: number, turn: StoredTurn, release: boolean): Promise<void> {
     const rows = await rowsOf(lease.key, turn, this.#sealer)
-    this.#db.write(() => {
+    await this.#db.writeTogether(() => {
       if (!this.#known(lease, rows)) this.#append(lease, version, rows)
       if (release) this.#leases.release(lease)
     })
@@ -79,7 +79,7 @@ export class Turns {
 
   #append(lease: Lease, version: number, { turn, records, waiting }: TurnRows): void {
     const { key } = lease
-    this.#check(lease, version, turn)
+    const session = this.#check(lease, version, turn)
     this.#db.run(`delete from turns where ${of} and seq = ${openPlace}`, ...at(key))
     this.#put(key, version, turn)
     this.#db.run(
@@ -103,6 +103,7 @@ export class Turns {
          do update set turn_id = excluded.turn_id, expires_at = excluded.expires_at, token = excluded.token`,
         ...[...at(key), callId, turnId, name, expiresAt, token],
       )
+    if (session.run === turn.turnId) this.#endRun(key, turn)
     for (const { id, body } of records)
       this.#db.run(
         'insert into outbox (id, tenant, turn_id, added_at, body) values (?, ?, ?, ?, ?)',
@@ -110,11 +111,23 @@ export class Turns {
       )
   }
 
-  #check(lease: Lease, version: number, turn: TurnRow): void {
+  /** The durable run that it is has ended: its steps are not needed any more. */
+  #endRun(key: SessionKey, { turnId, status, code }: TurnRow): void {
+    const task = `iif(?2 in ('failed', 'suspended'), task, null)`
+    this.#db.run(
+      `update runs set status = ?2, code = ?3, updated_at = ?4, task = ${task} where tenant = ?1 and run = ?5`,
+      ...[key.tenant, status, code, this.#clock.now(), turnId],
+    )
+    this.#db.run(`update sessions set run = null where ${where}`, ...at(key))
+    this.#db.run('delete from steps where tenant = ? and run = ?', key.tenant, turnId)
+  }
+
+  #check(lease: Lease, version: number, turn: TurnRow): Row {
     const session = this.#leases.held(lease)
     const stands = { version: Number(session.version), length: Number(session.length) }
     const conflict = conflictOf(lease.key, stands, { version, from: turn.from, turnId: turn.turnId })
     if (conflict !== undefined) throw conflict
+    return session
   }
 
   /** @throws AlliumError `store.conflict` where a run of this id has ended: it would be replaced */

@@ -16,7 +16,9 @@ export function sqliteVault(db: Database, sealer: Sealer): Vault {
     async save(key, values) {
       const place = vaultPlace(key)
       const body = await sealer.seal(values, vaultRow(place))
-      db.run('insert or replace into vault values (?, ?, ?, ?, ?)', ...place, body)
+      await db.writeTogether(() => {
+        db.run('insert or replace into vault values (?, ?, ?, ?, ?)', ...place, body)
+      })
     },
   }
 }

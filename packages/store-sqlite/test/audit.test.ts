@@ -32,6 +32,19 @@ it('keeps a chain of records for each tenant, on which several processes write a
   store.close()
 })
 
+it('keeps a record once, by its key, also where a process writes it again that had lost its place', async () => {
+  const store = sqlite(fileIn())
+  const chain = store.audit.chainOf('acme')
+  const line = (seq: number) => JSON.stringify({ seq })
+  expect(await chain.append(line(1), 'a')).toBeUndefined()
+  expect(await chain.append(line(2), 'a')).toBe('known')
+  expect(await chain.append(line(2), 'b')).toBeUndefined()
+  await expect(chain.append(line(2), 'a')).rejects.toMatchObject({ code: 'store.conflict' })
+  expect(await store.audit.chainOf('globex').append(line(1), 'a')).toBeUndefined()
+  expect(await chain.last()).toBe(line(2))
+  store.close()
+})
+
 it('finds a record that was changed, and one that was taken away', async () => {
   for (const change of [
     "update audit set body = replace(cast(body as text), 'acme', 'evil') where seq = 2",

@@ -7,10 +7,12 @@ import {
   ledgerConformance,
   type ManualClock,
   manualClock,
+  runStoreConformance,
   storeConformance,
   vaultConformance,
 } from '@allium/testing'
 import { afterAll, describe, it } from 'vitest'
+import { aes } from '../../store-postgres/test/aes.ts'
 import { type SqliteStore, sqlite } from '../src/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'allium-sqlite-'))
@@ -19,61 +21,75 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let files = 0
 const opened = new Map<object, { store: SqliteStore; path: string; clock: ManualClock }>()
 
-function open(path: string, clock: ManualClock, eventTtl?: number): SqliteStore {
-  const store = sqlite(path, { clock, synchronous: 'normal', eventTtl })
-  for (const part of [store.sessions, store.ledger, store.events, store.keyValue, store.vault])
-    opened.set(part, { store, path, clock })
-  return store
+for (const [seal, encrypt] of [
+  ['', undefined],
+  [', sealed', aes()],
+] as const) {
+  const open = (path: string, clock: ManualClock, eventTtl?: number): SqliteStore => {
+    const store = sqlite(path, { clock, synchronous: 'normal', eventTtl, encrypt })
+    for (const part of [store, store.sessions, store.ledger, store.events, store.keyValue, store.vault])
+      opened.set(part, { store, path, clock })
+    return store
+  }
+  const fresh = (clock: ManualClock, eventTtl?: number) => open(join(folder, `${files++}.db`), clock, eventTtl)
+  const again = (part: object, eventTtl?: number): SqliteStore => {
+    const known = opened.get(part)
+    if (known === undefined) throw new Error('It was not opened here.')
+    return open(known.path, known.clock, eventTtl)
+  }
+  const close = (part: object) => opened.get(part)?.store.close()
+
+  storeConformance({
+    name: `sqlite().sessions${seal}`,
+    makeStore: ({ clock }) => fresh(clock).sessions,
+    reopen: (store) => again(store).sessions,
+    close,
+    describe,
+    it,
+  })
+
+  runStoreConformance({
+    name: `sqlite().runs${seal}`,
+    makeStore: ({ clock }) => fresh(clock),
+    reopen: (store) => again(store),
+    close,
+    describe,
+    it,
+  })
+
+  ledgerConformance({
+    name: `sqlite().ledger${seal}`,
+    makeLedger: ({ clock }) => fresh(clock).ledger,
+    reopen: (ledger) => again(ledger).ledger,
+    close,
+    describe,
+    it,
+  })
+
+  eventLogConformance({
+    name: `sqlite().events${seal}`,
+    makeLog: ({ clock, eventTtl }) => fresh(clock, eventTtl).events,
+    reopen: (log, { eventTtl }) => again(log, eventTtl).events,
+    close,
+    describe,
+    it,
+  })
+
+  keyValueConformance({
+    name: `sqlite().keyValue${seal}`,
+    makeKeyValue: ({ clock }) => fresh(clock).keyValue,
+    reopen: (values) => again(values).keyValue,
+    close,
+    describe,
+    it,
+  })
+
+  vaultConformance({
+    name: `sqlite().vault${seal}`,
+    makeVault: () => fresh(manualClock()).vault,
+    reopen: (vault) => again(vault).vault,
+    close,
+    describe,
+    it,
+  })
 }
-const fresh = (clock: ManualClock, eventTtl?: number) => open(join(folder, `${files++}.db`), clock, eventTtl)
-const again = (part: object, eventTtl?: number): SqliteStore => {
-  const known = opened.get(part)
-  if (known === undefined) throw new Error('It was not opened here.')
-  return open(known.path, known.clock, eventTtl)
-}
-const close = (part: object) => opened.get(part)?.store.close()
-
-storeConformance({
-  name: 'sqlite().sessions',
-  makeStore: ({ clock }) => fresh(clock).sessions,
-  reopen: (store) => again(store).sessions,
-  close,
-  describe,
-  it,
-})
-
-ledgerConformance({
-  name: 'sqlite().ledger',
-  makeLedger: ({ clock }) => fresh(clock).ledger,
-  reopen: (ledger) => again(ledger).ledger,
-  close,
-  describe,
-  it,
-})
-
-eventLogConformance({
-  name: 'sqlite().events',
-  makeLog: ({ clock, eventTtl }) => fresh(clock, eventTtl).events,
-  reopen: (log, { eventTtl }) => again(log, eventTtl).events,
-  close,
-  describe,
-  it,
-})
-
-keyValueConformance({
-  name: 'sqlite().keyValue',
-  makeKeyValue: ({ clock }) => fresh(clock).keyValue,
-  reopen: (values) => again(values).keyValue,
-  close,
-  describe,
-  it,
-})
-
-vaultConformance({
-  name: 'sqlite().vault',
-  makeVault: () => fresh(manualClock()).vault,
-  reopen: (vault) => again(vault).vault,
-  close,
-  describe,
-  it,
-})

@@ -31,6 +31,13 @@ export {
   ledgerConformance,
   type MakeLedger,
 } from './conformance/ledger/ledger-conformance.ts'
+export type { RunStoreParts } from './conformance/runs/run-bench.ts'
+export {
+  type MakeRunStore,
+  type RunStoreConformanceOptions,
+  runStoreCases,
+  runStoreConformance,
+} from './conformance/runs/run-store-conformance.ts'
 export {
   type MakeStore,
   type StoreConformanceOptions,

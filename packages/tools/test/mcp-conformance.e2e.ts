@@ -41,7 +41,12 @@ describe('the client scenarios of the conformance suite of MCP', () => {
     expect(scenarios).toEqual(expect.arrayContaining([...some, ...Object.keys(leftOut)]))
   })
 
-  test.each(scenarios.filter((name) => leftOut[name] === undefined))('%s', { timeout: 60_000 }, async (scenario) => {
-    expect(await run(scenario)).toContain('OVERALL: PASSED')
-  })
+  // One of them measures milliseconds: on a machine that has other work it may be asked again.
+  test.each(scenarios.filter((name) => leftOut[name] === undefined))(
+    '%s',
+    { timeout: 60_000, retry: 2 },
+    async (scenario) => {
+      expect(await run(scenario)).toContain('OVERALL: PASSED')
+    },
+  )
 })

@@ -6,7 +6,7 @@ interface Timer {
 }
 
 /** Beyond so many milliseconds of a run it hangs. */
-const longest = 50_000_000
+const longest = 5_000_000
 
 /** Virtual time that waits for real work: it moves when no microtask is left, and nothing is being digested. */
 export class ProcessClock implements Clock {
@@ -38,6 +38,7 @@ export class ProcessClock implements Clock {
   /** Moves on until the promise has settled; gives 'hangs' where it never does. */
   async until<T>(promise: Promise<T>): Promise<T | 'hangs'> {
     let settled: { value: T } | undefined
+    let idle = 0
     let waited = 0
     void promise.then((value) => {
       settled = { value }
@@ -49,7 +50,7 @@ export class ProcessClock implements Clock {
       let first: Timer | undefined
       for (const timer of this.#timers) if (first === undefined || timer.due < first.due) first = timer
       if (first === undefined || first.due > this.#last) {
-        if (waited++ > 20) return 'hangs'
+        if (idle++ > 250) return 'hangs'
         await really(2)
         continue
       }
@@ -58,6 +59,7 @@ export class ProcessClock implements Clock {
         await really(1)
         continue
       }
+      idle = 0
       waited = 0
       this.#timers.splice(this.#timers.indexOf(first), 1)
       this.#now = first.due

@@ -16,7 +16,8 @@ export interface Parts {
 const makers = {
   retry: () => model.retry({ attempts: 3, delay: 10, random: () => 0 }),
   fallback: ({ model: named }) => model.fallback({ models: [named('other')] }),
-  breaker: () => model.breaker({ threshold: 2, halfOpenAfter: 50 }),
+  /** It is half open again by the next call: a process that is new to a model has not seen it fail, and calls it. */
+  breaker: () => model.breaker({ threshold: 2, halfOpenAfter: 1 }),
   cache: ({ world, plan }) => model.cache(plan.caches === 'own' ? {} : { store: world.values }),
   route: ({ did, model: named, plan }) =>
     model.route({
@@ -36,14 +37,31 @@ const makers = {
     }),
   picks: ({ model: named }) => model.selectTools({ model: picker(named('picker')), as: 'picks' }),
   settings: () => model.settings({ defaults: { temperature: 0 } }),
-  judge: ({ model: named }) => guard.judge({ model: judging(named('judge')), rubric: 'Is kind.', timeout: 1_000_000 }),
+  judge: ({ model: named }) =>
+    guard.judge({
+      model: judging(named('judge')),
+      rubric: 'Is kind.',
+      timeout: 1_000_000,
+    }),
+  judgesInput: ({ model: named }) =>
+    guard.judge({
+      model: judging(named('court')),
+      rubric: 'Is kind.',
+      apply: ['input'],
+      timeout: 1_000_000,
+      as: 'court',
+    }),
   rateLimit: ({ did }) => guard.rateLimit({ limit: 50, window: 'day', store: counter(did) }),
   rateOfCalls: ({ did }) =>
     guard.rateLimit({ limit: 50, window: 'day', scope: 'model', as: 'calls', store: counter(did) }),
   budget: ({ world }) => guard.budget({ limit: 1e9, unit: 'tokens', window: 'day', ledger: world.ledger }),
   maxModelCalls: () => guard.maxModelCalls({ limit: 20 }),
   maxToolCalls: () => guard.maxToolCalls({ limit: 20 }),
-  pii: () => guard.pii({ types: ['email'] }),
+  pii: () => guard.pii({ types: ['email'], apply: ['input', 'output'] }),
+  piiHash: () => guard.pii({ types: ['email'], strategy: 'hash', as: 'hash' }),
+  piiMask: () => guard.pii({ types: ['email'], strategy: 'mask', as: 'mask' }),
+  content: () => guard.content({ keywords: ['says'], action: 'redact', apply: ['input', 'output', 'toolResults'] }),
+  flow: () => guard.flow(),
   injection: () => guard.injection(),
   output: () => guard.output({ check: async (text) => !text.includes('forbidden') }),
   input: () => guard.input({ check: async (text) => !text.includes('forbidden') }),
@@ -54,9 +72,19 @@ const makers = {
   toolsRetry: () => tools.retry({ tools: ['flaky'], delay: 10, random: () => 0 }),
   toolsTruncate: () => tools.truncate({ maxChars: 400 }),
   audit: ({ world: { audit } }) =>
-    observe.audit({ sink: { append: (line) => void audit.push(line), last: () => audit.at(-1) } }),
+    observe.audit({ sink: { append: (line, key) => audit.append(line, key), last: () => audit.lines.at(-1) } }),
   usage: () => observe.usage({ prices: () => 0 }),
   tools: () => observe.tools(),
+  log: () => observe.log({ logger: { debug() {}, info() {}, warn() {}, error() {} } }),
+  promptCache: () => model.promptCache(),
+  compact: ({ model: named }) =>
+    memory.compact({
+      model: summing(named('summer')),
+      strategy: 'summarise',
+      trigger: { messages: 4 },
+      keep: { messages: 2 },
+      timeout: 1_000_000,
+    }),
   truncate: () => memory.truncate({ messages: 50 }),
   canary: ({ plan, world }) =>
     canary(marks('canary'), { percent: 50, by: async (ctx) => `${changing(plan, world, 'canary', ctx as Place)}` }),
@@ -116,6 +144,9 @@ function marks(name: string): Middleware {
 
 function judging(model: Model): Model {
   return answering(model, '{"score":0.9,"why":"kind"}')
+}
+function summing(model: Model): Model {
+  return answering(model, 'Much was said.')
 }
 function picker(model: Model): Model {
   return answering(model, '{"tools":["look","work","flaky","child"]}')

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Message, textOf } from '@allium/core'
+import { type LedgerBalance, type Message, textOf } from '@allium/core'
 import type { Plan } from './plan.ts'
 import { boot, type Process } from './process.ts'
 import { World } from './world.ts'
@@ -15,50 +15,60 @@ export async function difference(plan: Plan): Promise<unknown> {
   const first = boot(plan, world, 1_000_000)
   const steps = 1 + Math.floor(plan.diesAt * whole.recorded.length)
   const dead = world.killAfter(Math.min(steps, whole.recorded.length))
-  await first.clock.until(Promise.race([dead, run(first).catch(() => {})]))
+  await first.clock.until(Promise.race([dead, first.run().catch(() => {})]))
   world.reboot()
   const got = await ended(boot(plan, world, first.clock.now() + plan.down), world)
   const differs = compare(wanted, got)
-  const again = repeated(whole, world, plan.caches === 'own')
+  const again = repeated(plan, whole, world)
   return differs === undefined && again.length === 0 ? undefined : { differs, again }
 }
 
 /** An earlier turn of another session fills the caches that processes share. */
 async function fill(plan: Plan, world: World): Promise<void> {
   if (plan.caches !== 'filled') return
-  const { agent, clock } = boot({ ...plan, layers: plan.layers.filter((kind) => caches.has(kind)) }, world, 0, false)
-  const principal = { tenantId: 't', userId: 'u' }
-  await clock.until(
-    agent
-      .session({ id: 'before', principal })
-      .run('Go on.')
-      .catch(() => {}),
-  )
+  const earlier = boot({ ...plan, layers: plan.layers.filter((kind) => caches.has(kind)) }, world, 0, false)
+  await earlier.clock.until(earlier.run().catch(() => {}))
   world.forget()
 }
 
 const caches: ReadonlySet<string> = new Set(['cache', 'toolsCache', 'retry'])
 
-function run({ agent }: Process) {
-  return agent.session({ id: 's', principal: { tenantId: 't', userId: 'u' } }).run('Go on.')
-}
-
-async function ended(process: Process, world: World) {
-  const session = process.agent.session({ id: 's', principal: { tenantId: 't', userId: 'u' } })
-  const running = session.run('Go on.')
-  const result = await process.clock.until(
-    running.then(
+async function ended({ clock, session, run }: Process, world: World) {
+  const result = await clock.until(
+    run().then(
       ({ status, text, usage, reason }) => ({ status, text, usage, reason }),
       (error: { code?: string; name: string }) => ({ error: error.code ?? error.name }),
     ),
   )
-  return {
+  return hashless({
     result,
     history: session.history.map(told),
     state: stateOf(session.state),
-    ledger: await world.ledger.balance('["guard:budget","t","u","s","1970-01-01"]'),
-    audit: world.audit.map(kindOf).sort(),
-  }
+    ledger: await Promise.all(days.map((day) => world.ledger.balance(`["guard:budget","t","u","s","${day}"]`))).then(
+      sum,
+    ),
+    audit: world.audit.lines.map(kindOf).sort(),
+  })
+}
+
+/** Hashes of a secret that was drawn: each by its place. */
+function hashless<T extends object>(ended: T): T {
+  const places = new Map<string, number>()
+  const named = JSON.stringify(ended).replaceAll(/\[EMAIL:\w+/g, (hash) => {
+    if (!places.has(hash)) places.set(hash, places.size)
+    return `[EMAIL:${places.get(hash)}`
+  })
+  return JSON.parse(named) as T
+}
+
+/** A sub-agent that begins after midnight is charged to its own day. */
+const days = ['1970-01-01', '1970-01-02']
+
+function sum(balances: readonly LedgerBalance[]): LedgerBalance {
+  const [spent, reserved] = (['spent', 'reserved'] as const).map((key) =>
+    balances.reduce((all, balance) => all + balance[key], 0),
+  )
+  return { spent: spent as number, reserved: reserved as number }
 }
 
 function told(message: Message): unknown {
@@ -87,17 +97,22 @@ function compare(wanted: object, got: object): unknown {
   )
 }
 
-/** Without what a time is. */
+/** Without what a time is, and what is digested of hashes that differ. */
 function plain(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value, (key, one) => (key === 'time' ? undefined : one)))
+  return JSON.parse(JSON.stringify(value, (key, one) => (key === 'time' || key === 'digest' ? undefined : one)))
 }
 
 /** What was done more often than without a kill, although it was recorded. */
-function repeated(whole: World, world: World, empty: boolean): unknown[] {
+function repeated(plan: Plan, whole: World, world: World): unknown[] {
+  const empty = plan.caches === 'own'
   const [wanted, recorded, after] = [whole.counts(), world.counts(0), world.counts(1)]
   return [...after].flatMap(([key, times]) => {
     const before = recorded.get(key) ?? 0
     const most = Math.max(0, (wanted.get(key) ?? 0) - before)
-    return times > most && !(empty && before === 0) ? [`${key}: ${before} recorded, ${times} after, ${most} due`] : []
+    // Where nobody had ended what many wait for, two may begin it.
+    const mayBeTwo = empty || (key.startsWith('tool look') && plan.layers.includes('toolsCache'))
+    return times > most && !(mayBeTwo && before === 0)
+      ? [`${key}: ${before} recorded, ${times} after, ${most} due`]
+      : []
   })
 }

@@ -19,11 +19,13 @@ export function boot(plan: Plan, world: World, now: number, journaled = true) {
     model: parts.model('main'),
     tools: toolsOf(plan, did, clock),
     maxSteps: 8,
-    ...(journaled && { journal: world.journal }),
+    instructions: () => moodOf(plan, world),
   })
     .use(layersOf(plan.layers, parts))
-    .use(tools.agent({ agent: child, description: 'Asks the child', timeout: 10_000_000 }))
-  return { agent, clock }
+    .use(tools.agent({ agent: child, description: 'Asks the child', timeout: 3_000_000 }))
+  const session = agent.session({ id: journaled ? 's' : 'before', principal: { tenantId: 't', userId: 'u' } })
+  const options = journaled ? { turnId: 'turn', journal: world.journal } : {}
+  return { clock, session, run: () => session.run('Go on, I am ada@example.org.', options) }
 }
 
 export type Process = ReturnType<typeof boot>
@@ -37,12 +39,14 @@ function modelOf(id: string, { steps, fails, layers }: Plan, did: Did, clock: Pr
     id,
     async *stream({ messages }): AsyncGenerator<ModelChunk> {
       const place = placeIn(messages)
+      const mood =
+        id === 'main' ? `${textOf(messages.find(({ role }) => role === 'system') ?? nothing).slice(0, 10)} ` : ''
       const nth = await did(`model ${id} ${place.asked} ${place.step}`)
       await clock.wait(5)
       yield { type: 'text-delta', delta: `${id} ${place.step} ` }
       if (nth < (repeats && place.step % 2 === 0 ? fails : 0))
         throw Object.assign(new Error('overloaded'), { status: 503 })
-      yield { type: 'text-delta', delta: 'says so.' }
+      yield { type: 'text-delta', delta: `${mood}says so.` }
       const calls = id === 'child' ? [] : (steps[place.step] ?? [])
       for (const [i, { name, arg }] of calls.entries()) {
         const callId = `c${place.step}-${i}`
@@ -56,12 +60,27 @@ function modelOf(id: string, { steps, fails, layers }: Plan, did: Did, clock: Pr
   }
 }
 
+const nothing: Message = { role: 'system', content: '' }
+
+/** Another one where it is asked for again: what was said first stands. */
+function moodOf({ seed }: Plan, { recorded }: World): string {
+  return (seed % 2 === 0) === recorded.some((id) => id.endsWith(':once:instructions:1')) ? 'Be merry.' : 'Be grave.'
+}
+
 /** What was asked last, and how many answers it has got. */
 function placeIn(messages: readonly Message[]): { asked: string; step: number } {
   const at = messages.findLastIndex(({ role }) => role === 'user')
   const asked = messages[at]
   const step = messages.slice(at + 1).filter(({ role }) => role === 'assistant').length
-  return { asked: asked === undefined ? '' : textOf(asked).slice(0, 200), step }
+  return {
+    asked:
+      asked === undefined
+        ? ''
+        : textOf(asked)
+            .slice(0, 200)
+            .replaceAll(/\[EMAIL:\w+/g, '[EMAIL'),
+    step,
+  }
 }
 
 function toolsOf({ steps, fails }: Plan, did: Did, clock: ProcessClock): AnyTool[] {
@@ -76,7 +95,7 @@ function toolsOf({ steps, fails }: Plan, did: Did, clock: ProcessClock): AnyTool
       const nth = await did(`tool ${name} ${task}`)
       await clock.wait(planned(name, task).takes)
       if (name === 'flaky' && nth < fails) throw Object.assign(new Error('busy'), { status: 503 })
-      return `${name} ${task} done`
+      return `${name} ${task} done, ask ${name}@example.org`
     },
   }))
 }

@@ -8,12 +8,14 @@ interface Deed {
   readonly process: number
 }
 
+/** One for all worlds: each more is asked at each promise. */
+const within = new AsyncLocalStorage<string>()
+
 /** What outlives a process: what was done to the outside, and the stores that processes share. */
 export class World {
   readonly ledger = memoryLedger()
   readonly values = model.memoryKeyValue()
-  readonly audit: string[] = []
-  readonly #within = new AsyncLocalStorage<string>()
+  readonly audit = new Records()
   #deeds: Deed[] = []
   #process = 0
   #journal: MemoryJournal = memoryJournal()
@@ -22,7 +24,6 @@ export class World {
   /** The journal of the process that runs. */
   get journal(): Journal {
     const journal = this.#journal
-    const within = this.#within
     return {
       known: (id) => journal.known?.(id) ?? false,
       step: <T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>) =>
@@ -56,7 +57,7 @@ export class World {
   async #did(key: string, process: number): Promise<number> {
     if (process !== this.#process || this.recorded.length >= this.#limit) await new Promise(() => {})
     const before = this.#deeds.filter((deed) => deed.key === key).length
-    this.#deeds.push({ key, step: this.#within.getStore(), process })
+    this.#deeds.push({ key, step: within.getStore(), process })
     return before
   }
 
@@ -71,5 +72,18 @@ export class World {
     for (const deed of this.#deeds)
       if (process === undefined || deed.process === process) counts.set(deed.key, (counts.get(deed.key) ?? 0) + 1)
     return counts
+  }
+}
+
+/** Takes each record once, by its key. */
+class Records {
+  readonly lines: string[] = []
+  readonly #keys = new Set<string>()
+
+  append(line: string, key: string): 'known' | undefined {
+    if (this.#keys.has(key)) return 'known'
+    this.#keys.add(key)
+    this.lines.push(line)
+    return undefined
   }
 }

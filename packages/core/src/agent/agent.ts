@@ -80,6 +80,11 @@ export class Agent<
     return this.#scope.setup.name
   }
 
+  /** Of its code, as its option says. */
+  get version(): string | undefined {
+    return this.#scope.setup.version
+  }
+
   /** Adds a layer inside those before it: an object, with its config; a hook of one scope; a turn function; an array of these. */
   use<K extends ScopeName>(
     scope: K,

@@ -84,6 +84,14 @@ export interface ModelWarned extends InStep {
   model: string
   warning: ModelWarning
 }
+/** A step that is replayed is asked with other instructions, settings or definitions than it was: what is recorded stands. */
+export interface JournalDrift extends InStep {
+  type: 'journal:drift'
+  /** Its id in the journal. */
+  step: string
+  /** What differs: `settings`, `tool definitions`. */
+  differs: readonly string[]
+}
 /** What a layer sends with `ctx.emit()`. */
 export interface CustomEvent {
   type: `${string}:${string}`
@@ -111,6 +119,7 @@ export type StreamEvent =
   | TurnStart
   | TurnEnd
   | SubAgentChunk
+  | JournalDrift
 
 export interface ModelStart extends InStep {
   type: 'model:start'
@@ -159,6 +168,7 @@ export interface CoreEvents {
   'model:reset': ModelReset
   'model:warning': ModelWarned
   'model:end': ModelEnd
+  'journal:drift': JournalDrift
   'tool:start': ToolStart
   'tool:end': ToolEnd & { error?: unknown }
   'layer:late': LayerLate

@@ -32,6 +32,8 @@ export async function loop(turn: Turn, core: Attempt): Promise<void> {
         turn.heeds.hear()
       }
       if (turn.session.keepers !== undefined) await turn.life.until(keepStep(turn))
+      const instructing = turn.instruct()
+      if (instructing !== undefined) await turn.life.until(instructing)
       turn.tellStep('step:start')
       const call = beginCall(turn)
       let response: ModelResponse

@@ -24,7 +24,8 @@ export function fromJson(text: string): unknown {
   return text.includes('"$') ? read(value) : value
 }
 
-type Path = readonly (string | number)[]
+/** One for the whole value: each level puts its key behind, and takes it away again. */
+type Path = (string | number)[]
 
 /** How deep a value may be. */
 const deepest = 500
@@ -61,18 +62,26 @@ function object(value: object, path: Path, around: Set<object>): string {
 }
 
 function list(items: readonly unknown[], path: Path, around: Set<object>): string {
-  const texts = Array.from(items, (item, i) => write(item, [...path, i], around) ?? 'null')
-  return `[${texts.join()}]`
+  let text = ''
+  for (let i = 0; i < items.length; i++) {
+    path.push(i)
+    text += `${i === 0 ? '' : ','}${write(items[i], path, around) ?? 'null'}`
+    path.pop()
+  }
+  return `[${text}]`
 }
 
 /** A key that begins with `$` gets another one, so that no value can pose as a tag. */
 function fields(value: Record<string, unknown>, path: Path, around: Set<object>): string {
-  const texts: string[] = []
+  let all = ''
   for (const key of Object.keys(value)) {
-    const text = write(value[key], [...path, key], around)
-    if (text !== undefined) texts.push(`${JSON.stringify(key.startsWith('$') ? `$${key}` : key)}:${text}`)
+    path.push(key)
+    const text = write(value[key], path, around)
+    path.pop()
+    if (text === undefined) continue
+    all += `${all === '' ? '' : ','}${JSON.stringify(key.startsWith('$') ? `$${key}` : key)}:${text}`
   }
-  return `{${texts.join()}}`
+  return `{${all}}`
 }
 
 function tagged(tag: keyof typeof tags, text: string): string {

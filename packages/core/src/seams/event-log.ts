@@ -15,6 +15,15 @@ export interface LoggedEvent {
   readonly event: unknown
 }
 
+/** A reader's way through the events of a run. */
+export interface EventReader extends AsyncIterableIterator<LoggedEvent, undefined> {
+  /**
+   * The next event, where nobody has to wait for it; undefined where `next()` is to be asked. Who takes what has come together
+   * pays for one wait.
+   */
+  take?(): LoggedEvent | undefined
+}
+
 /** What another process asks of a run: to stop, or to hear a message. The id names the message, however often it is sent. */
 export type RunSignal =
   | { readonly stop: true; readonly steer?: undefined; readonly id?: undefined }
@@ -58,7 +67,7 @@ export interface EventLog {
    *
    * @param after the `seq` of the last event that the reader has; 0 for none
    */
-  read(run: RunKey, after: number, signal?: AbortSignal): AsyncIterableIterator<LoggedEvent, undefined>
+  read(run: RunKey, after: number, signal?: AbortSignal): EventReader
   /** The run of a session that was opened last, until it is forgotten. */
   latest(key: SessionKey): Promise<LatestRun | undefined>
   /**

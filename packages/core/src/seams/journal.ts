@@ -1,3 +1,5 @@
+import type { Lease } from './session-store.ts'
+
 /** Takes one item of a step, such as a model chunk; a promise asks the step to wait. */
 export type Emit<C> = (item: C) => void | PromiseLike<void>
 
@@ -6,6 +8,11 @@ export type Emit<C> = (item: C) => void | PromiseLike<void>
  * step emitted and gave, and on replay gives it again without running it.
  */
 export interface Journal {
+  /**
+   * The right under which it records, where that is the session's, too: who stores the session writes under it, and takes none of
+   * its own. Its steps are the record then, and the run is not checkpointed.
+   */
+  readonly lease?: Lease | undefined
   /**
    * @param id unique in the run and equal on replay, such as `turn:model:0:1`
    * @param work the step; what it emits goes to `emit` in order

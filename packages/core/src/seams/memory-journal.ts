@@ -1,14 +1,5 @@
-import { merged } from '../messages/join-deltas.ts'
-import { fromJson, toJson } from '../messages/plain-json.ts'
-import { type Emit, isCancellation, type Journal } from './journal.ts'
-
-import { decodeOutcome, encodeOutcome, outcomeOf, type StepOutcome } from './outcome.ts'
-
-/** What one step emitted, and what it came to, as texts: what a layer needs beyond them is missed here, too. */
-interface Entry {
-  readonly items: string
-  readonly outcome: string
-}
+import type { Emit, Journal } from './journal.ts'
+import { recordStep, replayStep } from './step-record.ts'
 
 export interface MemoryJournal extends Journal {
   /** Ids of the steps that really ran here, in order; replayed ones are not among them. */
@@ -30,12 +21,13 @@ export function memoryJournal(): MemoryJournal {
   return open(new Map())
 }
 
-function open(entries: Map<string, Entry>): MemoryJournal {
+/** @param entries steps as texts: what a layer needs beyond them is missed here, too */
+function open(entries: Map<string, string>): MemoryJournal {
   const ran: string[] = []
   let limit = Number.POSITIVE_INFINITY
   let died = () => {}
 
-  const keep = (id: string, entry: Entry): Promise<void> => {
+  const keep = (id: string, entry: string): Promise<void> => {
     if (entries.size < limit) entries.set(id, entry)
     if (entries.size < limit) return Promise.resolve()
     died()
@@ -49,20 +41,10 @@ function open(entries: Map<string, Entry>): MemoryJournal {
     },
     async step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> {
       const known = entries.get(id)
-      if (known !== undefined) return replay<T, C>(known, emit)
+      if (known !== undefined) return replayStep<T, C>(known, emit)
       if (entries.size >= limit) return new Promise(() => {})
       ran.push(id)
-      const items: unknown[] = []
-      const entry = (outcome: StepOutcome) => ({ items: toJson(merged(items)), outcome: encodeOutcome(outcome) })
-      const ended = await outcomeOf(() =>
-        work((item) => {
-          items.push(item)
-          return emit(item)
-        }),
-      )
-      if (!('error' in ended) || !isCancellation(ended.error)) await keep(id, entry(ended))
-      if ('error' in ended) throw ended.error
-      return ended.result as T
+      return recordStep(work, emit, (record) => keep(id, record))
     },
     known: (id) => entries.has(id),
     killAfter(steps) {
@@ -71,11 +53,4 @@ function open(entries: Map<string, Entry>): MemoryJournal {
     },
     reopen: () => open(new Map(entries)),
   }
-}
-
-async function replay<T, C>({ items, outcome }: Entry, emit: Emit<C>): Promise<T> {
-  for (const item of fromJson(items) as C[]) await emit(item)
-  const ended = decodeOutcome(outcome)
-  if ('error' in ended) throw ended.error
-  return ended.result as T
 }

@@ -203,6 +203,8 @@ export interface BeginningRun {
   readonly given: boolean
   /** A journal keeps its steps: where its process was lost, it goes on, and is not marked as interrupted. */
   readonly replays: boolean
+  /** The right under which that journal records, and in which the run is stored. */
+  readonly lease?: Lease | undefined
   /** The session runs under this key; with the digest of its input. */
   readonly idempotencyKey: string | undefined
   readonly inputDigest: string | undefined

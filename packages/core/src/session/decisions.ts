@@ -15,7 +15,7 @@ import type { ToolRegistry } from '../tool/registry.ts'
 import { checkRight, type Decider } from './deciders.ts'
 
 /**
- * Checks decisions against the calls that wait, all before any of them takes effect.
+ * Checks decisions against the calls that wait, all before any of them takes effect; then they are used.
  *
  * @throws AlliumError `approval.unknown`, `approval.invalid`, `approval.used`, `approval.expired`, `approval.changed`, `approval.forged`, `approval.forbidden`
  */
@@ -25,6 +25,19 @@ export async function checkDecisions(
   decider: Decider,
   tools: ToolRegistry,
 ): Promise<Resume> {
+  const { decided, ...resume } = await checkedDecisions(session, given, decider, tools)
+  for (const outer of decided) checkUnused(session, outer)
+  for (const outer of decided) use(session, outer)
+  return resume
+}
+
+/** The same without using them, with the calls of this session that they are for. */
+export async function checkedDecisions(
+  session: SessionScope,
+  given: unknown,
+  decider: Decider,
+  tools: ToolRegistry,
+): Promise<Resume & { decided: ReadonlySet<string> }> {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw fail('approval.invalid', `resume() takes decisions by call id, but ${describe(given)} was given. ${form}`)
   if (Object.keys(given).length === 0)
@@ -43,9 +56,7 @@ export async function checkDecisions(
     if (!call.inside && !('result' in checked)) records.set(callId, await recordOf(session, decider, checked))
     decided.add(call.outer)
   }
-  for (const outer of decided) checkUnused(session, outer)
-  for (const outer of decided) use(session, outer)
-  return { suspension: session.suspension, decisions, records, decider }
+  return { suspension: session.suspension, decisions, records, decider, decided }
 }
 
 /** What is kept of a decision; of other arguments a digest, where a secret keeps it from being guessed. */

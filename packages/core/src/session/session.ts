@@ -20,7 +20,8 @@ import type { PendingCall, Snapshot } from '../state/snapshot.ts'
 import type { State } from '../state/state-store.ts'
 import type { Decision } from '../tool/approval.ts'
 import { AgentRun } from './agent-run.ts'
-import { decidable } from './deciders.ts'
+import { decidable, deciderOf } from './deciders.ts'
+import { checkedDecisions } from './decisions.ts'
 import { LiveRun, type Settled } from './live-run.ts'
 import { Opening } from './opening.ts'
 import { checkRunOptions, type ResumeOptions, type RunOptions } from './options.ts'
@@ -78,6 +79,21 @@ export class Session<S = State, C = RegisteredContext> {
    */
   async pendingFor(principal: RegisteredPrincipal): Promise<PendingCall[]> {
     return decidable(this.#known(), this.#host.checkPrincipal(principal))
+  }
+
+  /**
+   * Checks decisions as `resume()` does, and uses none of them: before they are kept for a run that comes later.
+   *
+   * @returns the ids of the calls of this session that they are for; of those inside a sub-agent the call that runs it
+   * @throws AlliumError `approval.*`
+   */
+  async checkDecisions(
+    decisions: Readonly<Record<string, Decision>>,
+    { decider }: { decider?: RegisteredPrincipal } = {},
+  ): Promise<string[]> {
+    const scope = this.#known()
+    const by = deciderOf(scope, decider === undefined ? undefined : this.#host.checkPrincipal(decider))
+    return [...(await checkedDecisions(scope, decisions, by, scope.agent.tools)).decided]
   }
 
   /** Starts a turn at once. Failures reject the run; nothing is thrown here. Calls that wait are closed as not approved. */

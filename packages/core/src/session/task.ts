@@ -106,6 +106,7 @@ export async function prepare<C>(
     },
     given: turnId !== undefined,
     replays: turnId !== undefined && isRestartable(options, scope),
+    lease: journalOf(options, scope).lease,
     idempotencyKey: kept?.idempotencyKey,
     inputDigest: kept?.inputDigest,
     abort,

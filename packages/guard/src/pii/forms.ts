@@ -10,21 +10,13 @@ export function maskOf(type: string, value: string): string {
   return chars.reverse().join('')
 }
 
-/** `[EMAIL:3f2a9c01b7d4]`: the same for the same value and key, by HMAC-SHA-256. */
-export function hashOf(secret?: string): (type: string, value: string) => Promise<string> {
-  let key: ReturnType<typeof crypto.subtle.importKey> | undefined
-  const bytes = (text: string) => new TextEncoder().encode(text)
-  return async (type, value) => {
-    // Drawn with the first value: workerd has no random numbers while modules load.
-    key ??= crypto.subtle.importKey(
-      'raw',
-      bytes(secret ?? crypto.randomUUID()),
-      { name: 'HMAC', hash: 'SHA-256' },
-      false,
-      ['sign'],
-    )
-    const digest = new Uint8Array(await crypto.subtle.sign('HMAC', await key, bytes(`${type}:${value}`)))
-    const hex = Array.from(digest.slice(0, 6), (byte) => byte.toString(16).padStart(2, '0')).join('')
-    return `[${type.toUpperCase()}:${hex}]`
-  }
+/** `[EMAIL:3f2a9c01b7d4]`: the same for the same value and secret, by HMAC-SHA-256. */
+export async function hashOf(secret: string, type: string, value: string): Promise<string> {
+  const hmac = { name: 'HMAC', hash: 'SHA-256' }
+  const key = await crypto.subtle.importKey('raw', bytes(secret), hmac, false, ['sign'])
+  const digest = new Uint8Array(await crypto.subtle.sign('HMAC', key, bytes(`${type}:${value}`)))
+  const hex = Array.from(digest.slice(0, 6), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return `[${type.toUpperCase()}:${hex}]`
 }
+
+const bytes = (text: string) => new TextEncoder().encode(text)

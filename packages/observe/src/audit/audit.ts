@@ -7,6 +7,7 @@ import {
   messageOf,
   misconfigured,
   option,
+  sessionKeyOf,
   type ToolResult,
   type TurnContext,
   type TypedMiddleware,
@@ -159,8 +160,11 @@ export function audit(given: AuditOptions): Audit {
     const chain = chains.of(place.tenant)
     const record = { at: new Date(ctx.clock.now()).toISOString(), type, ...place, ...fields }
     const patience: Patience = onError === 'block' ? (work) => within(work, timeout, ctx.clock) : (work) => work
-    const writing = ctx.once(`${as}:${ctx.turnId}:${type}:${key}`, () =>
-      chain.append(() => settled(record, digest, content), patience),
+    const writing = ctx.once(`${as}:${ctx.turnId}:${type}:${key}`, async () =>
+      chain.append(
+        { key: await keyOf(ctx, [as, type, key]), fields: () => settled(record, digest, content) },
+        patience,
+      ),
     )
     if (onError === 'block') return writing
     writing.catch((error) => complain(ctx, error))
@@ -180,6 +184,13 @@ function cameTo({ status, content, error }: ToolResult): AuditFields {
   const reason = status === 'denied' && typeof content === 'string' ? { reason: cut(content) } : {}
   return { status, ...reason, result: new Content(content), ...(error !== undefined && errorFields(error)) }
 }
+
+/** What a record is known by, in each life of its run: an id of one's own may name a run in many sessions. */
+async function keyOf(ctx: TurnContext, place: readonly string[]): Promise<string> {
+  return (await plainDigest(JSON.stringify([sessionKeyOf(ctx), ctx.turnId, ...place]))).slice(0, 32)
+}
+
+const plainDigest = digestWith(undefined)
 
 /** A reason that somebody gave is told as it is, the message of an error is content. */
 function whyOf({

@@ -11,6 +11,13 @@ export interface AuditHead {
   hash: string
 }
 
+/** What is to be written. */
+export interface AuditRecord {
+  /** The same in each life of a run. */
+  readonly key: string
+  fields(): Promise<object>
+}
+
 /** How long somebody waits for the sink: gives the work, or a promise that rejects when it takes too long. */
 export type Patience = <T>(work: Promise<T>) => Promise<T>
 
@@ -36,13 +43,13 @@ export class Chain {
   }
 
   /** Settles once the record is kept. `fields` is asked when its turn has come. */
-  append(fields: () => Promise<object>, patience: Patience): Promise<void> {
+  append(record: AuditRecord, patience: Patience): Promise<void> {
     if (this.#waiting >= mostWaiting) {
       this.#lost++
       return Promise.reject(new Error(`The audit sink is ${mostWaiting} records behind.`))
     }
     this.#waiting++
-    const written = this.#tail.then(() => this.#write(fields, patience)).finally(() => this.#waiting--)
+    const written = this.#tail.then(() => this.#write(record, patience)).finally(() => this.#waiting--)
     this.#tail = written.catch(() => {})
     return written
   }
@@ -59,25 +66,26 @@ export class Chain {
   }
 
   /** Where another process has written meanwhile, behind what that one wrote. */
-  async #write(fields: () => Promise<object>, patience: Patience): Promise<void> {
+  async #write(record: AuditRecord, patience: Patience): Promise<void> {
     for (let tries = 1; ; tries++)
       try {
-        return await this.#writeOnce(fields, patience)
+        return await this.#writeOnce(record, patience)
       } catch (error) {
         if (!isAlliumError(error, 'store.conflict') || tries === mostTries) throw error
         this.#lost--
       }
   }
 
-  async #writeOnce(fields: () => Promise<object>, patience: Patience): Promise<void> {
-    const { line, head, lost } = await this.#prepare(fields, patience).catch((error) => {
+  async #writeOnce(record: AuditRecord, patience: Patience): Promise<void> {
+    const { line, head, lost } = await this.#prepare(record, patience).catch((error) => {
       this.#lost++
       throw error
     })
     const appending = Promise.resolve(line)
-      .then((line) => this.#sink.append(line))
+      .then((line) => this.#sink.append(line, record.key))
       .then(
-        () => {
+        (kept) => {
+          if (kept === 'known') return
           this.#head = head
           this.#lost -= lost
         },
@@ -93,14 +101,14 @@ export class Chain {
   }
 
   async #prepare(
-    fields: () => Promise<object>,
+    { key, fields }: AuditRecord,
     patience: Patience,
   ): Promise<{ line: string; head: AuditHead; lost: number }> {
     await patience(this.#appending)
     this.#head ??= await patience(this.#begin())
     const seq = this.#head.seq + 1
     const lost = this.#lost
-    const text = jsonLine({ seq, ...(await fields()), ...(lost > 0 && { lost }), prev: this.#head.hash })
+    const text = jsonLine({ seq, key, ...(await fields()), ...(lost > 0 && { lost }), prev: this.#head.hash })
     const hash = await this.#digest(text)
     return { line: sealed(text, hash), head: { seq, hash }, lost }
   }

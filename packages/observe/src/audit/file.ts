@@ -24,7 +24,8 @@ export interface AuditFileHandle {
 }
 
 export interface AuditFile extends AuditSink {
-  append(line: string): Promise<void>
+  /** Gives `'known'` for a record whose key is among those that the file ended with when it was opened. */
+  append(line: string, key?: string): Promise<'known' | undefined>
   last(): Promise<string | undefined>
   /** All records, for `verify`. */
   lines(): AsyncIterable<string>
@@ -45,10 +46,13 @@ export function auditFile(
   let opened: Promise<AuditFileHandle> | undefined
   /** Where the next record begins. */
   let end = 0
+  /** Of the last records that were there when it was opened: those whose process died may be written again. */
+  let known: ReadonlySet<string> = new Set()
 
   return {
-    async append(line) {
+    async append(line, key) {
       const file = await open()
+      if (key !== undefined && known.has(key)) return 'known'
       const text = `${line}\n`
       try {
         await file.appendFile(text)
@@ -58,6 +62,7 @@ export function auditFile(
         throw error
       }
       end += new TextEncoder().encode(text).length
+      return undefined
     },
     async last() {
       const file = await open()
@@ -92,11 +97,14 @@ export function auditFile(
     const { size } = await file.stat()
     end = (await lastBreak(file, size)) + 1
     if (end < size) await file.truncate(end)
+    known = await keysBefore(file, end)
     return file
   }
 }
 
 const block = 65_536
+/** How much of a file is read for its last keys: some thousand records. */
+const tail = 1_048_576
 const lineFeed = 10
 
 /** The line that ends at a place. */
@@ -105,6 +113,15 @@ async function lineBefore(file: AuditFileHandle, end: number): Promise<string> {
   const bytes = new Uint8Array(end - start)
   await read(file, bytes, start)
   return new TextDecoder().decode(bytes)
+}
+
+/** The keys of the records that end before a place. */
+async function keysBefore(file: AuditFileHandle, end: number): Promise<Set<string>> {
+  const start = Math.max(0, end - tail)
+  const bytes = new Uint8Array(end - start)
+  await read(file, bytes, start)
+  const keys = new TextDecoder().decode(bytes).matchAll(/^\{"seq":\d+,"key":"([0-9a-f]+)"/gm)
+  return new Set([...keys].map(([, key]) => key as string))
 }
 
 /** Where the last line break before a place stands; -1 where there is none. */

@@ -27,18 +27,23 @@ export function aguiAsked({ threadId, runId, messages, tools, resume }: Record<s
   return { threadId, runId, input: { role: 'user', content: contentOf(last.content) } }
 }
 
-/** The decisions by call id. An interrupt has the token of its call as its id. @throws AlliumError `approval.unknown` */
-export function decisionsOf(
+/**
+ * The decisions by call id. An interrupt has the token of its call as its id.
+ *
+ * @param missing why none of the calls that wait is that of an interrupt
+ */
+export async function decisionsOf(
   resume: readonly Resumed[],
   waiting: readonly PendingCall[],
-): Readonly<Record<string, Decision>> {
-  return Object.fromEntries(
-    resume.map(({ interruptId, decision }) => {
-      const call = waiting.find(({ callId, token = callId }) => token === interruptId)
-      if (call === undefined) throw fail('approval.unknown', 'There is no such interrupt, or it waits no longer.')
-      return [call.callId, call.token === undefined ? decision : { ...decision, token: call.token }]
-    }),
-  )
+  missing: (interruptId: string) => Promise<Error>,
+): Promise<Readonly<Record<string, Decision>>> {
+  const decisions: Record<string, Decision> = {}
+  for (const { interruptId, decision } of resume) {
+    const call = waiting.find(({ callId, token = callId }) => token === interruptId)
+    if (call === undefined) throw await missing(interruptId)
+    decisions[call.callId] = call.token === undefined ? decision : { ...decision, token: call.token }
+  }
+  return decisions
 }
 
 /** What answers an interrupt. */

@@ -1,23 +1,22 @@
 import type { PendingCall, StreamEvent, Usage } from '@allium/core'
-import type { Frame } from '../http/sse.ts'
-import type { Placed, RunError } from '../run/entry.ts'
+import type { RunError } from '../run/entry.ts'
+import type { Frames } from '../run/reading.ts'
 import { answerSchema } from './asked.ts'
 
 type AguiEvent = { type: string; [field: string]: unknown }
 
 /** A run as events of AG-UI 1.0: https://docs.ag-ui.com/concepts/events. Sub-agents and layers stay out. */
-export async function* aguiFrames(
-  of: { threadId: string; runId: string },
-  entries: AsyncIterable<Placed>,
-): AsyncGenerator<Frame, undefined> {
+export function aguiFrames(of: { threadId: string; runId: string }): Frames {
   const writer = new Writer(of)
-  for await (const { event, pending } of entries) {
-    if ('path' in event && event.path !== undefined) continue
-    for (const told of writer.write(event as StreamEvent | RunError, pending ?? []))
-      yield { data: JSON.stringify(told) }
-    if (writer.over) break
+  return {
+    *write({ event, pending = [] }) {
+      if ('path' in event && event.path !== undefined) return
+      for (const told of writer.write(event as StreamEvent | RunError, pending)) yield { data: JSON.stringify(told) }
+    },
+    get over() {
+      return writer.over
+    },
   }
-  return undefined
 }
 
 class Writer {

@@ -3,10 +3,10 @@ import type { Host } from '../host.ts'
 import { refusing } from '../http/answer.ts'
 import { readObject } from '../http/body.ts'
 import { isThere } from '../native/is-there.ts'
-import { waitingIn } from '../native/waiting.ts'
+import { notWaiting, waitingIn } from '../native/waiting.ts'
 import { streamOf } from '../run/reading.ts'
-import { type Env, keyOf, visit } from '../visit.ts'
-import { aguiAsked, decisionsOf } from './asked.ts'
+import { type Env, keyOf, type Visit, visit } from '../visit.ts'
+import { type AguiAsked, aguiAsked, decisionsOf } from './asked.ts'
 import { aguiFrames } from './events.ts'
 
 /** The route that `HttpAgent` of AG-UI asks; its thread is a session of who asks. */
@@ -18,21 +18,18 @@ export function aguiRoutes(app: Hono<Env>, host: Host, at: string): void {
       const { threadId, runId, input, resume } = aguiAsked(
         await readObject(c.req.raw, Math.max(host.maxBody, imageBody)),
       )
-      const what =
-        resume === undefined
-          ? { input: input ?? '' }
-          : {
-              decisions: decisionsOf(
-                resume,
-                await waitingIn(asks, threadId, await isThere(host, keyOf(asks, threadId))),
-              ),
-            }
+      const what = resume === undefined ? { input: input ?? '' } : await decided(asks, threadId, resume)
       const asked = { ...asks, sessionId: threadId, resets: 'refuse', onDisconnect: 'abort', ...what } as const
       return streamOf(host, asks, await host.runs.begin(asked), {
-        frames: (entries) => aguiFrames({ threadId, runId }, entries),
+        frames: () => aguiFrames({ threadId, runId }),
       })
     }),
   )
+
+  async function decided(asks: Visit, threadId: string, resume: NonNullable<AguiAsked['resume']>) {
+    const waiting = await waitingIn(asks, threadId, await isThere(host, keyOf(asks, threadId)))
+    return { decisions: await decisionsOf(resume, waiting, (id) => notWaiting(host, asks, id)) }
+  }
 }
 
 /** Images come in the body. */

@@ -17,18 +17,61 @@ export interface SseOptions {
   left(): void
 }
 
-/** A stream of server-sent events: it takes a frame when its reader has room, and tells that it lives while none comes. */
-export function sse(frames: AsyncIterator<Frame>, { clock, heartbeat, headers, left }: SseOptions): Response {
+/** The way out to one reader. */
+export interface SseOut {
+  /** Keeps frames until `flush()`. */
+  write(frames: Iterable<Frame>): void
+  /** Enough is kept that it should go out. */
+  readonly isFull: boolean
+  /** Sends what is kept as one piece, and waits while the reader has no room. */
+  flush(): Promise<void> | undefined
+  readonly gone: boolean
+}
+
+/** Characters that are kept at most before they go out. */
+const piece = 16_384
+
+/**
+ * A stream of server-sent events: `tell` writes them, and is over with the last one. It waits while its reader has no room, and
+ * the reader is told that the stream lives while none comes.
+ */
+export function sse(tell: (out: SseOut) => Promise<void>, { clock, heartbeat, headers, left }: SseOptions): Response {
   const encoder = new TextEncoder()
-  let silent = true
+  let [text, silent, gone] = ['', true, false]
   let disarm = () => {}
-  let gone = false
+  /** The reader has room again. */
+  let free = () => {}
+  /** From now on the stream tells when it has room: no promise for each piece while it has. */
+  let ask = () => {}
   const leave = () => {
     if (gone) return
     gone = true
     disarm()
+    free()
     left()
   }
+  const outTo = (controller: ReadableStreamDefaultController<Uint8Array>): SseOut => ({
+    write(frames) {
+      for (const frame of frames) text += lines(frame)
+    },
+    flush() {
+      if (text === '' || gone) return undefined
+      controller.enqueue(encoder.encode(text))
+      text = ''
+      silent = false
+      if ((controller.desiredSize ?? 0) > 0) return undefined
+      return new Promise((resolve) => {
+        free = resolve
+        ask()
+      })
+    },
+    get isFull() {
+      return text.length >= piece
+    },
+    get gone() {
+      return gone
+    },
+  })
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       const beat = () => {
@@ -37,16 +80,21 @@ export function sse(frames: AsyncIterator<Frame>, { clock, heartbeat, headers, l
         disarm = clock.after(heartbeat, beat, { idle: true })
       }
       disarm = clock.after(heartbeat, beat, { idle: true })
-    },
-    async pull(controller) {
-      const { value, done } = await frames.next()
-      if (gone) return
-      if (done === true) {
+      const out = outTo(controller)
+      const end = () => {
+        if (gone) return
+        void out.flush()
         leave()
-        return controller.close()
+        controller.close()
       }
-      silent = false
-      controller.enqueue(encoder.encode(lines(value)))
+      tell(out).then(end, (error) => {
+        leave()
+        controller.error(error)
+      })
+    },
+    pull() {
+      free()
+      return new Promise((resolve) => (ask = resolve))
     },
     cancel: leave,
   })

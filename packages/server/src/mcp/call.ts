@@ -53,7 +53,9 @@ async function run(pump: Pump, { signal, progress }: McpAsked): Promise<Answer> 
 }
 
 async function tellProgress(pump: Pump, progress: (message: string) => void, signal: AbortSignal): Promise<void> {
-  for await (const { event } of pump.entries(signal)) {
+  const entries = pump.entries(signal)
+  for (let entry = await entries.next(); entry !== undefined; entry = await entries.next()) {
+    const { event } = entry
     if (event.type === 'step:start') progress(`Step ${(event as { stepIndex: number }).stepIndex + 1}`)
     if (event.type === 'tool:start') progress(`Tool ${(event as { name: string }).name}`)
   }

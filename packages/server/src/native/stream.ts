@@ -1,16 +1,17 @@
 import { toJson } from '@allium/core'
-import type { Frame } from '../http/sse.ts'
-import { openedEvent, type Placed } from '../run/entry.ts'
+import { openedEvent } from '../run/entry.ts'
+import type { Frames } from '../run/reading.ts'
 
 /** The events of a run as they are, each with an id from which a reader can go on. */
-export async function* nativeFrames(entries: AsyncIterable<Placed>): AsyncGenerator<Frame, undefined> {
-  for await (const entry of entries) {
-    const { run, seq } = entry
-    const event = openedEvent(entry)
-    const data = toJson(event)
-    yield run === undefined ? { event: event.type, data } : { id: `${seq}.${run}`, event: event.type, data }
+export function nativeFrames(): Frames {
+  return {
+    *write(entry) {
+      const { run, seq } = entry
+      const event = openedEvent(entry)
+      const data = toJson(event)
+      yield run === undefined ? { event: event.type, data } : { id: `${seq}.${run}`, event: event.type, data }
+    },
   }
-  return undefined
 }
 
 /** The place that a `Last-Event-ID` names; undefined for what is none. */

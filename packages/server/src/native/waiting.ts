@@ -1,6 +1,7 @@
-import type { PendingCall, SessionKey, StoredSession } from '@allium/core'
+import type { AlliumError, PendingCall, SessionKey, StoredSession } from '@allium/core'
 import type { Host } from '../host.ts'
 import { fail } from '../http/problem.ts'
+import { wasUsed } from '../run/used-tokens.ts'
 import { keyOf, type Visit } from '../visit.ts'
 
 /**
@@ -63,7 +64,7 @@ export async function openedPending(
   return pending.map((call) => waiting.find(({ callId }) => callId === call.callId) ?? call)
 }
 
-/** The call that a token stands for, in a session in which who asks may decide it. @throws AlliumError `approval.unknown` */
+/** The call that a token stands for, in a session in which who asks may decide it. @throws AlliumError `approval.unknown`, `approval.used` */
 export async function calledBy(
   host: Host,
   asks: Visit,
@@ -74,8 +75,15 @@ export async function calledBy(
   const calls = found === undefined ? [] : await decidableIn(host, asks, found.key)
   const call = calls.find((one) => one.token === token)
   if (found === undefined || call === undefined || !(await isOf(host, asks, found)))
-    throw fail('approval.unknown', 'No call waits under this token for a decision of yours.')
+    throw await notWaiting(host, asks, token)
   return { key: found.key, call }
+}
+
+/** Why no call waits under a token. */
+export async function notWaiting({ events }: Host, { tenant }: Visit, token: string): Promise<AlliumError> {
+  if (await wasUsed(events, tenant, token))
+    return fail('approval.used', 'The call of this token has been decided already. A decision is used once.')
+  return fail('approval.unknown', 'No call waits under this token for a decision of yours.')
 }
 
 /** Whether a call waits in a session that this agent runs. */

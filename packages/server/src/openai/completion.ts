@@ -1,6 +1,6 @@
 import type { FinishReason, PendingCall, Usage } from '@allium/core'
 import type { Frame } from '../http/sse.ts'
-import type { Placed } from '../run/entry.ts'
+import type { Frames } from '../run/reading.ts'
 import type { Answer } from '../run/result.ts'
 import { errorBody } from './error-body.ts'
 import type { WireCall } from './handed-back.ts'
@@ -29,11 +29,10 @@ interface Completing {
 }
 
 /** The same, chunk by chunk: the texts of all steps, one after the other. */
-export async function* completionFrames(
+export function completionFrames(
   { id, model, created }: Answering,
-  entries: AsyncIterable<Placed>,
   { includeUsage, callsOfPending }: Completing,
-): AsyncGenerator<Frame, undefined> {
+): Frames {
   const chunk = (choices: object[], more: object = {}): Frame => ({
     data: JSON.stringify({ id, object: 'chat.completion.chunk', created, model, choices, ...more }),
   })
@@ -41,24 +40,33 @@ export async function* completionFrames(
     { index: 0, delta, logprobs: null, finish_reason: reason },
   ]
   let finish: FinishReason | undefined
-  yield chunk(choice({ role: 'assistant', content: '' }))
-  for await (const { event, pending = [] } of entries) {
-    if ('path' in event && event.path !== undefined) continue
-    if (event.type === 'text-delta') yield chunk(choice({ content: event.delta }))
-    else if (event.type === 'finish') finish = (event as { reason: FinishReason }).reason
-    else if (event.type === 'model:reset') return yield { data: JSON.stringify(errorBody(anew)) }
-    else if (event.type === 'run:error') return yield { data: JSON.stringify(errorBody(event as never)) }
-    else if (event.type === 'turn:end') {
-      const { status, usage } = event as { status: string; usage: Usage }
-      if (status === 'failed') continue
-      const calls = (await callsOfPending(pending)).map((call, index) => ({ index, ...call }))
-      if (calls.length > 0) yield chunk(choice({ tool_calls: calls }))
-      yield chunk(choice({}, calls.length > 0 ? 'tool_calls' : finishOf(status, finish)))
-      if (includeUsage) yield chunk([], { usage: usageOf(usage) })
-    }
+  let calls: object[] = []
+  let over = false
+  return {
+    begin: () => [chunk(choice({ role: 'assistant', content: '' }))],
+    async prepare(pending) {
+      calls = (await callsOfPending(pending)).map((call, index) => ({ index, ...call }))
+    },
+    *write({ event }) {
+      if ('path' in event && event.path !== undefined) return
+      if (event.type === 'text-delta') yield chunk(choice({ content: event.delta }))
+      else if (event.type === 'finish') finish = (event as { reason: FinishReason }).reason
+      else if (event.type === 'model:reset' || event.type === 'run:error') {
+        over = true
+        yield { data: JSON.stringify(errorBody(event.type === 'run:error' ? (event as never) : anew)) }
+      } else if (event.type === 'turn:end') {
+        const { status, usage } = event as { status: string; usage: Usage }
+        if (status === 'failed') return
+        if (calls.length > 0) yield chunk(choice({ tool_calls: calls }))
+        yield chunk(choice({}, calls.length > 0 ? 'tool_calls' : finishOf(status, finish)))
+        if (includeUsage) yield chunk([], { usage: usageOf(usage) })
+      }
+    },
+    end: () => (over ? [] : [{ data: '[DONE]' }]),
+    get over() {
+      return over
+    },
   }
-  yield { data: '[DONE]' }
-  return undefined
 }
 
 const anew = { status: 502, code: 'stream.reset', message: 'The answer begins anew. Ask again.' }

@@ -147,18 +147,15 @@ export function resultMessage(
   throw fail('request.invalid', 'Each call that was handed back has one message of the role tool, right behind it.')
 }
 
-/** In a stored session: the results of the calls that wait there. @throws AlliumError `request.invalid` */
+/** In a stored session: the results of calls; that they wait there, and were handed to a client, is checked as they are used. */
 export function resultsFor(
   waiting: readonly PendingCall[],
   results: readonly { id: unknown; text: string }[],
 ): Record<string, Decision> {
-  const own = waiting.filter(({ client }) => client === true)
   return Object.fromEntries(
     results.map(({ id, text }) => {
-      const call = own.find(({ callId }) => callId === id)
-      if (call === undefined)
-        throw fail('approval.unknown', 'No call of this session waits for such a result. One counts once.')
-      return [call.callId, { result: text, ...(call.token !== undefined && { token: call.token }) }]
+      const token = waiting.find(({ callId, client }) => callId === id && client === true)?.token
+      return [String(id), { result: text, ...(token !== undefined && { token }) }]
     }),
   )
 }

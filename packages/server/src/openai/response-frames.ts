@@ -1,25 +1,27 @@
 import type { StreamEvent, Usage } from '@allium/core'
 import type { Frame } from '../http/sse.ts'
-import type { Placed, RunError } from '../run/entry.ts'
+import type { RunError } from '../run/entry.ts'
+import type { Frames } from '../run/reading.ts'
 import { messageItem, type Responding, type ResponseState, responseOf, statusOf, textPart } from './response.ts'
 
 /**
  * A run as the events of a response: https://www.openresponses.org/specification. The texts of a step are one message; what
  * tools of the agent do stays out, because a client would run their calls.
  */
-export async function* responseFrames(
+export function responseFrames(
   responding: Responding,
-  entries: AsyncIterable<Placed>,
   { now, idOf }: { now: () => number; idOf: (turnId: string) => string },
-): AsyncGenerator<Frame, undefined> {
+): Frames {
   const writer = new Writer(responding, now, idOf)
-  for await (const { event } of entries) {
-    if ('path' in event && event.path !== undefined) continue
-    yield* writer.write(event as StreamEvent | RunError)
-    if (writer.over) break
+  return {
+    write({ event }) {
+      return 'path' in event && event.path !== undefined ? [] : writer.write(event as StreamEvent | RunError)
+    },
+    end: () => [{ data: '[DONE]' }],
+    get over() {
+      return writer.over
+    },
   }
-  yield { data: '[DONE]' }
-  return undefined
 }
 
 class Writer {

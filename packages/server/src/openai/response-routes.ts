@@ -64,8 +64,7 @@ export function responseRoutes(app: Hono<Env>, host: Host): void {
         ...(stream && { resets: 'refuse' }),
         onDisconnect: 'abort',
       })
-      if (stream)
-        return streamOf(host, asks, pump, { frames: (entries) => responseFrames(responding, entries, { now, idOf }) })
+      if (stream) return streamOf(host, asks, pump, { frames: () => responseFrames(responding, { now, idOf }) })
       const { status, text, turnId, usage, ...end } = await resultOf(pump, c.req.raw.signal)
       const output = text === '' ? [] : [messageItem(`msg_${crypto.randomUUID()}`, 'completed', [text])]
       const state = { ...statusOf(status, undefined), id: idOf(turnId), output, completed: now(), usage }

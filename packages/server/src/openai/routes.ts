@@ -63,7 +63,7 @@ export function openaiRoutes(app: Hono<Env>, host: Host): void {
       }
       const includeUsage = (body.stream_options as { include_usage?: unknown } | undefined)?.include_usage === true
       return streamOf(host, asks, pump, {
-        frames: (entries) => completionFrames(answering, entries, { includeUsage, callsOfPending }),
+        frames: () => completionFrames(answering, { includeUsage, callsOfPending }),
       })
     }),
   )

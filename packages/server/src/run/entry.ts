@@ -1,4 +1,4 @@
-import type { CustomEvent, LayerEvent, LoggedEvent, PendingCall, StreamEvent } from '@allium/core'
+import type { CustomEvent, LayerEvent, PendingCall, StreamEvent } from '@allium/core'
 import type { Problem } from '../http/problem.ts'
 
 /** The run has failed; what a client may know of it. */
@@ -40,10 +40,6 @@ export function entryOf(event: StreamEvent | LayerEvent | RunError, { clientTool
   if (event.type !== 'turn:end' || !('pending' in event)) return { event: event as RunEvent }
   const { pending, ...rest } = event
   return pending === undefined ? { event: rest } : { event: rest, pending }
-}
-
-export function placed(run: string, { seq, event }: LoggedEvent): Placed {
-  return { ...(event as Entry), run, seq }
 }
 
 /** The event for somebody who may decide about the calls that wait. */

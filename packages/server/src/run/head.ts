@@ -1,51 +1,39 @@
 import type { Clock } from '@allium/core'
 import { blockedProblem, type Problem, problemOf } from '../http/problem.ts'
+import { type Entries, entriesBehind } from './entries.ts'
 import type { Placed, RunEvent } from './entry.ts'
 
 /** Whether a stream may begin, or is refused with a status. */
-export type Head = { entries: AsyncGenerator<Placed, undefined>; problem?: undefined } | { problem: Problem }
+export type Head = { entries: Entries; problem?: undefined } | { problem: Problem }
 
 /**
  * Waits for the first event that shows something, for `ms` milliseconds at most: a run that is refused until then has no
  * stream, but a status. What fails later comes as a `run:error`.
  */
-export async function headOf(source: AsyncGenerator<Placed, undefined>, ms: number, clock: Clock): Promise<Head> {
+export async function headOf(source: Entries, ms: number, clock: Clock): Promise<Head> {
   const read: Placed[] = []
   let disarm = () => {}
   const late = new Promise<'late'>((resolve) => (disarm = clock.after(ms, () => resolve('late'), { idle: true })))
-  let next = source.next()
   try {
     for (;;) {
+      const next = source.next()
       const came = await Promise.race([next, late])
-      if (came === 'late' || came.done === true) break
-      const problem = refusal(came.value.event)
+      if (came === 'late') {
+        next.catch(() => {})
+        return { entries: entriesBehind(read, next, source) }
+      }
+      if (came === undefined) break
+      const problem = refusal(came.event)
       if (problem !== undefined) return { problem }
-      read.push(came.value)
-      next = source.next()
-      if (shows(came.value.event)) break
+      read.push(came)
+      if (shows(came.event)) break
     }
+    return { entries: entriesBehind(read, undefined, source) }
   } catch (error) {
     return { problem: problemOf(error, clock.now()) }
   } finally {
     disarm()
   }
-  return { entries: rest(read, next, source, clock) }
-}
-
-async function* rest(
-  read: readonly Placed[],
-  next: Promise<IteratorResult<Placed, undefined>>,
-  source: AsyncGenerator<Placed, undefined>,
-  clock: Clock,
-): AsyncGenerator<Placed, undefined> {
-  next.catch(() => {})
-  yield* read
-  try {
-    for (let came = await next; came.done !== true; came = await source.next()) yield came.value
-  } catch (error) {
-    yield { event: { type: 'run:error', ...problemOf(error, clock.now()) } }
-  }
-  return undefined
 }
 
 function refusal(event: RunEvent): Problem | undefined {

@@ -1,4 +1,4 @@
-import { interruptedTurn, type LoggedEvent, type RunKey, type SessionStore } from '@allium/core'
+import { type EventReader, interruptedTurn, type LoggedEvent, type RunKey, type SessionStore } from '@allium/core'
 import type { Host } from '../host.ts'
 import type { Entry } from './entry.ts'
 
@@ -9,33 +9,51 @@ const silence = 10_000
  * The events of a run that another process runs. Where that is lost, the run is kept as interrupted, and its readers are told and come
  * to their end: nobody else would end it.
  */
-export async function* readElsewhere(
-  host: Host,
-  run: RunKey,
-  after: number,
-  signal: AbortSignal,
-): AsyncGenerator<LoggedEvent, undefined> {
-  let seq = after
-  let over = false
+export function readElsewhere(host: Host, run: RunKey, after: number, signal: AbortSignal): EventReader {
+  const { clock } = host
+  const events = host.events.read(run, after, signal)
+  let [seq, came, over] = [after, clock.monotonic(), signal.aborted]
   let disarm = () => {}
-  const arm = () => {
-    disarm()
-    if (!over) disarm = host.clock.after(silence, check, { idle: true })
+  const arm = (ms = silence) => {
+    if (!over) disarm = clock.after(ms, look, { idle: true })
   }
-  // What cannot be asked now is asked again.
-  const check = () => void endIfLost(host, run, seq).then(arm, arm)
-  arm()
-  try {
-    for await (const event of host.events.read(run, after, signal)) {
-      seq = event.seq
-      arm()
-      yield event
-    }
-  } finally {
+  const look = () => {
+    const left = came + silence - clock.monotonic()
+    // What cannot be asked now is asked again.
+    if (left > 0) arm(left)
+    else void endIfLost(host, run, seq).then(again, again)
+  }
+  const again = () => arm()
+  const end = () => {
     over = true
     disarm()
   }
-  return undefined
+  const took = (event: LoggedEvent | undefined) => {
+    if (event !== undefined) [seq, came] = [event.seq, clock.monotonic()]
+    return event
+  }
+  signal.addEventListener('abort', end, { once: true })
+  arm()
+  return {
+    take: () => took(events.take?.()),
+    async next() {
+      try {
+        const result = await events.next()
+        if (took(result.value) === undefined) end()
+        return result
+      } catch (error) {
+        end()
+        throw error
+      }
+    },
+    async return() {
+      end()
+      return (await events.return?.()) ?? { value: undefined, done: true }
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
 }
 
 /** Not where there is more to read: then it is the reader who is slow. */

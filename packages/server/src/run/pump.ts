@@ -8,7 +8,8 @@ import {
   type SessionKey,
 } from '@allium/core'
 import { problemOf } from '../http/problem.ts'
-import { type Entry, entryOf, type Known, type Placed, placed } from './entry.ts'
+import { type Entries, entriesBehind, entriesIn, entriesOf } from './entries.ts'
+import { type Entry, entryOf, type Known } from './entry.ts'
 import { Inbox } from './inbox.ts'
 import { LogWriter } from './log-writer.ts'
 
@@ -89,39 +90,43 @@ export class Pump {
     else clock.after(abortAfter, abort, { idle: true })
   }
 
-  /** The events of the run, from its first on. @throws what it was refused with, or why its events cannot be kept */
-  async *entries(signal: AbortSignal): AsyncGenerator<Placed, undefined> {
-    const { key, turnId } = await this.started
-    if (this.#stored) {
-      yield* this.#storedEntries({ key, turnId })
-      return undefined
-    }
+  /** The events of the run, from its first on; asking throws what it was refused with, or why its events cannot be kept. */
+  entries(signal: AbortSignal): Entries {
+    return entriesIn(
+      this.started.then((run) => (this.#stored ? this.#storedEntries(run) : this.#liveEntries(run, signal))),
+    )
+  }
+
+  #liveEntries(run: RunKey, signal: AbortSignal): Entries {
     const reading = new AbortController()
     const release = followSignal(signal, () => reading.abort())
-    this.ended.catch(() => reading.abort())
-    try {
-      const events = this.#options.log.read({ key, turnId }, 0, reading.signal)
-      for await (const event of events) yield placed(turnId, event)
-    } finally {
-      release()
+    this.ended.then(release, () => reading.abort())
+    const { next, take } = entriesOf(run.turnId, this.#options.log.read(run, 0, reading.signal))
+    return {
+      take,
+      next: async () => {
+        const entry = await next()
+        if (entry === undefined && reading.signal.aborted && !signal.aborted) await this.ended
+        return entry
+      },
     }
-    if (reading.signal.aborted && !signal.aborted) await this.ended
-    return undefined
   }
 
   /** What the log still has of a run that has ended, else how it did. */
-  async *#storedEntries(run: RunKey): AsyncGenerator<Placed> {
-    let isLogged = false
-    for await (const event of this.#options.log.read(run, 0)) {
-      isLogged = true
-      yield placed(run.turnId, event)
-    }
-    if (!isLogged) yield* this.#early
+  async #storedEntries(run: RunKey): Promise<Entries> {
+    const logged = entriesOf(run.turnId, this.#options.log.read(run, 0))
+    const first = await logged.next()
+    const known = first === undefined ? this.#early : [first]
+    return entriesBehind(known, undefined, logged)
   }
 
   async #pump(): Promise<void> {
     try {
-      for await (const event of this.#run) await this.#take(entryOf(event, this.#options))
+      for await (const event of this.#run) {
+        const entry = entryOf(event, this.#options)
+        if (this.#writer === undefined) await this.#begin(entry)
+        else this.#push(this.#writer, entry)
+      }
     } catch (error) {
       await this.#failed(error)
     }
@@ -130,9 +135,12 @@ export class Pump {
     await this.#writer?.end((id) => this.#inbox?.giveBack(id, 'The turn had its answer.'))
   }
 
-  async #take(entry: Entry): Promise<void> {
+  #push(writer: LogWriter, entry: Entry): void {
     this.#inbox?.sees(entry.event)
-    if (this.#writer !== undefined) return this.#writer.push(entry)
+    writer.push(entry)
+  }
+
+  async #begin(entry: Entry): Promise<void> {
     this.#early.push(entry)
     const { type, turnId } = entry.event as { type: string; turnId?: unknown }
     if (typeof turnId !== 'string') return

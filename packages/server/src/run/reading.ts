@@ -1,27 +1,42 @@
-import type { LoggedEvent, RunKey, SessionKey } from '@allium/core'
+import type { Clock, PendingCall, RunKey, SessionKey } from '@allium/core'
 import type { Host } from '../host.ts'
-import type { Problem } from '../http/problem.ts'
-import { type Frame, sse } from '../http/sse.ts'
+import { type Problem, problemOf } from '../http/problem.ts'
+import { type Frame, type SseOut, sse } from '../http/sse.ts'
 import { openedPending } from '../native/waiting.ts'
 import { keyOf, type Visit } from '../visit.ts'
-import { type Placed, placed } from './entry.ts'
+import { type Entries, entriesOf } from './entries.ts'
+import type { Placed } from './entry.ts'
 import { headOf } from './head.ts'
 import { readElsewhere } from './lost.ts'
 import type { Pump } from './pump.ts'
 
 /** How a protocol writes the events of a run. */
 export interface Protocol {
-  frames(entries: AsyncGenerator<Placed, undefined>): AsyncGenerator<Frame, unknown>
+  /** For one reader. */
+  frames(): Frames
   readonly headers?: Readonly<Record<string, string>>
+}
+
+/** The events of one run, as a protocol writes them for one reader. */
+export interface Frames {
+  write(entry: Placed): Iterable<Frame>
+  /** What comes before the first event. */
+  begin?(): Iterable<Frame>
+  /** What comes behind the last. */
+  end?(): Iterable<Frame>
+  /** Nothing of what is still to come is written. */
+  readonly over?: boolean
+  /** Told of calls that wait before the entry is written that has them. */
+  prepare?(pending: readonly PendingCall[]): Promise<void>
 }
 
 /** The stream of a run that was asked for just now, or how it was refused. The reader has joined it. */
 export async function streamOf(host: Host, asks: Visit, pump: Pump, protocol: Protocol): Promise<Response | Problem> {
   const left = new AbortController()
-  const entries = openedEntries(host, asks, pump.sessionId, pump.entries(left.signal))
-  const head = await headOf(entries, host.headersAfter, host.clock)
+  const head = await headOf(pump.entries(left.signal), host.headersAfter, host.clock)
+  const open = (pending: readonly PendingCall[]) => openedPending(host, asks, pump.sessionId, pending)
   if (head.problem === undefined)
-    return respond(host, head.entries, protocol, () => {
+    return respond(host, { entries: head.entries, open, protocol }, () => {
       left.abort()
       pump.leave()
     })
@@ -55,25 +70,11 @@ export async function resumedOf(
   pump?.join()
   const source = pump === undefined ? readElsewhere : readHere
   const events = source(host, { key, turnId: place.turnId }, place.seq, left.signal)
-  const entries = openedEntries(host, asks, sessionId, follow(events, place))
-  return respond(host, entries, protocol, () => {
+  const open = (pending: readonly PendingCall[]) => openedPending(host, asks, sessionId, pending)
+  return respond(host, { entries: entriesOf(place.turnId, events), open, protocol }, () => {
     left.abort()
     pump?.leave()
   })
-}
-
-/** The calls that wait as this reader may decide them. */
-async function* openedEntries(
-  host: Host,
-  asks: Visit,
-  sessionId: string | undefined,
-  entries: AsyncGenerator<Placed, undefined>,
-): AsyncGenerator<Placed, undefined> {
-  for await (const entry of entries) {
-    const { pending } = entry
-    yield pending === undefined ? entry : { ...entry, pending: await openedPending(host, asks, sessionId, pending) }
-  }
-  return undefined
 }
 
 async function resumePlace(
@@ -94,21 +95,48 @@ function readHere({ events }: Host, run: RunKey, after: number, signal: AbortSig
   return events.read(run, after, signal)
 }
 
-async function* follow(events: AsyncIterable<LoggedEvent>, { turnId }: From) {
-  for await (const event of events) yield placed(turnId, event)
-  return undefined
+interface Told {
+  readonly entries: Entries
+  /** The calls that wait as this reader may decide them. */
+  open(pending: readonly PendingCall[]): Promise<readonly PendingCall[]>
+  readonly protocol: Protocol
 }
 
-function respond(
-  { clock, heartbeat, metrics }: Host,
-  entries: AsyncGenerator<Placed, undefined>,
-  { frames, headers = {} }: Protocol,
-  leave: () => void,
-): Response {
+function respond({ clock, heartbeat, metrics }: Host, told: Told, leave: () => void): Response {
   metrics.readers++
   const left = () => {
     metrics.readers--
     leave()
   }
-  return sse(frames(entries), { clock, heartbeat, headers, left })
+  const { headers = {} } = told.protocol
+  return sse((out) => tell(told, out, clock), { clock, heartbeat, headers, left })
+}
+
+/** Writes the events for one reader, as fast as they are taken; what is here at one moment goes out together. */
+async function tell({ entries, open, protocol }: Told, out: SseOut, clock: Clock): Promise<void> {
+  const frames = protocol.frames()
+  out.write(frames.begin?.() ?? [])
+  try {
+    while (!out.gone && frames.over !== true) {
+      const entry = entries.take() ?? (await comes(entries, out))
+      if (entry === undefined) break
+      if (entry.pending !== undefined) await prepare(entry)
+      out.write(frames.write(entry))
+      if (out.isFull) await out.flush()
+    }
+  } catch (error) {
+    out.write(frames.write({ event: { type: 'run:error', ...problemOf(error, clock.now()) } }))
+  }
+  out.write(frames.end?.() ?? [])
+
+  async function prepare(entry: Placed): Promise<void> {
+    entry.pending = await open(entry.pending ?? [])
+    await frames.prepare?.(entry.pending)
+  }
+}
+
+/** Before it waits for more, what is written goes out. */
+async function comes(entries: Entries, out: SseOut): Promise<Placed | undefined> {
+  await out.flush()
+  return out.gone ? undefined : entries.next()
 }

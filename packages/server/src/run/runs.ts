@@ -15,6 +15,7 @@ import type { Metrics } from '../metrics.ts'
 import type { ServedAgent } from '../options.ts'
 import type { Known } from './entry.ts'
 import { Pump } from './pump.ts'
+import { noteUsed } from './used-tokens.ts'
 
 export interface RunsOptions {
   readonly log: EventLog
@@ -85,6 +86,7 @@ export class Runs {
         onDisconnect: asked.onDisconnect,
       })
     if (pump.asked !== digest) throw reused(idempotencyKey)
+    if (decisions !== undefined) this.#use(pump, decisions)
     pump.join()
     pump.ended.catch(() => {}).finally(() => session.close().catch(() => {}))
     return pump
@@ -131,6 +133,13 @@ export class Runs {
       (error) => metrics.run(error?.name === 'AbortError' ? 'aborted' : 'failed'),
     )
     return pump
+  }
+
+  /** What cannot be noted is told as unknown when it comes again. */
+  #use(pump: Pump, decisions: Readonly<Record<string, Decision>>): void {
+    const tokens = Object.values(decisions).flatMap((decision) => decision?.token ?? [])
+    const note = (token: string) => noteUsed(this.#options.log, pump.key.tenant, token)
+    pump.started.then(() => Promise.all(tokens.map(note))).catch(() => {})
   }
 
   /** A run that nobody reads any more makes way for what its owner asks next. */

@@ -7,17 +7,7 @@ import { Blocks, type UiChunk } from './blocks.ts'
 export type UiVersion = 6 | 7
 
 /** The events of a run as a UI message stream of the AI SDK. What sub-agents and layers tell of themselves stays out. */
-export async function* uiChunks(
-  entries: AsyncIterable<Placed>,
-  version: UiVersion,
-): AsyncGenerator<UiChunk, undefined> {
-  const writer = new Writer(version)
-  for await (const entry of entries) yield* writer.of(entry)
-
-  return undefined
-}
-
-class Writer {
+export class UiWriter {
   readonly #version: UiVersion
   readonly #blocks = new Blocks()
   /** The JSON text of each call of this run. */
@@ -36,13 +26,13 @@ class Writer {
     this.#version = version
   }
 
-  *of({ event, pending = [], client, decided }: Placed): Generator<UiChunk> {
+  *write({ event, pending = [], client, decided }: Placed): Generator<UiChunk> {
     if (decided !== undefined) this.#decided = decided
     if ('path' in event && event.path !== undefined) yield* this.#inside(event as StreamEvent)
-    else yield* this.#write(event as StreamEvent | RunError, pending, client)
+    else yield* this.#told(event as StreamEvent | RunError, pending, client)
   }
 
-  *#write(event: StreamEvent | RunError, pending: readonly PendingCall[], client?: true): Generator<UiChunk> {
+  *#told(event: StreamEvent | RunError, pending: readonly PendingCall[], client?: true): Generator<UiChunk> {
     if (event.type === 'text-delta' || event.type === 'reasoning-delta') {
       this.#silent &&= event.type !== 'text-delta'
       return yield* this.#blocks.delta(event.type === 'text-delta' ? 'text' : 'reasoning', event.id, event.delta)

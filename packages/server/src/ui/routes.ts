@@ -4,20 +4,19 @@ import type { Host } from '../host.ts'
 import { refusing } from '../http/answer.ts'
 import { readObject } from '../http/body.ts'
 import { fail } from '../http/problem.ts'
-import type { Frame } from '../http/sse.ts'
 import { isThere } from '../native/is-there.ts'
 import { steerRoute, stopRoute } from '../native/runs.ts'
 import { waitingIn } from '../native/waiting.ts'
-import type { Entry, Placed } from '../run/entry.ts'
-import { type Protocol, resumedOf, streamOf } from '../run/reading.ts'
+import type { Entry } from '../run/entry.ts'
+import { type Frames, type Protocol, resumedOf, streamOf } from '../run/reading.ts'
 import type { Asked } from '../run/runs.ts'
 import { type Env, keyOf, type Visit, visit } from '../visit.ts'
 import { type UiSaid, uiAsked } from './asked.ts'
-import { type UiVersion, uiChunks } from './chunks.ts'
+import { type UiVersion, UiWriter } from './chunks.ts'
 
 /** The routes that `DefaultChatTransport` of the AI SDK asks, with `/chat` as its `api`; the stop of a chat only disconnects. */
 export function uiRoutes(app: Hono<Env>, host: Host, at: string, version: UiVersion): void {
-  const protocol: Protocol = { frames: (entries) => uiFrames(entries, version), headers }
+  const protocol: Protocol = { frames: () => uiFrames(version), headers }
   const resets = version === 6 ? 'refuse' : 'allow'
 
   const refusal = refusing(host)
@@ -50,13 +49,14 @@ const headers = { 'x-vercel-ai-ui-message-stream': 'v1' }
 /** Images come in the body. */
 const imageBody = 8 * 1_048_576
 
-async function* uiFrames(
-  entries: AsyncGenerator<Placed, undefined>,
-  version: UiVersion,
-): AsyncGenerator<Frame, undefined> {
-  for await (const chunk of uiChunks(entries, version)) yield { data: JSON.stringify(chunk) }
-  yield { data: '[DONE]' }
-  return undefined
+function uiFrames(version: UiVersion): Frames {
+  const writer = new UiWriter(version)
+  return {
+    *write(entry) {
+      for (const chunk of writer.write(entry)) yield { data: JSON.stringify(chunk) }
+    },
+    end: () => [{ data: '[DONE]' }],
+  }
 }
 
 /** Whether the last run goes on with an earlier answer: alone it is no message that a page could show. */

@@ -13,6 +13,8 @@ export interface Noted {
   readonly bills: readonly Bill[]
   /** Whether its server was away now and then: turns may have failed for that. */
   readonly wasAway: boolean
+  /** Keys of which somebody was told so. */
+  readonly away: ReadonlySet<string>
 }
 
 /** What was promised and does not hold, as sentences. */
@@ -34,7 +36,7 @@ export async function problemsOf(store: Opened, noted: Noted): Promise<string[]>
     ...problems,
     ...keyProblems(turns, noted),
     ...(await outboxProblems(store, turns)),
-    ...(await moneyProblems(store, turns, noted.bills)),
+    ...(await moneyProblems(store, turns, noted.bills, noted.away)),
   ]
 }
 

@@ -3,18 +3,21 @@ import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { build } from 'tsup'
-import type { Job } from './scene.ts'
 
 /** Children that have loaded their code and wait for a job: a kill costs no start. */
 export interface Children {
   /** One that has begun with the job. */
-  take(job: Job): Promise<ChildProcess>
+  take(job: object): Promise<ChildProcess>
   end(): Promise<void>
 }
 
 /** Bundles the worker once, into `folder`, and keeps `ahead` children waiting. */
-export async function children(folder: string, ahead: number): Promise<Children> {
-  const file = await bundled(folder)
+export async function children(
+  folder: string,
+  ahead: number,
+  worker = join(import.meta.dirname, 'worker.ts'),
+): Promise<Children> {
+  const file = await bundled(worker, folder)
   const begin = async (): Promise<ChildProcess> => {
     const child = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
     const failed = once(child, 'exit').then(() => {
@@ -38,10 +41,10 @@ export async function children(folder: string, ahead: number): Promise<Children>
   }
 }
 
-async function bundled(folder: string): Promise<string> {
+async function bundled(worker: string, folder: string): Promise<string> {
   await build({
     config: false,
-    entry: { worker: join(import.meta.dirname, 'worker.ts') },
+    entry: { worker },
     format: 'esm',
     target: 'node20',
     outDir: folder,

@@ -25,6 +25,8 @@ export class Kills {
   readonly acknowledged: string[] = []
   readonly problems: string[] = []
   readonly sessions = new Set<string>()
+  /** Keys of which somebody was told that the server was gone. */
+  readonly away = new Set<string>()
   kills = 0
   #missed = 0
 
@@ -71,6 +73,7 @@ export class Kills {
     }
     const [code, by] = await closed
     isHit ||= by === 'SIGKILL'
+    if (out.includes('"failed":"store.unavailable"')) this.away.add(job.key)
     if (isHit) this.kills++
     else this.#missed++
     if (!isHit && !(isRestarted && withoutServer.test(out)))
@@ -106,6 +109,7 @@ export class Kills {
           return (await session.run(`Pay ${job.key}`, { idempotencyKey: job.key })).status === 'completed'
         } catch (error) {
           const { code = '' } = error as { code?: string }
+          if (code === 'store.unavailable') this.away.add(job.key)
           if (code === 'run.interrupted' || (await hasFailed(store, job))) return false
           if (!again.includes(code) || Date.now() > end) {
             this.problems.push(`"${given.label}" of ${job.key} is not recovered from: ${error}`)

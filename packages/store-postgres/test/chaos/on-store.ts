@@ -40,13 +40,14 @@ export async function onStore({ place, count, seed, children, server, redis, ope
   await kills.takeOver(place)
   const store = open(place)
   const effects = readFileSync(place.effects, 'utf8').trim().split('\n')
-  const noted = { acknowledged: kills.acknowledged, effects, bills: billsIn(place.bills), wasAway: restarts > 0 }
+  const { acknowledged, away } = kills
+  const noted = { acknowledged, effects, bills: billsIn(place.bills), wasAway: restarts > 0, away }
   const problems = [...kills.problems, ...(await problemsOf(store, noted))]
   const reads = await foreignReads(store, { operations, seed })
   await store.close()
   return {
     kills: kills.kills,
     problems: [...problems, ...reads.problems],
-    told: `${place.kind}: ${kills.kills} killed, ${noted.bills.length} model calls, Postgres stopped ${restarts} times, Redis flushed ${flushes} times, ${reads.done} operations of 50 tenants`,
+    told: `${place.kind}: ${kills.kills} killed, ${noted.bills.length} model calls, Postgres stopped ${restarts} times (${kills.away.size} clients were told), Redis flushed ${flushes} times, ${reads.done} operations of 50 tenants`,
   }
 }

@@ -6,6 +6,7 @@ import type { RedisStore } from '@allium/store-redis'
 import { sqlite } from '@allium/store-sqlite'
 import { postgres } from '../../src/index.ts'
 import { billedModel } from './bills.ts'
+import { doubted } from './doubted.ts'
 
 /** Where a process may be killed, in the order of a turn. */
 export const labels = [
@@ -71,7 +72,8 @@ interface Scene {
 }
 
 /** An agent that pays once a turn, on a store that ends the process at a place. */
-export function agentOn(store: Opened, job: Job, { reach = () => {}, redis }: Scene = {}): Agent {
+export function agentOn(given: Opened, job: Job, { reach = () => {}, redis }: Scene = {}): Agent {
+  const store = doubted(given)
   const pay = defineTool({
     name: 'pay',
     description: 'Pays',

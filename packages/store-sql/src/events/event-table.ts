@@ -31,8 +31,15 @@ export interface RunHead {
   readonly listener: number
 }
 
+/** Where an append has left the run. A database that tells its last signal and newest listener as well is asked less. */
+interface Appending {
+  readonly seq: number
+  readonly asked?: number
+  readonly listener?: number
+}
+
 export type AppendOutcome =
-  | { readonly seq: number; readonly unheard?: undefined; readonly fenced?: undefined }
+  | (Appending & { readonly unheard?: undefined; readonly fenced?: undefined })
   | { readonly unheard: readonly AskedSignal[]; readonly fenced?: undefined }
   | { readonly fenced: 'ended' | 'taken' }
 

@@ -29,13 +29,14 @@ export function polledEventLog(
       sealing.catch(() => {})
       return inOrder(runName(run), async () => {
         const batch = await sealing
-        const { seq, unheard, fenced } = outcomeFields(await table.append(run, epoch, batch, end))
+        const { unheard, fenced, ...stands } = outcomeFields(await table.append(run, epoch, batch, end))
+        const { seq } = stands
         if (fenced !== undefined) {
           poller.lost(run)
           throw refused(run, fenced)
         }
         if (unheard !== undefined) return { unheard: await signalsOf(run, unheard) }
-        poller.appended(run, { seq, ended: end, batch: batch && { ...batch, first: seq - batch.count + 1 } })
+        poller.appended(run, { ...stands, ended: end, batch: batch && { ...batch, first: seq - batch.count + 1 } })
         return { seq }
       })
     },
@@ -65,7 +66,7 @@ export function polledEventLog(
 }
 
 function outcomeFields(outcome: Awaited<ReturnType<EventTable['append']>>) {
-  return { seq: 0, unheard: undefined, fenced: undefined, ...outcome }
+  return { seq: 0, asked: undefined, listener: undefined, unheard: undefined, fenced: undefined, ...outcome }
 }
 
 /** Work of one name, one after the other in the order in which it came. */

@@ -22,6 +22,9 @@ export interface Watcher {
 export interface Appended {
   readonly seq: number
   readonly ended: boolean
+  /** Of its last signal and newest listener, where the append has told. */
+  readonly asked?: number | undefined
+  readonly listener?: number | undefined
   /** What came just now. */
   readonly batch?: StoredBatch | undefined
 }
@@ -37,6 +40,8 @@ export class Poller {
   readonly #watchers = new Map<string, Set<Watcher>>()
   /** Where the open runs stand to which this process appends. */
   readonly #appended = new Map<string, Appended>()
+  /** Those of which an append has told all since the last look: the next leaves them out. */
+  readonly #fresh = new Set<string>()
   #pause = pauses.shortest
   #next: { cancel(): void; idle: boolean } | undefined
   #looking = false
@@ -75,10 +80,14 @@ export class Poller {
   /** This process has appended to the run. */
   appended(run: RunKey, appended: Appended): void {
     const name = runName(run)
-    const { seq, ended } = appended
+    const { seq, ended, asked, listener } = appended
     if (ended) this.#appended.delete(name)
     else this.#appended.set(name, { seq, ended })
-    for (const watcher of [...(this.#watchers.get(name) ?? [])]) watcher.hear?.(appended)
+    const head = asked === undefined || listener === undefined ? undefined : { seq, ended, asked, listener }
+    if (head !== undefined) this.#fresh.add(name)
+    for (const watcher of [...(this.#watchers.get(name) ?? [])])
+      if (watcher.hear !== undefined) watcher.hear(appended)
+      else if (head !== undefined) watcher.see(head)
   }
 
   /** The run goes on elsewhere. */
@@ -102,7 +111,9 @@ export class Poller {
   async #look(): Promise<void> {
     this.#next = undefined
     this.#looking = true
-    const came = await this.#ask([...this.#watchers.values()].flatMap((of) => [...of]))
+    const asked = [...this.#watchers].flatMap(([name, of]) => (this.#fresh.has(name) ? [] : [...of]))
+    this.#fresh.clear()
+    const came = asked.length > 0 && (await this.#ask(asked))
     this.#looking = false
     this.#pause = came ? pauses.shortest : Math.min(this.#pause * 1.5, pauses.longest)
     if (this.#watchers.size === 0) return

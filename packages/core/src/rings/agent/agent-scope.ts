@@ -1,7 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { Observers } from '../../events/observers.ts'
 import type { Identity } from '../../messages/approval-record.ts'
-import type { Message } from '../../messages/message.ts'
 import type { AdaptModel, KnownModel, ResolveModel, Settings } from '../../model/model.ts'
 import type { Onion } from '../../onion/hook.ts'
 import { Capabilities } from '../../seams/capability.ts'
@@ -16,6 +15,7 @@ import type { DecidableCall } from '../../tool/approval.ts'
 import { ToolRegistry } from '../../tool/registry.ts'
 import type { TurnContext } from '../turn/context.ts'
 
+/** What each model call of a turn begins with. A function is asked once for each turn, before its first call. */
 export type Instructions = string | ((ctx: TurnContext) => string)
 
 /** How calls wait for a human. */
@@ -83,13 +83,6 @@ export class AgentScope {
   readonly #warned = new Set<string>()
 
   constructor(readonly setup: AgentSetup) {}
-
-  /** The instructions as the first message of a call, if there are any. */
-  instructions(ctx: () => TurnContext): Message | undefined {
-    const { instructions } = this.setup
-    const content = typeof instructions === 'function' ? instructions(ctx()) : instructions
-    return content === undefined || content === '' ? undefined : { role: 'system', content }
-  }
 
   warnOnce(key: string, message: string): void {
     if (this.#warned.has(key)) return

@@ -39,7 +39,7 @@ export class ModelCall extends TurnCall {
   /** What is sent where no layer has looked: the instructions, then the working view. */
   messages(): Message[] {
     const { turn } = this
-    const system = turn.session.agent.instructions(() => turn.context)
+    const { system } = turn
     return system === undefined ? turn.view.working.slice() : [system, ...turn.view.working]
   }
 }

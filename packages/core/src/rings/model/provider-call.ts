@@ -11,6 +11,7 @@ import type { Emit } from '../../seams/journal.ts'
 import { Assembly } from '../../stream/assembly.ts'
 import { saidBy } from '../../stream/said.ts'
 import { resolveModel } from '../session/resolve-model.ts'
+import { modelAsked } from '../turn/asked.ts'
 import type { ModelAttempt } from './context.ts'
 import { Counted } from './physical-call.ts'
 import { Reading, type Taker } from './reading.ts'
@@ -51,6 +52,7 @@ class ProviderCall {
     const step = {
       work: (emit: Emit<ContentChunk>) => this.#step(emit),
       emit: (chunk: ContentChunk) => this.take(chunk),
+      asked: () => modelAsked(this.#core),
     }
     watch(
       turn.steps.run(this.#core, `model:${call.callIndex}:${$number}`, step),

@@ -9,6 +9,7 @@ import { digestOf } from '../../seams/seal.ts'
 import { type CheckedArgs, checkArgs, tellIssues } from '../../tool/check-args.ts'
 import type { AnyTool } from '../../tool/tool.ts'
 import { errorResult, resultOf, type ToolResult } from '../../tool/tool-result.ts'
+import { toolAsked } from '../turn/asked.ts'
 import { takeInside, watchInside, withInside } from '../turn/inside.ts'
 import type { ToolAttempt } from './context.ts'
 import { type Outcome, Running } from './running.ts'
@@ -80,7 +81,7 @@ function step(core: ToolAttempt, tool: AnyTool, value: unknown): void {
   const work =
     afterCrash === 'rerun' ? runs : async () => ((await steps.begin(name)) ? runs() : unknown(core, afterCrash))
   watch(
-    steps.run(core, name, { work, emit: nothing }),
+    steps.run(core, name, { work, emit: nothing, asked: () => toolAsked(core, value) }),
     (result) => isOpen(core) && intoOnion.done(core, takeInside(core, result as ToolResult)),
     (error) => (error instanceof LeftError ? void steps.leaveAgain(core, error) : fail(core, error)),
   )

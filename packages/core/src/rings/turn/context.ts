@@ -21,7 +21,7 @@ import type { SessionScope } from '../session/session-scope.ts'
 import type { RunEnd } from './afterwards.ts'
 import type { OnInput } from './inputs.ts'
 import { noteRecord, noteWrite } from './inside.ts'
-import type { OnceOptions } from './once.ts'
+import type { InnerRun, OnceOptions } from './once.ts'
 import { Screen, type ShownText } from './screen.ts'
 import { type StreamVerbs, transformsOf } from './stream-verbs.ts'
 import type { Turn } from './turn.ts'
@@ -102,10 +102,11 @@ export interface TurnContext<S = StateOf, Config = unknown, C = RegisteredContex
   resolveModel(ref: ModelRef): Promise<Model>
   /**
    * Runs a side effect once per key in this turn; in a tool the key is the call's own. A failure may be tried again. With
-   * `per: 'attempt'` it keeps what a layer finds or chooses for a replay of the run. Results are plain data, as `toJson` takes them.
+   * `per: 'attempt'` it keeps what a layer finds or chooses for a replay of the run. Results are plain data, as `toJson` takes them. `fn` gets options for a run of an agent of the layer's own:
+   * `(inner) => judge.run(text, inner)`.
    */
-  once<T>(key: string, fn: () => T | Promise<T>): Promise<T>
-  once<T>(key: string, fn: () => T | Promise<T>, options: OnceOptions): T | Promise<T>
+  once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>): Promise<T>
+  once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>, options: OnceOptions): T | Promise<T>
 }
 
 /** What the model calls of a turn start from. */
@@ -160,6 +161,11 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     let turn = this.$turn
     for (let up = this.$hook?.up ?? 0; up > 0; up--) turn = turn.session.parent?.$turn ?? turn
     return turn
+  }
+  /** Inside of which agents' calls what it does is noted, for a replay: those of a layer that a sub-agent inherited. */
+  get $noted(): { readonly session: SessionScope; readonly up: number } | undefined {
+    const up = this.$hook?.up
+    return up === undefined ? undefined : { session: this.$turn.session, up }
   }
   /** The name of what stands here, for messages. */
   get $name(): string {
@@ -257,8 +263,8 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   record(topic: string, data: unknown): void {
     if (this.$isLate('record')) return
     const record = this.$acts.record(topic, data)
-    const up = this.$hook?.up
-    if (up !== undefined) noteRecord(this.$turn.session, up, record)
+    const { $noted } = this
+    if ($noted !== undefined) noteRecord($noted.session, $noted.up, record)
   }
   defer(promise: PromiseLike<unknown>): void {
     this.$turn.afterwards.defer(promise, this.$name)
@@ -285,9 +291,9 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   resolveModel(ref: ModelRef): Promise<Model> {
     return resolveModel(this.$session, ref)
   }
-  once<T>(key: string, fn: () => T | Promise<T>): Promise<T>
-  once<T>(key: string, fn: () => T | Promise<T>, options: OnceOptions): T | Promise<T>
-  once<T>(key: string, fn: () => T | Promise<T>, options?: OnceOptions): T | Promise<T> {
+  once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>): Promise<T>
+  once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>, options: OnceOptions): T | Promise<T>
+  once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>, options?: OnceOptions): T | Promise<T> {
     if (options?.per !== 'attempt') return this.$turn.once(this.onceKey(key), fn)
     return this.$turn.onces.inAttempt(`${this.oncePlace}${this.$index}:${this.$number}:${this.$name}:${key}`, fn)
   }
@@ -331,8 +337,8 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     return this.$isLate(verb) || this.$state !== State.running
   }
   override $wrote(key: string, value: unknown): void {
-    const up = this.$hook?.up
-    if (up !== undefined) noteWrite(this.$turn.session, up, key, value)
+    const { $noted } = this
+    if ($noted !== undefined) noteWrite($noted.session, $noted.up, key, value)
   }
   override $writes(key: string): StateWrite {
     if (this.$home.told) return 'dropped'

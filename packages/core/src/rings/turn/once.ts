@@ -1,4 +1,4 @@
-import { directJournal } from '../../seams/journal.ts'
+import { directJournal, isDirect, type Journal } from '../../seams/journal.ts'
 import type { Turn } from './turn.ts'
 
 export interface OnceOptions {
@@ -10,6 +10,15 @@ export interface OnceOptions {
    * @default 'turn'
    */
   per: 'turn' | 'attempt'
+}
+
+/**
+ * Options for runs of an agent of one's own inside `ctx.once()`: with them each of its model calls is a step of the turn's journal, and
+ * none is paid again where the process dies before all that `once` does has ended. Nothing where the turn has no journal.
+ */
+export interface InnerRun {
+  readonly turnId?: string
+  readonly journal?: Journal
 }
 
 interface Try {
@@ -28,14 +37,14 @@ export class Once {
   }
 
   /** A failure goes to who began it; who asks meanwhile, or later, runs its own. Each try is a step of its own for the journal. */
-  run<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
+  run<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>): Promise<T> {
     const { once: done } = this.#turn.session
     if (done.has(key)) return Promise.resolve(done.get(key) as T)
     const known = this.#tries.get(key) ?? { count: 0, made: undefined }
     this.#tries.set(key, known)
     if (known.made !== undefined) return (known.made as Promise<T>).catch(() => this.run(key, fn))
     const id = `${this.#turn.turnId}:once:${key}:${++known.count}`
-    const made = Promise.resolve().then(() => this.#turn.journal.step(id, fn, () => {}))
+    const made = Promise.resolve().then(() => this.#step(id, fn))
     known.made = made
     made.then(
       (value) => done.set(key, value),
@@ -45,12 +54,22 @@ export class Once {
   }
 
   /** For one attempt: `place` is unique in the run for each layer and attempt; who asks again there has a step of its own. */
-  inAttempt<T>(place: string, fn: () => T | Promise<T>): T | Promise<T> {
+  inAttempt<T>(place: string, fn: (inner: InnerRun) => T | Promise<T>): T | Promise<T> {
     const { journal } = this.#turn
-    if (journal === directJournal) return fn()
+    if (journal === directJournal) return fn({})
     this.#asked ??= new Map()
     const count = (this.#asked.get(place) ?? 0) + 1
     this.#asked.set(place, count)
-    return Promise.resolve(journal.step(`${this.#turn.turnId}:once:${place}:${count}`, fn, () => {}))
+    return Promise.resolve(this.#step(`${this.#turn.turnId}:once:${place}:${count}`, fn))
+  }
+
+  #step<T>(id: string, fn: (inner: InnerRun) => T | Promise<T>): T | PromiseLike<T> {
+    const { journal } = this.#turn
+    const inner = isDirect(journal) ? {} : { turnId: id, journal }
+    return journal.step(
+      id,
+      () => fn(inner),
+      () => {},
+    )
   }
 }

@@ -3,12 +3,14 @@ import { LeftError } from '../../errors/left-error.ts'
 import { type Attempt, type Call, isOpen, State } from '../../onion/attempt.ts'
 import { leave } from '../../onion/leave.ts'
 import type { Emit } from '../../seams/journal.ts'
+import { type Asked, differences, diverged, isAsked } from './asked.ts'
 import type { Turn } from './turn.ts'
 
-/** A physical step: what it does, and who takes what it emits. */
+/** A physical step: what it does, who takes what it emits, and what it is asked. */
 interface Step<T, C> {
   work(emit: Emit<C>): T | PromiseLike<T>
   emit: Emit<C>
+  asked(): Promise<Asked>
 }
 
 /** The steps of a turn that has a journal: which of them run here, and which are replayed. */
@@ -75,21 +77,53 @@ export class Steps {
     if (at !== undefined && isOpen(at)) leave(at, cause)
   }
 
-  async #run<T, C>({ $call: call }: Attempt, name: string, { work, emit }: Step<T, C>): Promise<T> {
+  async #run<T, C>({ $call: call }: Attempt, name: string, { work, emit, asked }: Step<T, C>): Promise<T> {
     while (this.#leaving.size > 0) await Promise.allSettled(this.#leaving)
     const { journal, turnId } = this.#turn
-    const here = (emit: Emit<C>) => {
+    const here = async (emit: Emit<C | Asked>) => {
       this.#ran.set(call, true)
       this.#replaying = false
-      return work(emit)
+      return askedFirst(asked(), { work, emit })
+    }
+    const taken = (item: C | Asked) => {
+      if (!isAsked(item)) return emit(item)
+      if (this.#ran.get(call) !== true) return asked().then((now) => this.#compare(name, { recorded: item, now }))
     }
     try {
-      return await journal.step<T, C>(`${turnId}:${name}`, here, emit)
+      return await journal.step<T, C | Asked>(`${turnId}:${name}`, here, taken)
     } finally {
       this.#replaying ??= true
       if (!this.#ran.has(call)) this.#ran.set(call, false)
     }
   }
+
+  /** Nothing of a run goes on that asks a recorded step otherwise: no layer may try it again. */
+  #compare(name: string, { recorded, now }: { recorded: Asked; now: Asked }): void {
+    const { must, may } = differences(recorded, now)
+    const { turnId, life, stepIndex, session } = this.#turn
+    const step = `${turnId}:${name}`
+    if (may.length > 0)
+      this.#turn.events.push({ type: 'journal:drift', sessionId: session.id, turnId, stepIndex, step, differs: may })
+    if (must.length === 0) return
+    const error = diverged(step, must)
+    life.fail(error)
+    throw error
+  }
+}
+
+/** The work begins at once; what it emits comes behind what it was asked. */
+async function askedFirst<T, C>(
+  asking: Promise<Asked>,
+  { work, emit }: { work: Step<T, C>['work']; emit: Emit<C | Asked> },
+): Promise<T> {
+  let isTold = false
+  const told = asking.then(async (asked) => {
+    await emit(asked)
+    isTold = true
+  })
+  const result = work((item) => (isTold ? emit(item) : told.then(() => emit(item))))
+  await Promise.all([told, result])
+  return result
 }
 
 /** How many attempts around one were left with it; undefined where the layer around them had returned or thrown: it will again. */

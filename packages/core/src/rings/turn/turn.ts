@@ -1,5 +1,6 @@
 import { reasonText } from '../../errors/describe.ts'
 import type { CustomEvent, LayerLate, StreamEvent } from '../../events/events.ts'
+import type { Message } from '../../messages/message.ts'
 import { fromJson, toJson } from '../../messages/plain-json.ts'
 import { addUsage, noUsage, type Usage } from '../../messages/usage.ts'
 import type { Attempt, Call, Ring } from '../../onion/attempt.ts'
@@ -16,7 +17,7 @@ import type { TurnAttempt } from './context.ts'
 import type { InputStep } from './inputs.ts'
 import { noteCall, noteRecord, noteUsage } from './inside.ts'
 import { Life } from './life.ts'
-import { Once } from './once.ts'
+import { type InnerRun, Once } from './once.ts'
 import type { Screen } from './screen.ts'
 import { type Steer, Steering } from './steering.ts'
 import { Steps } from './steps.ts'
@@ -63,6 +64,7 @@ export class Turn implements Call {
   told = false
   #afterwards: Afterwards | undefined
   #metadata: Record<string, unknown> | undefined
+  #instructions: string | undefined
   #capabilities: Capabilities | undefined
   #once: Once | undefined
 
@@ -99,6 +101,12 @@ export class Turn implements Call {
   get context(): TurnAttempt {
     return this.life.core as TurnAttempt
   }
+  /** The instructions as the first message of a call, if there are any. */
+  get system(): Message | undefined {
+    const { instructions } = this.session.agent.setup
+    const content = typeof instructions === 'function' ? this.#instructions : instructions
+    return content === undefined || content === '' ? undefined : { role: 'system', content }
+  }
   get metadata(): Record<string, unknown> {
     this.#metadata ??= {}
     return this.#metadata
@@ -119,6 +127,18 @@ export class Turn implements Call {
   /** Where in the run an event happened. */
   get place(): { sessionId: string; turnId: string; stepIndex: number } {
     return { sessionId: this.session.id, turnId: this.turnId, stepIndex: this.stepIndex }
+  }
+
+  /** Asks a function for the instructions, once: a run that is replayed has those that it had. */
+  instruct(): Promise<void> | undefined {
+    const { instructions } = this.session.agent.setup
+    if (typeof instructions !== 'function' || this.#instructions !== undefined) return undefined
+    const given = this.onces.inAttempt('instructions', () => instructions(this.context))
+    if (!(given instanceof Promise)) {
+      this.#instructions = given
+      return undefined
+    }
+    return given.then((text) => void (this.#instructions = text))
   }
 
   tellStep(type: 'step:start' | 'step:end'): void {
@@ -168,7 +188,7 @@ export class Turn implements Call {
     this.count(usage)
   }
 
-  once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
+  once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>): Promise<T> {
     return this.onces.run(key, fn)
   }
   get onces(): Once {

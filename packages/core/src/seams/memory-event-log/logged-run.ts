@@ -1,7 +1,6 @@
 import { AlliumError } from '../../errors/allium-error.ts'
-import { fromJson } from '../../messages/plain-json.ts'
-import type { Logged, LoggedEvent, RunKey } from '../event-log.ts'
-import { followSignal } from '../follow-signal.ts'
+import type { EventReader, Logged, RunKey } from '../event-log.ts'
+import { RunReader } from './run-reader.ts'
 import { RunSignals } from './run-signals.ts'
 
 /** The events of one run, and what is asked of it. */
@@ -10,7 +9,8 @@ export class LoggedRun {
   ended = false
   /** The event n stands at n - 1. */
   readonly #texts: string[] = []
-  readonly #readers = new Set<() => void>()
+  /** Of those who wait for the next event. */
+  #readers = new Set<() => void>()
   #epoch = Number.NEGATIVE_INFINITY
 
   constructor(readonly run: RunKey) {}
@@ -27,54 +27,17 @@ export class LoggedRun {
     if (unheard.length > 0) return { unheard }
     for (const text of texts) this.#texts.push(text)
     this.ended = end
-    for (const wake of [...this.#readers]) wake()
+    const waiting = this.#readers
+    if (waiting.size > 0) this.#readers = new Set()
+    for (const wake of waiting) wake()
     return { seq: this.seq }
   }
 
-  /** A reader who leaves wakes its own `next()`, which may wait for an event. */
-  read(after: number, signal: AbortSignal | undefined): AsyncIterableIterator<LoggedEvent, undefined> {
-    const left = new AbortController()
-    const events = this.#events(after, left, signal)
-    return {
-      next: () => events.next(),
-      return: () => {
-        left.abort()
-        return events.return(undefined)
-      },
-      [Symbol.asyncIterator]() {
-        return this
-      },
-    }
-  }
-
-  async *#events(
-    after: number,
-    left: AbortController,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<LoggedEvent, undefined> {
-    const untie = signal === undefined ? () => {} : followSignal(signal, () => left.abort())
-    try {
-      for (let seq = Math.max(0, Math.floor(after) || 0); !left.signal.aborted; ) {
-        const text = this.#texts[seq]
-        if (text !== undefined) yield { seq: ++seq, event: fromJson(text) }
-        else if (this.ended) return undefined
-        else await this.#more(left.signal)
-      }
-    } finally {
-      untie()
-    }
-    return undefined
-  }
-
-  #more(left: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = () => {
-        this.#readers.delete(wake)
-        left.removeEventListener('abort', wake)
-        resolve()
-      }
-      this.#readers.add(wake)
-      left.addEventListener('abort', wake)
+  read(after: number, signal: AbortSignal | undefined): EventReader {
+    return new RunReader(this.#texts, after, {
+      signal,
+      ended: () => this.ended,
+      readers: () => this.#readers,
     })
   }
 }

@@ -81,9 +81,9 @@ function unknown({ key, turnId }: RunKey): AlliumError {
   )
 }
 
-/** A list in JSON, so that no id can pose as another's. */
-function nameOf({ key, turnId }: RunKey): string {
-  return JSON.stringify([key.tenant, key.owner, key.sessionId, turnId])
+/** Each part behind its length, so that no id can pose as another's. */
+function nameOf({ key: { tenant, owner, sessionId }, turnId }: RunKey): string {
+  return `${tenant.length} ${owner.length} ${sessionId.length} ${tenant}${owner}${sessionId}${turnId}`
 }
 
 function sessionOf({ tenant, owner, sessionId }: SessionKey): string {

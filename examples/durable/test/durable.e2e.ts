@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, expect, it } from 'vitest'
+
+const folder = mkdtempSync(join(tmpdir(), 'allium-durable-test-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+it('goes on where it was killed in the middle of its answer: nothing is booked twice, the answer is whole', async () => {
+  const file = join(folder, 'journey.db')
+  const killed = await run(file, 'leaves')
+  expect(killed).not.toContain('status   completed')
+  const out = await run(file)
+  expect(out).toContain('run      running')
+  expect(out).toContain('booked   the train')
+  expect(out).toMatch(/status {3}completed\nanswer {3}The train leaves at nine, .* Have a good journey!/)
+  expect(readFileSync(`${file}.log`, 'utf8').trim().split('\n').sort()).toEqual(['room', 'train'])
+}, 120_000)
+
+/** The program from its start to its end, or until it has printed a text: it is killed then. */
+function run(file: string, until?: string): Promise<string> {
+  const program = fileURLToPath(new URL('../src/index.ts', import.meta.url))
+  const args = ['--conditions=@allium/source', '--import=tsx', program]
+  const child = spawn(process.execPath, args, { env: { ...process.env, DURABLE_FILE: file } })
+  let out = ''
+  child.stdout.on('data', (data) => {
+    out += data
+    if (until !== undefined && out.includes(until)) child.kill('SIGKILL')
+  })
+  child.stderr.on('data', (data) => (out += data))
+  return new Promise((resolve) => child.on('close', () => resolve(out)))
+}

@@ -1,0 +1,55 @@
+import { AlliumError } from '../../errors/allium-error.ts'
+import { withoutApprovals } from '../../messages/history.ts'
+import { digestOf } from '../../seams/seal.ts'
+import type { ModelAttempt } from '../model/context.ts'
+import type { ToolAttempt } from '../tool/context.ts'
+
+/** What a step was asked, as the first item that the journal keeps of it: digests, by what they are of. */
+export interface Asked {
+  readonly type: 'step:asked'
+  /** Where a replay asks otherwise, the run cannot go on. */
+  readonly must: Readonly<Record<string, string>>
+  /** Where it does here, it is told, and what is recorded stands. */
+  readonly may?: Readonly<Record<string, string>>
+}
+
+export function isAsked(item: unknown): item is Asked {
+  return (item as { type?: unknown } | undefined)?.type === 'step:asked'
+}
+
+/** Of a model call: the model, and the conversation as it stands in the history, before layers have marked it. */
+export async function modelAsked({ $call: call, $fields, $turn: turn }: ModelAttempt): Promise<Asked> {
+  const { settings, toolDefs, toolChoice, responseFormat } = $fields
+  const { items } = turn.session.history
+  const [conversation, given, tools] = await Promise.all([
+    digestOf(items.map(withoutApprovals)),
+    digestOf({ settings, toolChoice, responseFormat }),
+    digestOf(toolDefs),
+  ])
+  return {
+    type: 'step:asked',
+    must: { model: call.model, conversation },
+    may: { settings: given, 'tool definitions': tools },
+  }
+}
+
+export async function toolAsked({ $call: { name } }: ToolAttempt, args: unknown): Promise<Asked> {
+  return { type: 'step:asked', must: { tool: name, arguments: await digestOf(args) } }
+}
+
+/** What differs, by name. */
+export function differences(recorded: Asked, now: Asked): { must: string[]; may: string[] } {
+  return { must: changed(recorded.must, now.must), may: changed(recorded.may, now.may) }
+}
+
+export function diverged(step: string, what: readonly string[]): AlliumError {
+  return new AlliumError(
+    'journal.diverged',
+    `The step "${step}" is recorded, and the run that was started again asks it otherwise: another ${what.join(', another ')}. Nothing was run. What may differ between two runs of the same code, such as a time or a random number, belongs into ctx.once().`,
+    { details: { step, differs: what } },
+  )
+}
+
+function changed(a: Asked['must'] = {}, b: Asked['must'] = {}): string[] {
+  return Object.keys(b).filter((name) => a[name] !== undefined && a[name] !== b[name])
+}

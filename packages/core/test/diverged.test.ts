@@ -1,0 +1,75 @@
+import { expect, it } from 'vitest'
+import { scriptedModel } from '../../testing/src/index.ts'
+import { Agent, type Journal, memoryJournal } from '../src/index.ts'
+
+const ids = () => 'chat'
+const call = { toolCalls: [{ name: 'pay', callId: 'c1', args: { to: 'Ada' } }] }
+const pay = (paid: unknown[]) => ({
+  name: 'pay',
+  description: 'Pays',
+  jsonSchema: { type: 'object' },
+  execute: (args: unknown) => paid.push(args),
+})
+
+/** A run that died behind so many steps. */
+async function died(steps: number): Promise<Journal> {
+  const journal = memoryJournal()
+  const dead = journal.killAfter(steps)
+  void new Agent({ model: scriptedModel([call, 'Paid.']), tools: [pay([])], ids })
+    .session()
+    .run('Pay Ada.', { turnId: 't', journal })
+    .then(undefined, () => {})
+  await dead
+  return journal.reopen()
+}
+
+it('fails a run that asks a recorded model call otherwise, and runs nothing', async () => {
+  const journal = await died(2)
+  const paid: unknown[] = []
+  const model = scriptedModel([])
+  const run = new Agent({ model, tools: [pay(paid)], ids }).session().run('Pay Bob.', { turnId: 't', journal })
+  const error = await run.then(undefined, (error) => error)
+  expect(error).toMatchObject({
+    code: 'journal.diverged',
+    details: { step: 't:model:0:1', differs: ['conversation'] },
+  })
+  expect([model.requests.length, paid]).toEqual([0, []])
+})
+
+it('does so of a recorded tool call, though a layer would try it again', async () => {
+  const journal = await died(3)
+  const paid: unknown[] = []
+  const agent = new Agent({ model: scriptedModel([]), tools: [pay(paid)], ids })
+    .use({
+      name: 'again',
+      async tool(_ctx, next) {
+        return await next().catch(() => next())
+      },
+    })
+    .use({
+      name: 'other',
+      async tool(ctx, next) {
+        ctx.modifyArgs({ to: 'Bob' })
+        return await next()
+      },
+    })
+  const run = agent.session().run('Pay Ada.', { turnId: 't', journal })
+  await expect(run).rejects.toMatchObject({
+    code: 'journal.diverged',
+    details: { step: 't:tool:c1:1', differs: ['arguments'] },
+  })
+  expect(paid).toEqual([])
+})
+
+it('tells other settings and tools as a drift, and goes on by what is recorded', async () => {
+  const journal = await died(3)
+  const model = scriptedModel(['Paid.'])
+  const tool = { ...pay([]), description: 'Pays somebody' }
+  const run = new Agent({ model, tools: [tool], settings: { temperature: 0 }, ids })
+    .session()
+    .run('Pay Ada.', { turnId: 't', journal })
+  const drifts: unknown[] = []
+  for await (const event of run) if (event.type === 'journal:drift') drifts.push(event)
+  expect(drifts).toMatchObject([{ step: 't:model:0:1', differs: ['settings', 'tool definitions'] }])
+  expect((await run).text).toBe('Paid.')
+})

@@ -1,0 +1,147 @@
+import {
+  type Agent,
+  AlliumError,
+  type Clock,
+  digestOf,
+  type RegisteredPrincipal,
+  systemClock,
+  toJson,
+} from '@allium/core'
+import { type Asked, ask } from './ingress.ts'
+import { type Answer, type RunnerOptions, type Running, runner } from './object.ts'
+import { namedBy, notFound, objectKeyOf, restateKeyOf, runOf, type Task, turnIdOf } from './task.ts'
+import { type DurableResult, resultOf } from './turn.ts'
+import { haveWithResolvers } from './with-resolvers.ts'
+
+export interface DurableRestateOptions {
+  /** Where Restate takes calls. @default 'http://localhost:8080' */
+  readonly ingress?: string | undefined
+  /** Sent with each call to the ingress, such as a token. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** The name of the object in Restate. @default 'allium' */
+  readonly name?: string | undefined
+  /**
+   * The principal as it is now, asked whenever a run begins or is taken over. Throw an AlliumError `run.principal` for one
+   * that may not any more; after any other error Restate asks again. @default the principal of the task
+   */
+  readonly resolvePrincipal?: RunnerOptions['resolvePrincipal'] | undefined
+  /** Milliseconds without a recorded step after which Restate takes a run for lost. @default 3_600_000 */
+  readonly stepTimeout?: number | undefined
+  /** @default globalThis.fetch */
+  readonly fetch?: typeof globalThis.fetch | undefined
+  /** Tells how long it is until `runAt`. @default the system's */
+  readonly clock?: Clock | undefined
+}
+
+export interface StartOptions extends Omit<Task, 'idempotencyKey'> {
+  /** @default a new random one: each start is a run of its own */
+  readonly idempotencyKey?: string | undefined
+  /** When it begins, in milliseconds since 1970. @default now */
+  readonly runAt?: number | undefined
+}
+
+export interface Whose {
+  readonly principal?: RegisteredPrincipal | undefined
+}
+
+/** How a run stands. */
+export type RunStanding = 'open' | 'ended'
+
+export interface DurableRestate {
+  /** The virtual object, for `serve({ services: [object] })` or any endpoint of Restate's SDK. */
+  readonly object: ReturnType<typeof runner>
+  /**
+   * Resolves once Restate has the task. The same key gives the same run.
+   *
+   * @throws AlliumError `run.options`, `run.key_reused`, `session.principal`, `http.status`
+   */
+  start(options: StartOptions): Promise<{ run: string; turnId: string; sessionId: string }>
+  /** Waits for a run, and ends as it ended. @throws AlliumError `session.not_found`; what the run failed with */
+  attach(run: string, whose: Whose): Promise<DurableResult>
+  /** @throws AlliumError `session.not_found` */
+  get(run: string, whose: Whose): Promise<{ status: RunStanding }>
+  /** Stops a run, wherever it is, also before it begins; `false` where it has ended. @throws AlliumError `session.not_found` */
+  stop(run: string, whose: Whose): Promise<boolean>
+}
+
+/**
+ * Runs of an agent on Restate: a virtual object for each session, one run at a time. A run whose process is lost is started again,
+ * and goes on at the first step that had not ended.
+ *
+ * @example
+ * const durable = durableRestate(agent, { ingress: 'http://localhost:8080' })
+ * await serve({ services: [durable.object] })
+ */
+// biome-ignore lint/suspicious/noExplicitAny: agents of any state, context, principal and tools
+export function durableRestate(agent: Agent<any, any, any>, options: DurableRestateOptions = {}): DurableRestate {
+  haveWithResolvers()
+  const { name = 'allium', resolvePrincipal = ({ principal }) => principal, stepTimeout = 3_600_000 } = options
+  return { object: runner({ agent, name, resolvePrincipal, stepTimeout }), ...client(name, options) }
+}
+
+function client(name: string, options: DurableRestateOptions): Omit<DurableRestate, 'object'> {
+  const { ingress = 'http://localhost:8080', headers, fetch = globalThis.fetch, clock = systemClock } = options
+  const from = { url: ingress.replace(/\/+$/, ''), headers, fetch }
+  const call = (task: Task, asked: Omit<Asked, 'path'>, ...handler: string[]) =>
+    ask(from, { ...asked, path: [name, objectKeyOf(task.principal, task.sessionId), ...handler] })
+  const invocation = (task: Task, what: 'attach' | 'output') => {
+    const key = objectKeyOf(task.principal, task.sessionId)
+    return ask(from, { path: ['restate', 'invocation', name, key, 'run', restateKeyOf(task), what] })
+  }
+  const named = (run: string, { principal }: Whose): Task => ({ ...namedBy(run), principal })
+
+  const checkSame = async (task: Task, text: string) => {
+    const { value } = await invocation(task, 'output')
+    const running = (await call(task, { body: null }, 'running')).value as Running | null
+    const first =
+      (value as Answer | undefined)?.task ?? (running?.key === task.idempotencyKey ? running.task : undefined)
+    if (first !== undefined && first !== (await digestOf(text)))
+      throw new AlliumError(
+        'run.key_reused',
+        `The idempotency key "${task.idempotencyKey}" belongs to another task of this session. Take another key.`,
+      )
+  }
+  const get = async (run: string, whose: Whose): Promise<{ status: RunStanding }> => {
+    const task = named(run, whose)
+    let status: number
+    try {
+      status = (await invocation(task, 'output')).status
+    } catch (error) {
+      if (error instanceof AlliumError && error.code !== 'http.status') return { status: 'ended' }
+      throw error
+    }
+    if (status === 404) throw notFound(run)
+    return { status: status === 470 ? 'open' : 'ended' }
+  }
+
+  return {
+    get,
+    async start({ runAt, ...given }) {
+      if ((given.input === undefined) === (given.decisions === undefined))
+        throw new AlliumError('run.options', 'start() takes either an input or decisions. Give exactly one of them.')
+      if (given.idempotencyKey === '')
+        throw new AlliumError('run.options', 'The idempotency key is empty. Give a text, or leave it out.')
+      const task: Task = { ...given, idempotencyKey: given.idempotencyKey ?? crypto.randomUUID() }
+      const [text, delay] = [toJson(task), runAt === undefined ? 0 : Math.ceil(runAt - clock.now())]
+      const query = delay > 0 ? `?delay=${delay}ms` : undefined
+      const sent = await call(task, { body: text, query, idempotencyKey: restateKeyOf(task) }, 'run', 'send')
+      const status = (sent.value as { status?: string } | undefined)?.status
+      if (status === undefined)
+        throw new AlliumError('http.status', `Restate at ${from.url} knows no object "${name}": register its endpoint.`)
+      if (status === 'PreviouslyAccepted') await checkSame(task, text)
+      return { run: runOf(task), turnId: turnIdOf(task), sessionId: task.sessionId }
+    },
+    async attach(run, whose) {
+      const { value } = await invocation(named(run, whose), 'attach')
+      if (value === undefined) throw notFound(run)
+      return resultOf((value as Answer).outcome) as DurableResult
+    },
+    async stop(run, whose) {
+      if ((await get(run, whose)).status === 'ended') return false
+      const task = named(run, whose)
+      const { value } = await call(task, { body: task.idempotencyKey }, 'stop')
+      if (value !== true) await call(task, { body: task.idempotencyKey }, 'drop', 'send')
+      return true
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import { AlliumError, type ErrorCode, errorCodes } from '@allium/core'
+
+/** How Restate's ingress is asked. */
+export interface Ingress {
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly fetch: typeof globalThis.fetch
+}
+
+export interface Asked {
+  readonly path: readonly string[]
+  /** Sent as JSON. @default nothing, and a GET */
+  readonly body?: unknown
+  readonly query?: string | undefined
+  readonly idempotencyKey?: string | undefined
+}
+
+/** What it answered; without a value 404 for what is not known, 470 for what has not ended. */
+export interface Answered {
+  readonly status: number
+  readonly value?: unknown
+}
+
+/** @throws AlliumError `http.status`; what a handler refused */
+export async function ask({ url, headers, fetch }: Ingress, asked: Asked): Promise<Answered> {
+  const { path, body, query = '', idempotencyKey } = asked
+  const response = await fetch(`${url}/${path.map(encodeURIComponent).join('/')}${query}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      ...headers,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  const [{ status, ok }, text] = [response, await response.text()]
+  if (ok) return { status, value: text === '' ? undefined : JSON.parse(text) }
+  const refused = refusalIn(text)
+  if (refused !== undefined) throw refused
+  if (status === 404 || status === 470) return { status }
+  const said = text.slice(0, 500)
+  throw new AlliumError('http.status', `Restate answered ${status} to "${path.join('/')}": ${said}. Look at its log.`)
+}
+
+function refusalIn(text: string): AlliumError | undefined {
+  try {
+    const { code, message } = JSON.parse(JSON.parse(text).message)
+    if ((errorCodes as readonly string[]).includes(code)) return new AlliumError(code as ErrorCode, message)
+  } catch {}
+  return undefined
+}

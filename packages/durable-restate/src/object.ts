@@ -1,0 +1,80 @@
+import { type Agent, digestOf, encodeOutcome, fromJson, type RegisteredPrincipal } from '@allium/core'
+import { handlers, type ObjectContext, type ObjectSharedContext, object } from '@restatedev/restate-sdk'
+import { recorded } from './recorded.ts'
+import { toldToRestate } from './refusals.ts'
+import type { Task } from './task.ts'
+import { type Ended, turn } from './turn.ts'
+
+export interface RunnerOptions {
+  /** Runs tasks. */
+  readonly agent: Agent
+  readonly name: string
+  readonly resolvePrincipal: (task: Task) => RegisteredPrincipal | undefined | Promise<RegisteredPrincipal | undefined>
+  readonly stepTimeout: number
+}
+
+/** The run that the object is in. */
+export interface Running {
+  readonly key: string
+  readonly invocation: string
+  /** The digest of its task, by which a key that is used for another one is known. */
+  readonly task: string
+}
+
+/** What `run` gives. */
+export interface Answer {
+  readonly outcome: string
+  readonly task: string
+}
+
+/** A virtual object of Restate for each session: one run at a time, and what tells of it beside. */
+export function runner(options: RunnerOptions) {
+  const { name, stepTimeout } = options
+  return object({
+    name,
+    handlers: {
+      run: (ctx: ObjectContext, text: string) => run(ctx, text, options),
+      drop: async (ctx: ObjectContext, key: string) => ctx.set(`dropped:${key}`, true),
+      stop: handlers.object.shared(stop),
+      running: handlers.object.shared((ctx: ObjectSharedContext) => ctx.get<Running>('running')),
+    },
+    options: { abortTimeout: stepTimeout },
+  })
+}
+
+async function run(ctx: ObjectContext, text: string, options: RunnerOptions): Promise<Answer> {
+  const [task, digest] = [fromJson(text) as Task, await digestOf(text)]
+  const key = task.idempotencyKey
+  if ((await ctx.get<boolean>(`dropped:${key}`)) === true) {
+    ctx.clear(`dropped:${key}`)
+    return { task: digest, outcome: encodeOutcome({ error: new DOMException('The run was stopped.', 'AbortError') }) }
+  }
+  ctx.set('running', { key, invocation: ctx.request().id, task: digest } satisfies Running)
+  try {
+    return { task: digest, outcome: await runTask(ctx, task, options) }
+  } finally {
+    ctx.clear('running')
+  }
+}
+
+async function runTask(ctx: ObjectContext, task: Task, { agent, resolvePrincipal }: RunnerOptions): Promise<string> {
+  const snapshot = await ctx.get<string>('session')
+  const ended = await recorded(ctx, async (journal, signal) => {
+    try {
+      const principal = await resolvePrincipal(task)
+      return JSON.stringify(await turn({ agent, task, principal, snapshot }, journal, signal))
+    } catch (error) {
+      throw toldToRestate(error)
+    }
+  })
+  const { outcome, snapshot: after } = JSON.parse(ended) as Ended
+  if (after !== undefined) ctx.set('session', after)
+  return outcome
+}
+
+async function stop(ctx: ObjectSharedContext, key: string): Promise<boolean> {
+  const running = await ctx.get<Running>('running')
+  if (running?.key !== key) return false
+  ctx.cancel(running.invocation as Parameters<typeof ctx.cancel>[0])
+  return true
+}

@@ -1,0 +1,49 @@
+import { AlliumError, type Decision, type Input, ownerOf, type RegisteredPrincipal, sessionKeyOf } from '@allium/core'
+
+/** What a run is to do. */
+export interface Task {
+  readonly principal?: RegisteredPrincipal | undefined
+  readonly sessionId: string
+  readonly input?: Input | undefined
+  readonly decisions?: Readonly<Record<string, Decision>> | undefined
+  /** Who decides. @default the principal */
+  readonly decider?: RegisteredPrincipal | undefined
+  readonly idempotencyKey: string
+}
+
+/** What names a run within its owner's sessions. */
+type Named = Pick<Task, 'sessionId' | 'idempotencyKey'>
+
+/** An object of Restate is one session of one owner: another's run is looked for in another object, and not found. */
+export function objectKeyOf(principal: unknown, sessionId: string): string {
+  return sessionKeyOf({ principal, owner: ownerOf(principal), sessionId })
+}
+
+export function turnIdOf({ sessionId, idempotencyKey }: Named): string {
+  return `${sessionId}:${idempotencyKey}`
+}
+
+/** The key as Restate takes it: in a header, and as it is in a path. */
+export function restateKeyOf({ idempotencyKey }: Pick<Task, 'idempotencyKey'>): string {
+  return Buffer.from(idempotencyKey).toString('base64url')
+}
+
+export function runOf({ sessionId, idempotencyKey }: Named): string {
+  return Buffer.from(JSON.stringify([sessionId, idempotencyKey])).toString('base64url')
+}
+
+/** @throws AlliumError `session.not_found` for what is no name of a run */
+export function namedBy(run: string): Named {
+  try {
+    const [sessionId, idempotencyKey] = JSON.parse(Buffer.from(run, 'base64url').toString()) as unknown[]
+    if (typeof sessionId === 'string' && typeof idempotencyKey === 'string') return { sessionId, idempotencyKey }
+  } catch {}
+  throw notFound(run)
+}
+
+export function notFound(run: string): AlliumError {
+  return new AlliumError(
+    'session.not_found',
+    `There is no run "${run}" of this principal, or Restate keeps it no longer: ask with the principal that started it.`,
+  )
+}

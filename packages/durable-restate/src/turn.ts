@@ -1,0 +1,96 @@
+import {
+  type Agent,
+  decodeOutcome,
+  encodeOutcome,
+  isAlliumError,
+  type Journal,
+  type PendingCall,
+  type RegisteredPrincipal,
+  type RunResult,
+  type Session,
+  type Snapshot,
+  type Usage,
+} from '@allium/core'
+import { isRefusal, mayPass } from './refusals.ts'
+import { type Task, turnIdOf } from './task.ts'
+
+/** What a run came to, as it is kept. */
+export interface DurableResult {
+  readonly status: RunResult['status']
+  readonly reason?: string | undefined
+  readonly text: string
+  readonly output?: unknown
+  readonly usage: Usage
+  /** Calls that wait for a decision, with their tokens: `start({ decisions })` goes on. */
+  readonly pending: readonly PendingCall[]
+  readonly turnId: string
+  readonly sessionId: string
+}
+
+/** The outcome of a run, and its session where no store of the agent's keeps it, as texts. */
+export interface Ended {
+  readonly outcome: string
+  readonly snapshot?: string | undefined
+}
+
+export interface TurnOptions {
+  readonly agent: Agent
+  readonly task: Task
+  readonly principal: RegisteredPrincipal | undefined
+  /** The session as Restate has it. */
+  readonly snapshot: string | null
+}
+
+/** Runs a task in its session. */
+export async function turn(options: TurnOptions, journal: Journal, signal: AbortSignal): Promise<Ended> {
+  const { agent, task, principal, snapshot } = options
+  await agent.init()
+  const session: Session = agent.session({ id: task.sessionId, principal: principal as RegisteredPrincipal })
+  try {
+    if (isStoredElsewhere(session)) {
+      await session.open()
+      return { outcome: await outcomeOf(session, task, journal, signal) }
+    }
+    if (snapshot !== null) session.restore(resultOf(snapshot) as Snapshot)
+    const outcome = await outcomeOf(session, task, journal, signal)
+    return { outcome, snapshot: encodeOutcome({ result: session.snapshot() }) }
+  } finally {
+    await session.close()
+  }
+}
+
+/** A session that a layer restores cannot be read before it is open. */
+function isStoredElsewhere(session: Session): boolean {
+  try {
+    session.snapshot()
+    return false
+  } catch (error) {
+    if (isAlliumError(error) && error.code === 'session.not_open') return true
+    throw error
+  }
+}
+
+/** A turn that failed, or was aborted, has ended: only what was refused, or may pass, is thrown. */
+async function outcomeOf(session: Session, task: Task, journal: Journal, signal: AbortSignal): Promise<string> {
+  const options = { turnId: turnIdOf(task), journal, signal }
+  const { decisions, decider } = task
+  try {
+    const run =
+      decisions === undefined
+        ? session.run(task.input ?? '', options)
+        : session.resume(decisions, { ...options, ...(decider !== undefined && { decider }) })
+    const { status, reason, text, output, usage, pending, turnId, sessionId } = await run
+    const result: DurableResult = { status, reason, text, output, usage, pending, turnId, sessionId }
+    return encodeOutcome({ result })
+  } catch (error) {
+    if (isRefusal(error) || mayPass(error)) throw error
+    return encodeOutcome({ error })
+  }
+}
+
+/** What an outcome says: its result, or its error thrown. @throws AlliumError `journal.corrupt` */
+export function resultOf(outcome: string): unknown {
+  const read = decodeOutcome(outcome)
+  if ('error' in read) throw read.error
+  return read.result
+}

@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http2'
+import { createRequire } from 'node:module'
+import { type AddressInfo, createServer as createTcp } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createEndpointHandler, type NodeEndpointOptions } from '@restatedev/restate-sdk'
+
+const program = createRequire(import.meta.url).resolve('@restatedev/restate-server/lib/index.js')
+
+export interface Server {
+  readonly ingress: string
+  /** Tells it of an endpoint. */
+  register(port: number): Promise<void>
+  stop(): Promise<void>
+}
+
+/** A Restate of one's own, empty, in a child process. */
+export async function ownServer(): Promise<Server> {
+  const dir = await mkdtemp(join(tmpdir(), 'restate-'))
+  const [ingress, admin, node] = [await freePort(), await freePort(), await freePort()]
+  const child = spawn(process.execPath, [program, '--node-name', 'test'], {
+    stdio: 'ignore',
+    env: {
+      ...process.env,
+      RESTATE_BASE_DIR: dir,
+      RESTATE_BIND_ADDRESS: `127.0.0.1:${node}`,
+      RESTATE_INGRESS__BIND_ADDRESS: `127.0.0.1:${ingress}`,
+      RESTATE_ADMIN__BIND_ADDRESS: `127.0.0.1:${admin}`,
+      RESTATE_DISABLE_TELEMETRY: 'true',
+    },
+  })
+  const ended = once(child, 'exit')
+  const alive = () => {
+    if (child.exitCode !== null) throw new Error(`Restate ended with ${child.exitCode}`)
+  }
+  for (const url of [`http://127.0.0.1:${admin}/health`, `http://127.0.0.1:${ingress}/restate/health`])
+    while (!(await answers(url))) {
+      alive()
+      await sleep(20)
+    }
+  return {
+    ingress: `http://127.0.0.1:${ingress}`,
+    async register(port) {
+      const body = JSON.stringify({ uri: `http://127.0.0.1:${port}`, force: true })
+      const headers = { 'content-type': 'application/json' }
+      const response = await fetch(`http://127.0.0.1:${admin}/deployments`, { method: 'POST', headers, body })
+      if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
+    },
+    async stop() {
+      child.kill('SIGTERM')
+      await ended
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Serves objects until it is closed, cutting what runs. */
+export async function serveHere(services: NodeEndpointOptions['services'], port = 0) {
+  const server = createServer(createEndpointHandler({ services, logger: () => {} }))
+  const sessions = new Set<{ destroy(): void }>()
+  server.on('session', (session) => sessions.add(session))
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      server.close()
+      for (const session of sessions) session.destroy()
+      await once(server, 'close')
+    },
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createTcp().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+async function answers(url: string): Promise<boolean> {
+  return fetch(url).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+}

@@ -1,0 +1,247 @@
+import {
+  AlliumError,
+  type DurableRun,
+  type DurableStatus,
+  type ExpiredCalls,
+  type LoggedEvent,
+  type Page,
+  systemClock,
+  type Usage,
+} from '@allium/core'
+import { type Host, notFound, tell } from './host.ts'
+import { checkBounds, type DurableAgent, type DurableOptions, type StartOptions } from './options.ts'
+import { askedOf, type Task, taskOf } from './task.ts'
+import { Worker } from './worker.ts'
+
+/** A run that is kept, and will be run. */
+export interface StartedRun {
+  readonly run: string
+  readonly turnId: string
+  readonly sessionId: string
+}
+
+/** How a run stands, and what it came to. */
+export interface RunInfo extends StartedRun {
+  readonly status: DurableStatus
+  /** Milliseconds since the epoch: it is not run before. */
+  readonly runAt: number
+  readonly code?: string
+  readonly reason?: string
+  /** Of a run that has ended. */
+  readonly text?: string
+  readonly usage?: Usage
+}
+
+interface Asks {
+  readonly principal?: unknown
+}
+
+/** Runs that outlive their process. */
+export interface Durable {
+  /**
+   * Keeps a task, and begins it here at once where its time has come and its session is free. Decisions are checked, and used up with it.
+   *
+   * @throws AlliumError `run.options`, `run.key_reused`, `approval.*`
+   */
+  start(options: StartOptions): Promise<StartedRun>
+  /** The events of a run behind a place, then those that come until it ends, wherever it is run. @throws AlliumError `session.not_found` */
+  attach(run: string, of?: Asks & { after?: number; signal?: AbortSignal }): AsyncGenerator<LoggedEvent, undefined>
+  /** It ends at its next step, wherever it is run, also where its process is lost before. False where it has ended. */
+  stop(run: string, of?: Asks & { reason?: string }): Promise<boolean>
+  /** A run that was given up goes on from its steps, where its session stands as it stood. False where that has gone on. */
+  retry(run: string, of?: Asks): Promise<boolean>
+  get(run: string, of?: Asks): Promise<RunInfo>
+  list(of: {
+    tenant: string
+    status?: DurableStatus
+    cursor?: string
+    limit?: number
+  }): Promise<Page<Omit<DurableRun, 'task'>>>
+  /** One pass over the store, as each half lease: takes what this process may run. Gives how many. */
+  recover(): Promise<number>
+  /** Takes no more runs; those that go on have one lease to end, then others go on with them from their next step. */
+  drain(): Promise<void>
+}
+
+/**
+ * Runs of an agent that go on where their process was lost: each step is recorded in the store, and whichever process takes the run
+ * over replays it up to there. It works until `drain()`.
+ *
+ * @throws AlliumError `agent.options` where a bound is none, where the agent does not keep its sessions, or where a layer redacts
+ * and the store does not encrypt: tasks are stored before a layer saw them
+ *
+ * @example
+ * const runs = durable(agent, { store })
+ * const { run } = await runs.start({ principal, sessionId: 'chat-1', input: 'Hello' })
+ * for await (const { event } of runs.attach(run, { principal })) console.log(event)
+ */
+export function durable(agent: DurableAgent, options: DurableOptions): Durable {
+  const { store, lease = 10_000, attempts = 5, orphanAfter = 600_000, keepFailed = 604_800_000 } = options
+  const { clock = systemClock, logger = console, events = store.events } = options
+  checkBounds({ lease, attempts, orphanAfter, keepFailed })
+  if (events === undefined)
+    throw new AlliumError('agent.options', 'durable() needs an event log: give "events", or a store that has one.')
+  checkLayers(agent, store.runs.sealed)
+  const { runs, sessions } = store
+  const version = agent.version ?? ''
+  const own = new Set<string>()
+  const host: Host = {
+    ...{ agent, version, runs, sessions, events, clock, logger, options, lease, attempts, tell },
+    startedHere: (run) => own.has(run),
+    expire,
+  }
+  const worker = new Worker(host)
+  return { start, attach, stop, retry, get, list, recover: () => worker.look(), drain: () => worker.drain() }
+
+  async function start(given: StartOptions): Promise<StartedRun> {
+    const task = taskOf(given)
+    await agent.init()
+    const session = agent.session({
+      ...(given.sessionId !== undefined && { id: given.sessionId }),
+      principal: task.principal as never,
+    })
+    const { key } = session
+    const before = task.idempotencyKey === undefined ? undefined : await runs.find(key, task.idempotencyKey)
+    let decides: readonly string[] | undefined
+    try {
+      if (task.decisions !== undefined && before === undefined) {
+        await session.open()
+        decides = await session.checkDecisions(
+          task.decisions,
+          task.decider === undefined ? {} : { decider: task.decider as never },
+        )
+      }
+    } finally {
+      await session.close()
+    }
+    return add({ key, task, runAt: given.runAt, decides })
+  }
+
+  async function add({
+    key,
+    task,
+    runAt,
+    decides,
+  }: {
+    key: DurableRun['key']
+    task: Task
+    runAt?: number | undefined
+    decides?: readonly string[] | undefined
+  }) {
+    const id = crypto.randomUUID()
+    own.add(id)
+    const { claim } = worker
+    const added = await runs.add(
+      {
+        run: id,
+        key,
+        agent: agent.name,
+        version,
+        task,
+        runAt,
+        decides,
+        idempotencyKey: task.idempotencyKey,
+        asked: askedOf(task),
+      },
+      claim === undefined ? {} : { claim },
+    )
+    const { run } = added.run
+    if (!added.isNew) own.delete(id)
+    else if (added.lease !== undefined) await worker.begin({ run: added.run, lease: added.lease })
+    else if (added.run.runAt > clock.now())
+      clock.after(added.run.runAt - clock.now(), () => void worker.look().catch(() => {}), { idle: true })
+    return { run, turnId: run, sessionId: key.sessionId }
+  }
+
+  async function* attach(
+    run: string,
+    { principal, after = 0, signal }: Asks & { after?: number; signal?: AbortSignal } = {},
+  ): AsyncGenerator<LoggedEvent, undefined> {
+    const { key } = await mine(run, principal)
+    let seq = after
+    while (signal?.aborted !== true) {
+      for await (const logged of events?.read({ key, turnId: run }, seq, signal) ?? []) {
+        seq = logged.seq
+        yield logged
+      }
+      const { status } = await mine(run, principal)
+      const latest = await events?.latest(key)
+      const isOpen = latest?.turnId === run && !latest.ended
+      if (!isOpen && status !== 'queued' && (status !== 'running' || seq > 0)) return undefined
+      await new Promise<void>((resolve) => clock.after(Math.min(1000, lease / 10), resolve))
+    }
+    return undefined
+  }
+
+  async function stop(
+    run: string,
+    { principal, reason = 'stopped' }: Asks & { reason?: string } = {},
+  ): Promise<boolean> {
+    const { key } = await mine(run, principal)
+    const isAsked = await runs.stop({ tenant: key.tenant, run }, reason)
+    if (!isAsked) return false
+    await events?.signal({ key, turnId: run }, { stop: true })
+    await worker.look().catch(() => {})
+    return true
+  }
+
+  async function retry(run: string, { principal }: Asks = {}): Promise<boolean> {
+    const { key } = await mine(run, principal)
+    const isQueued = await runs.retry({ tenant: key.tenant, run })
+    if (isQueued) await worker.look()
+    return isQueued
+  }
+
+  async function get(run: string, { principal }: Asks = {}): Promise<RunInfo> {
+    const { key, status, runAt, code, reason } = await mine(run, principal)
+    const turn = await sessions.find(key, { turnId: run })
+    return {
+      run,
+      turnId: run,
+      sessionId: key.sessionId,
+      status,
+      runAt,
+      ...(code !== undefined && { code }),
+      ...((reason ?? turn?.reason) !== undefined && { reason: reason ?? turn?.reason }),
+      ...(turn?.answer !== undefined && turn.answer !== null && { text: turn.answer }),
+      ...(turn !== undefined && { usage: turn.usage }),
+    }
+  }
+
+  function list({ limit = 50, ...of }: Parameters<Durable['list']>[0]) {
+    return runs.list({ limit, ...of })
+  }
+
+  /** @throws AlliumError `session.not_found` for another's, too */
+  async function mine(run: string, principal: unknown): Promise<DurableRun> {
+    const { tenant, owner } = agent.session({ principal: principal as never }).key
+    const found = await runs.get({ tenant, run })
+    if (found === undefined || found.key.owner !== owner) throw notFound(run)
+    return found
+  }
+
+  /** Nobody has decided in time: the calls are refused, by a run of its own. */
+  async function expire({ run, callIds }: ExpiredCalls): Promise<void> {
+    const { principal } = (run.task ?? {}) as Task
+    const decisions = Object.fromEntries(callIds.map((id) => [id, { deny: 'Nobody decided in time.' }]))
+    await add({ key: run.key, task: { principal, decisions }, decides: callIds }).catch((error) => {
+      if ((error as { code?: unknown }).code !== 'approval.used') throw error
+    })
+  }
+}
+
+function checkLayers(agent: DurableAgent, sealed: boolean): void {
+  const { layers } = agent.inspect()
+  const is = (role: string) => layers.find(({ order }) => order.is?.includes(role) === true)?.name
+  if (is('keepers') === undefined)
+    throw new AlliumError(
+      'agent.options',
+      `durable() runs an agent that keeps its sessions: give "${agent.name}" a store, or use memory.persist({ store: store.sessions }).`,
+    )
+  const redacts = is('redacts')
+  if (redacts !== undefined && !sealed)
+    throw new AlliumError(
+      'agent.options',
+      `The layer "${redacts}" redacts, and durable() stores a task before any layer saw it. Give the store "encrypt".`,
+    )
+}

@@ -1,0 +1,46 @@
+import {
+  AlliumError,
+  type Clock,
+  type ErrorCode,
+  type EventLog,
+  type ExpiredCalls,
+  isAlliumError,
+  type Logger,
+  type RunStore,
+  type SessionStore,
+} from '@allium/core'
+import type { DurableAgent, DurableOptions } from './options.ts'
+
+/** What all runs of a process share. */
+export interface Host {
+  readonly agent: DurableAgent
+  readonly version: string
+  readonly runs: RunStore
+  readonly sessions: SessionStore
+  readonly events: EventLog
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly options: DurableOptions
+  /** Milliseconds. */
+  readonly lease: number
+  readonly attempts: number
+  /** Whether this process was asked for the run. */
+  startedHere(run: string): boolean
+  /** Refuses calls that nobody has decided in time. */
+  expire(expired: ExpiredCalls): Promise<void>
+  /** What readers may know of an error. */
+  tell(error: unknown): { code: ErrorCode; message: string }
+}
+
+/** Allium's own errors tell what they say; of others that there was one. */
+export function tell(error: unknown): { code: ErrorCode; message: string } {
+  if (isAlliumError(error)) return { code: error.code, message: error.message }
+  return { code: 'run.failed', message: 'The run has failed. The log of its process tells why.' }
+}
+
+export function notFound(run: string): AlliumError {
+  return new AlliumError(
+    'session.not_found',
+    `There is no run "${run}" of this principal. Look at its id, tenant and owner.`,
+  )
+}

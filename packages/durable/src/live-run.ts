@@ -1,0 +1,311 @@
+import {
+  type AgentRun,
+  AlliumError,
+  type ClaimedRun,
+  type ErrorCode,
+  isAlliumError,
+  isBlockError,
+  messageOf,
+  type OutputOption,
+  type RunKey,
+  type RunSignal,
+  type Session,
+  type StoredTurn,
+} from '@allium/core'
+import type { Host } from './host.ts'
+import { jsonOutput } from './json-output.ts'
+import { CatchUp } from './log/catch-up.ts'
+import { type Entry, entryOf } from './log/entry.ts'
+import { LogWriter } from './log/log-writer.ts'
+import { readLog } from './log/read-log.ts'
+import { type JournalHost, runJournal } from './run-journal.ts'
+import type { Task } from './task.ts'
+
+/** One run that this process runs, under its lease. */
+export class LiveRun implements JournalHost {
+  readonly claimed: ClaimedRun
+  /** It is over here: ended, given up, or lost. */
+  readonly done: Promise<void>
+  readonly #host: Host
+  readonly #key: RunKey
+  readonly #task: Task
+  readonly #writer: LogWriter
+  #agentRun: AgentRun<unknown, unknown> | undefined
+  /** Why nothing more is run. */
+  #over: string | undefined
+  /** Another process has it, or will: nothing is written here any more. */
+  #lost = false
+  /** Not even the end of the turn. */
+  #fenced = false
+  #end: Entry | undefined
+
+  /** @param earlier its life before in this process, which was lost: it is waited for */
+  constructor(host: Host, claimed: ClaimedRun, earlier?: LiveRun) {
+    const { run, lease } = claimed
+    this.claimed = claimed
+    this.#host = host
+    this.#key = { key: run.key, turnId: run.run }
+    this.#task = (run.task ?? {}) as Task
+    this.#over = run.stop
+    this.#writer = new LogWriter(host.events, this.#key, lease.token)
+    this.done = this.#live(earlier?.done).catch((error) => this.#fault(error))
+  }
+
+  // What its journal asks
+
+  over(): string | undefined {
+    return this.#over
+  }
+  fenced(): boolean {
+    return this.#fenced
+  }
+  ended(): void {
+    this.#fenced ||= this.#lost
+    if (this.#lost) void this.#release()
+    this.#agentRun?.abort(this.#over)
+  }
+  async broken(error: unknown): Promise<void> {
+    await this.#giveUp(error as AlliumError)
+  }
+  failed(error: unknown): void {
+    if (isAlliumError(error, 'store.fenced') || isAlliumError(error, 'store.unavailable')) this.lose(messageOf(error))
+  }
+  async insist(record: () => Promise<void>): Promise<void> {
+    const { clock, lease } = this.#host
+    const until = clock.monotonic() + lease
+    for (;;)
+      try {
+        return await record()
+      } catch (error) {
+        if (!isAlliumError(error, 'store.unavailable') || this.#lost || clock.monotonic() >= until) throw error
+        await new Promise<void>((resolve) => clock.after(Math.min(200, lease / 10), resolve))
+      }
+  }
+
+  // What the process asks
+
+  /** Its lease is gone: what it would still write is refused. */
+  lose(reason: string): void {
+    if (this.#fenced) return
+    this.#lost = true
+    this.#fenced = true
+    this.#over ??= reason
+    this.#agentRun?.abort(reason)
+  }
+  /** Another process goes on with it, from its next step on. */
+  leave(reason: string): void {
+    this.#lost = true
+    this.#over ??= reason
+    if (this.#agentRun === undefined) void this.#release()
+  }
+
+  async #live(earlier: Promise<void> | undefined): Promise<void> {
+    await earlier
+    const { run, lease } = this.claimed
+    const { runs, sessions, options } = this.#host
+    if (run.status !== 'running') return this.#tellEnd(await sessions.find(run.key, { turnId: run.run }))
+    if (run.version !== this.#host.version)
+      return this.#giveUp(
+        fault('run.version', `No process of the version "${run.version}" of "${run.agent}" came back for the run.`),
+      )
+    if (run.attempts > this.#host.attempts) return this.#giveUp(fault('run.attempts', tooOften(run.attempts - 1)))
+    const principal = await this.#principal()
+    if (principal === undefined && options.resolvePrincipal !== undefined)
+      return this.#giveUp(fault('run.principal', 'The principal of the run is not there any more.'))
+    const steps = await runs.steps(lease, run.run)
+    if (run.stop !== undefined && steps.length === 0 && this.#task.decisions === undefined)
+      return this.#giveUp(fault('run.failed', run.stop), 'aborted')
+    await this.#run(principal, runJournal(runs, { run: run.run, lease }, steps, this))
+  }
+
+  async #run(principal: unknown, journal: ReturnType<typeof runJournal>): Promise<void> {
+    const { agent, events } = this.#host
+    const { run } = this.claimed
+    const catchUp = new CatchUp(await readLog(events, this.#key))
+    await this.#writer.open()
+    const session = agent.session({ id: run.key.sessionId, principal: principal as never })
+    try {
+      const agentRun = this.#begin(session, journal)
+      this.#agentRun = agentRun
+      if (this.#lost) agentRun.abort(this.#over)
+      // At once: a run that nobody reads drains itself.
+      const following = this.#follow(agentRun, catchUp)
+      const unlisten = await events.onSignal(this.#key, (signal) => this.#hear(signal))
+      const error = await following
+      unlisten()
+      await this.#close(error)
+    } finally {
+      await session.close()
+    }
+  }
+
+  #begin(session: Session<unknown, unknown>, journal: ReturnType<typeof runJournal>): AgentRun<unknown, unknown> {
+    const { input, decisions, decider, context, output, clientTools, idempotencyKey } = this.#task
+    const options = {
+      turnId: this.claimed.run.run,
+      journal,
+      idempotencyKey,
+      clientTools,
+      readerSilence: false as const,
+      ...(context !== undefined && { context }),
+      ...(output !== undefined && { output: jsonOutput(output) as OutputOption }),
+    }
+    if (decisions === undefined) return session.run(input ?? '', options) as AgentRun<unknown, unknown>
+    const by = decider === undefined ? options : { ...options, decider: decider as never }
+    return session.resume(decisions, by) as AgentRun<unknown, unknown>
+  }
+
+  /** Reads the run into the log; gives what it failed with. */
+  async #follow(agentRun: AgentRun<unknown, unknown>, catchUp: CatchUp): Promise<unknown> {
+    const { clientTools, decisions } = this.#task
+    const known = {
+      clientTools: clientTools && new Set(clientTools.map(({ name }) => name)),
+      decided: decisions && Object.keys(decisions),
+    }
+    try {
+      for await (const event of agentRun) {
+        const entry = entryOf(event, known)
+        // It is told once the store has it.
+        if (event.type === 'turn:end' && !('path' in event)) this.#end = entry
+        else for (const news of catchUp.pass(entry)) this.#writer.push(news)
+      }
+      return undefined
+    } catch (error) {
+      return error
+    } finally {
+      await agentRun.settled()
+    }
+  }
+
+  /** The run has ended here; whether it has ended is what the store says. */
+  async #close(error: unknown): Promise<void> {
+    const { runs } = this.#host
+    const { run } = this.claimed
+    const { key } = run
+    const now = await runs.get({ tenant: key.tenant, run: run.run })
+    if (now === undefined || this.#lost) return this.#release()
+    if (now.status !== 'running') {
+      if (error !== undefined) this.#tellError(error)
+      return this.#told()
+    }
+    if (error === undefined)
+      return this.#giveUp(
+        fault(
+          'run.options',
+          `The agent "${run.agent}" does not keep its sessions in the store of durable(): use memory.persist({ store: store.sessions }), or new Agent({ store }).`,
+        ),
+      )
+    // The store would not take it, or could not be reached: it is run again, from its steps.
+    if (isAlliumError(error) && error.code.startsWith('store.')) return this.#release()
+    await this.#giveUp(error as AlliumError)
+  }
+
+  #tellError(error: unknown): void {
+    if ((error as { name?: unknown }).name === 'AbortError' && !isAlliumError(error)) return
+    this.#writer.push({ event: { type: 'run:error', ...this.#host.tell(error) } })
+  }
+
+  async #told(): Promise<void> {
+    const { run, lease } = this.claimed
+    if (this.#end !== undefined) this.#writer.push(this.#end)
+    await this.#writer.end((id) => this.#giveBack(id))
+    await this.#host.runs.told(lease, run.run)
+  }
+
+  /** It had ended, and its process was lost before its readers knew. */
+  async #tellEnd(stored: StoredTurn | undefined): Promise<void> {
+    const { run, lease } = this.claimed
+    const entries = await readLog(this.#host.events, this.#key)
+    await this.#writer.open()
+    for (const entry of new CatchUp(entries).rest(stored?.answer ?? '')) this.#writer.push(entry)
+    this.#end = this.#endOf(run.status, stored)
+    if (!entries.some(({ event }) => event.type === 'turn:end')) {
+      if (run.status === 'failed')
+        this.#tellError(fault((run.code as ErrorCode) ?? 'run.failed', run.reason ?? 'The run has failed.'))
+    } else this.#end = undefined
+    await this.#told()
+    await this.#host.sessions.release(lease)
+  }
+
+  #endOf(status: string, stored?: StoredTurn): Entry {
+    const { key, turnId } = this.#key
+    const { usage, reason } = stored ?? {}
+    const turnIndex = Math.max(0, (stored?.rest.turnCount ?? 1) - 1)
+    const told = status === 'failed' || reason === undefined ? {} : { reason }
+    const event = { type: 'turn:end', sessionId: key.sessionId, turnId, turnIndex, status, usage: usage ?? {}, ...told }
+    return { event: event as never }
+  }
+
+  /** Fails it, with its steps kept. */
+  async #giveUp(error: unknown, status: 'failed' | 'aborted' = 'failed'): Promise<void> {
+    if (this.#lost) return
+    const { run, lease } = this.claimed
+    const { code, message } = this.#host.tell(error)
+    await this.#host.runs.giveUp(lease, run.run, { code, reason: message, status })
+    this.#lost = true
+    this.#over = message
+    await this.#writer.open()
+    if (status === 'failed') this.#writer.push({ event: { type: 'run:error', code, message } })
+    this.#end = this.#endOf(status)
+    this.#agentRun?.abort(message)
+    await this.#told()
+    if (status === 'failed') this.#host.logger.error(`The durable run "${run.run}" was given up: ${message}`, { error })
+  }
+
+  async #hear(signal: RunSignal): Promise<void> {
+    if (signal.stop === true) {
+      this.#over = 'stopped'
+      return this.#agentRun?.abort(this.#over)
+    }
+    const { steer, id } = signal
+    try {
+      await this.#agentRun?.steer({ role: 'user', content: steer }, { id })
+    } catch (error) {
+      this.#giveBack(id, isAlliumError(error) ? error.message : 'A layer failed that looked at it.')
+    }
+  }
+
+  #giveBack(id: string, reason = 'The turn had its answer.'): void {
+    const { key, turnId } = this.#key
+    const event = { type: 'steer:returned', sessionId: key.sessionId, turnId, stepIndex: 0, id, reason }
+    this.#writer.push({ event: event as never })
+  }
+
+  async #principal(): Promise<unknown> {
+    const { resolvePrincipal } = this.#host.options
+    const { key, attempts } = this.claimed.run
+    const isFirst = attempts <= 1 && this.#host.startedHere(this.claimed.run.run)
+    if (resolvePrincipal === undefined || isFirst) return this.#task.principal
+    try {
+      const principal = (await resolvePrincipal(key)) ?? undefined
+      const { key: own } = this.#host.agent.session({ principal: principal as never })
+      return own.tenant === key.tenant && own.owner === key.owner ? principal : undefined
+    } catch (error) {
+      if (isAlliumError(error, 'store.unavailable')) throw error
+      return undefined
+    }
+  }
+
+  #release(): Promise<void> {
+    return this.#host.sessions.release(this.claimed.lease).catch(() => {})
+  }
+
+  /** What nobody foresaw, such as a store that is gone: another process, or this one, takes it again. */
+  async #fault(error: unknown): Promise<void> {
+    const { run } = this.claimed
+    this.#agentRun?.abort(messageOf(error))
+    if (!isAlliumError(error, 'store.fenced'))
+      this.#host.logger.warn(`The durable run "${run.run}" could not go on here: ${messageOf(error)}`, { error })
+    if (isAlliumError(error) && !error.code.startsWith('store.') && !isBlockError(error))
+      await this.#giveUp(error).catch(() => {})
+    await this.#release()
+  }
+}
+
+function fault(code: ErrorCode, message: string): AlliumError {
+  return new AlliumError(code, message, { expose: true })
+}
+
+function tooOften(times: number): string {
+  return `It was begun ${times} times, and each time its process was lost before another step was recorded.`
+}

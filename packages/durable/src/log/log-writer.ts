@@ -1,0 +1,65 @@
+import { type EventLog, isAlliumError, type RunKey } from '@allium/core'
+import type { Entry } from './entry.ts'
+
+/** Writes the events of one run into the log, as many at once as have come. */
+export class LogWriter {
+  readonly #log: EventLog
+  readonly #run: RunKey
+  readonly #epoch: number
+  #waiting: Entry[] = []
+  #writing: Promise<void> | undefined
+  #failed: { error: unknown } | undefined
+
+  constructor(log: EventLog, run: RunKey, epoch: number) {
+    this.#log = log
+    this.#run = run
+    this.#epoch = epoch
+  }
+
+  /** Opens the run in the log, so that it can be read, and asked to stop. */
+  open(): Promise<unknown> {
+    return this.#log.append(this.#run, this.#epoch, [])
+  }
+
+  push(entry: Entry): void {
+    this.#waiting.push(entry)
+    this.#writing ??= this.#write()
+  }
+
+  /** Waits until all is written. @throws what the log has thrown */
+  async flush(): Promise<void> {
+    await this.#writing
+    if (this.#failed !== undefined) throw this.#failed.error
+  }
+
+  /** What nobody has heard is given back first; then it ends. @throws what the log has thrown */
+  async end(giveBack: (id: string) => void): Promise<void> {
+    for (;;) {
+      await this.flush()
+      const { unheard } = await this.#log.append(this.#run, this.#epoch, [], { end: true })
+      if (unheard === undefined) return
+      for (const { id } of unheard) if (id !== undefined) giveBack(id)
+    }
+  }
+
+  async #write(): Promise<void> {
+    while (this.#waiting.length > 0 && this.#failed === undefined) {
+      const entries = this.#waiting
+      this.#waiting = []
+      await this.#append(entries).catch((error) => {
+        this.#failed = { error }
+      })
+    }
+    this.#writing = undefined
+  }
+
+  /** What cannot be kept, as a function in an event of a layer, is left out. */
+  async #append(entries: Entry[]): Promise<void> {
+    try {
+      await this.#log.append(this.#run, this.#epoch, entries)
+    } catch (error) {
+      if (!isAlliumError(error, 'state.invalid')) throw error
+      if (entries.length > 1) for (const entry of entries) await this.#append([entry])
+    }
+  }
+}

@@ -1,0 +1,14 @@
+import type { EventLog, RunKey } from '@allium/core'
+import { type Entry, entryIn } from './entry.ts'
+
+/** What the log has of a run so far. */
+export async function readLog(log: EventLog, run: RunKey): Promise<Entry[]> {
+  const latest = await log.latest(run.key)
+  if (latest === undefined || latest.turnId !== run.turnId || latest.seq === 0) return []
+  const entries: Entry[] = []
+  for await (const logged of log.read(run, 0)) {
+    entries.push(entryIn(logged))
+    if (logged.seq >= latest.seq) break
+  }
+  return entries
+}

@@ -1,0 +1,116 @@
+import {
+  AlliumError,
+  type Clock,
+  type Decision,
+  type EventLog,
+  type Input,
+  type Logger,
+  nearestFirst,
+  type RunStore,
+  type Session,
+  type SessionStore,
+  type ToolDef,
+} from '@allium/core'
+
+/** What runs are kept in: `sqlite()` and `postgres()` give one. */
+export interface DurableStore {
+  readonly sessions: SessionStore
+  readonly runs: RunStore
+  readonly events?: EventLog | undefined
+}
+
+/** An agent, as `new Agent()` makes it: its sessions are kept in the same store. */
+export interface DurableAgent {
+  readonly name: string
+  readonly version: string | undefined
+  init(): Promise<void>
+  session(options?: { id?: string; principal?: never }): Session<unknown, unknown>
+  inspect(): { layers: readonly { name: string; order: { is?: readonly string[] } }[] }
+}
+
+/** Whose run it is. */
+export interface TaskPlace {
+  readonly tenant: string
+  readonly owner: string
+  readonly sessionId: string
+}
+
+export interface DurableOptions {
+  store: DurableStore
+  /** @default those of the store */
+  events?: EventLog | undefined
+  /** Milliseconds for which a process has a run, renewed while it lasts; after a crash others wait that long. @default 10_000 */
+  lease?: number | undefined
+  /** How often a run is begun without a step of it being recorded, before it is failed with `run.attempts`. @default 5 */
+  attempts?: number | undefined
+  /** Milliseconds after which a run of another version of the agent, which nobody has come back for, is failed with `run.version`. @default 10 minutes */
+  orphanAfter?: number | undefined
+  /** Milliseconds that runs are kept after their end, those that failed with their steps, for `retry()`. @default 7 days */
+  keepFailed?: number | undefined
+  /**
+   * The owner as they are now, before a run is taken over: nothing, or a throw, fails it with `run.principal`.
+   * @default the principal that the run was started with
+   */
+  resolvePrincipal?: ((place: TaskPlace) => unknown) | undefined
+  /** @default the machine's */
+  clock?: Clock | undefined
+  /** @default the console */
+  logger?: Logger | undefined
+}
+
+/** What a run is asked. All of it is kept: plain data, no functions. */
+export interface StartOptions {
+  /** Who asks. @default nobody */
+  principal?: unknown
+  /** @default a new one */
+  sessionId?: string | undefined
+  /** Either this or `decisions`. */
+  input?: Input | undefined
+  decisions?: Readonly<Record<string, Decision>> | undefined
+  /** Who decides. @default the principal */
+  decider?: unknown
+  /** The runtime context of the run. */
+  context?: unknown
+  /** What the answer must be, as a JSON Schema. */
+  output?: Readonly<Record<string, unknown>> | undefined
+  clientTools?: readonly ToolDef[] | undefined
+  /** Asked again with the same key, the same run is given. */
+  idempotencyKey?: string | undefined
+  /** Milliseconds since the epoch: it is not run before. @default now */
+  runAt?: number | undefined
+}
+
+const known: readonly (keyof StartOptions)[] = [
+  'principal',
+  'sessionId',
+  'input',
+  'decisions',
+  'decider',
+  'context',
+  'output',
+  'clientTools',
+  'idempotencyKey',
+  'runAt',
+]
+
+/** @throws AlliumError `run.options` */
+export function checkStart(given: StartOptions): void {
+  for (const name of Object.keys(given))
+    if (!(known as readonly string[]).includes(name))
+      throw refused(`A durable run does not know the option ${name}. It takes ${nearestFirst(name, known).join(', ')}.`)
+  if ((given.input === undefined) === (given.decisions === undefined))
+    throw refused('A durable run takes either "input" or "decisions". Give one of them.')
+  if (given.runAt !== undefined && !Number.isFinite(given.runAt))
+    throw refused(`The option runAt is a time in milliseconds since the epoch, but ${String(given.runAt)} was given.`)
+}
+
+export function refused(what: string, cause?: unknown): AlliumError {
+  return new AlliumError('run.options', what, { cause })
+}
+
+/** @throws AlliumError `agent.options` for a bound that is none */
+export function checkBounds(bounds: Readonly<Record<string, number>>): void {
+  for (const [name, value] of Object.entries(bounds))
+    if (!(value > 0))
+      throw new AlliumError('agent.options', `durable() takes ${name} as a number above 0, but ${value} was given.`)
+}

@@ -1,0 +1,77 @@
+import {
+  AbortError,
+  type Emit,
+  isAlliumError,
+  type Journal,
+  type Lease,
+  type RecordedStep,
+  type RunStore,
+  recordStep,
+  replayStep,
+} from '@allium/core'
+
+/** What a run's journal tells whoever runs it. */
+export interface JournalHost {
+  /** Why nothing more is run, if so: the run was stopped, given up here, or lost. */
+  over(): string | undefined
+  /** The process has lost the run, or left it to another one. */
+  fenced(): boolean
+  /** A step that nobody has recorded is asked for, and nothing more is run. */
+  ended(): void
+  /** What is recorded cannot be gone on with. */
+  broken(error: unknown): Promise<void>
+  /** A step could not be recorded. */
+  failed(error: unknown): void
+  /** Calls `record`, and again while the store cannot be reached. */
+  insist(record: () => Promise<void>): Promise<void>
+}
+
+/** The steps of one run in a store, under its lease. */
+export function runJournal(
+  store: RunStore,
+  { run, lease }: { run: string; lease: Lease },
+  steps: readonly RecordedStep[],
+  host: JournalHost,
+): Journal {
+  const known = new Map(steps.map(({ id, body }) => [id, body]))
+  const record = async (id: string, body: string) => {
+    try {
+      await host.insist(() => store.record(lease, run, { id, body }))
+    } catch (error) {
+      host.failed(error)
+      throw error
+    }
+    known.set(id, body)
+  }
+  return {
+    // Once the run is lost here nothing is written by it, though the store would still take it: its end is told by who has it then.
+    lease: {
+      ...lease,
+      get token() {
+        return host.fenced() ? 0 : lease.token
+      },
+    },
+    known: (id) => known.has(id),
+    async step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> {
+      const body = known.get(id)
+      if (body !== undefined) return replayed<T, C>(body, emit, host)
+      const over = host.over()
+      if (over !== undefined) {
+        host.ended()
+        throw new AbortError(over)
+      }
+      const result = await recordStep(work, emit, (body) => record(id, body))
+      if (host.over() !== undefined) host.ended()
+      return result
+    },
+  }
+}
+
+async function replayed<T, C>(body: string, emit: Emit<C>, host: JournalHost): Promise<T> {
+  try {
+    return await replayStep<T, C>(body, emit)
+  } catch (error) {
+    if (isAlliumError(error, 'journal.diverged') || isAlliumError(error, 'journal.corrupt')) await host.broken(error)
+    throw error
+  }
+}

@@ -1,0 +1,33 @@
+import { type Decision, fromJson, type Input, messageOf, type ToolDef, toJson } from '@allium/core'
+import { checkStart, refused, type StartOptions } from './options.ts'
+
+/** What a run is asked, as it is kept. */
+export interface Task {
+  readonly principal?: unknown
+  readonly input?: Input
+  readonly decisions?: Readonly<Record<string, Decision>>
+  readonly decider?: unknown
+  readonly context?: unknown
+  readonly output?: Readonly<Record<string, unknown>>
+  readonly clientTools?: readonly ToolDef[]
+  readonly idempotencyKey?: string
+}
+
+/** A copy that nobody can change any more. @throws AlliumError `run.options` for what cannot be kept */
+export function taskOf(given: StartOptions): Task {
+  checkStart(given)
+  const { sessionId: _, runAt: __, ...task } = given
+  try {
+    return fromJson(toJson(task)) as Task
+  } catch (cause) {
+    throw refused(
+      `A durable run is kept, and goes on in another process: it takes plain data alone. ${messageOf(cause)}`,
+      cause,
+    )
+  }
+}
+
+/** What an idempotency key stands for. */
+export function askedOf({ input, decisions, context, output, clientTools }: Task): string {
+  return toJson({ input, decisions, context, output, clientTools })
+}

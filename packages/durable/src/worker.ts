@@ -1,0 +1,143 @@
+import { type ClaimedRun, messageOf } from '@allium/core'
+import type { Host } from './host.ts'
+import { LiveRun } from './live-run.ts'
+
+/** Begun so often without a new step, a run may be what ends its process: nothing else is begun beside it. */
+const alone = 3
+/** Runs taken in one pass. */
+const some = 50
+
+/** Runs that this process runs: it takes what waits and what was lost, and renews what it has. */
+export class Worker {
+  readonly #host: Host
+  readonly #live = new Map<string, LiveRun>()
+  /** Until when each is held for certain, by this process' clock. */
+  readonly #heldUntil = new WeakMap<LiveRun, number>()
+  #looking: Promise<number> | undefined
+  #again = false
+  #disarm: (() => void)[] = []
+  #quietUntil = 0
+  #draining = false
+
+  constructor(host: Host) {
+    this.#host = host
+    const { lease } = host
+    this.#every(lease / 2, () => this.#isQuiet || this.look())
+    this.#every(lease / 3, () => this.#renew())
+  }
+
+  get draining(): boolean {
+    return this.#draining
+  }
+  /** A run that may end its process goes on here. */
+  get #isQuiet(): boolean {
+    return this.#quietUntil > this.#host.clock.monotonic()
+  }
+  /** Milliseconds for which a new run may be taken at once; undefined while none may. */
+  get claim(): number | undefined {
+    return this.#draining || this.#isQuiet ? undefined : this.#host.lease
+  }
+
+  /** Its log is open then: who reads it waits for what comes. */
+  async begin(claimed: ClaimedRun): Promise<void> {
+    const { run, lease } = claimed
+    await this.#host.events.append({ key: run.key, turnId: run.run }, lease.token, [])
+    if (run.attempts >= alone) this.#quietUntil = this.#host.clock.monotonic() + this.#host.lease
+    // Its own lease had lapsed: what it had begun is as lost as that of any other process.
+    const earlier = this.#live.get(run.run)
+    earlier?.lose('the run was begun again')
+    const live = new LiveRun(this.#host, claimed, earlier)
+    this.#live.set(run.run, live)
+    this.#heldUntil.set(live, this.#leaseEnd())
+    void live.done.finally(() => {
+      if (this.#live.get(run.run) === live) this.#live.delete(run.run)
+      if (run.attempts >= alone) this.#quietUntil = 0
+    })
+  }
+
+  /** One pass: takes what this process may run. Gives how many. */
+  look(): Promise<number> {
+    if (this.#looking !== undefined) {
+      this.#again = true
+      return this.#looking
+    }
+    this.#looking = this.#look().finally(() => {
+      this.#looking = undefined
+      if (this.#again && !this.#draining) {
+        this.#again = false
+        this.look().catch(() => {})
+      }
+    })
+    return this.#looking
+  }
+
+  async drain(): Promise<void> {
+    this.#draining = true
+    const { clock, lease } = this.#host
+    await this.#looking?.catch(() => {})
+    const disarm = clock.after(lease, () => {
+      for (const live of this.#live.values()) live.leave('the process stops')
+    })
+    await Promise.all([...this.#live.values()].map(({ done }) => done))
+    disarm()
+    for (const one of this.#disarm) one()
+  }
+
+  async #look(): Promise<number> {
+    if (this.#draining) return 0
+    const { runs, agent, version, lease, options } = this.#host
+    const agents = [{ name: agent.name, version }]
+    const { orphanAfter = 600_000, keepFailed = 7 * 86_400_000 } = options
+    const claimed = [
+      ...(await runs.claim({ agents, limit: some, ms: lease, alone: this.#live.size === 0 })),
+      ...(await runs.orphans({ agents, ms: orphanAfter, lease, limit: some })),
+    ]
+    await Promise.all(claimed.map((one) => this.begin(one)))
+    for (const expired of await runs.expired({ agents, limit: some })) await this.#host.expire(expired)
+    await runs.expire({ olderThan: keepFailed })
+    return claimed.length
+  }
+
+  async #renew(): Promise<void> {
+    const live = [...this.#live.values()]
+    if (live.length === 0) return
+    this.#loseLapsed(live)
+    const until = this.#leaseEnd()
+    const leases = live.map(({ claimed }) => claimed.lease)
+    const held = await this.#host.runs.renew(leases, this.#host.lease).catch((error) => {
+      this.#loseLapsed(live)
+      throw error
+    })
+    for (const [i, one] of live.entries())
+      if (held[i] === false) one.lose('another process has taken the run')
+      else this.#heldUntil.set(one, until)
+  }
+
+  /** Where the store cannot be asked in time, another process may have it by now. */
+  #loseLapsed(live: readonly LiveRun[]): void {
+    const now = this.#host.clock.monotonic()
+    for (const one of live)
+      if ((this.#heldUntil.get(one) ?? 0) <= now) one.lose('the lease of the run could not be renewed in time')
+  }
+
+  #leaseEnd(): number {
+    return this.#host.clock.monotonic() + this.#host.lease
+  }
+
+  #every(ms: number, work: () => unknown): void {
+    const { clock, logger } = this.#host
+    let off = () => {}
+    const arm = () => {
+      off = clock.after(ms, async () => {
+        arm()
+        try {
+          await work()
+        } catch (error) {
+          logger.warn(`Durable runs could not be looked after: ${messageOf(error)} It is tried again.`, { error })
+        }
+      })
+    }
+    arm()
+    this.#disarm.push(() => off())
+  }
+}

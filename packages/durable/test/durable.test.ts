@@ -1,0 +1,302 @@
+import { Agent, type Model } from '@allium/core'
+import { persist } from '@allium/memory'
+import { type SqliteStore, sqlite } from '@allium/store-sqlite'
+import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
+import { afterEach, expect, it } from 'vitest'
+import { type Durable, durable } from '../src/index.ts'
+
+const principal = { tenantId: 'acme', userId: 'ann' }
+const call: ScriptedStep = { toolCalls: [{ name: 'pay', callId: 'c1', args: {} }] }
+const open: Durable[] = []
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.drain()))
+})
+
+/** Processes on one store: of those that are dead the clock stands still, and nothing they began ends. */
+function world() {
+  const clock = manualClock()
+  const store = sqlite(':memory:', { clock })
+  const paid: string[] = []
+  const process = (
+    model: Model,
+    { own = clock, pay = () => void paid.push('paid') as unknown, requireApproval = false } = {},
+  ) => {
+    const tool = { name: 'pay', description: 'Pays', jsonSchema: {}, execute: pay, requireApproval }
+    const agent = new Agent({ model, tools: [tool as never] }).use(persist({ store: store.sessions }))
+    const runs = durable(agent, { store, lease: 1000, clock: own, logger: { ...console, error() {}, warn() {} } })
+    if (own === clock) open.push(runs)
+    return runs
+  }
+  return { clock, store, paid, process }
+}
+
+/** What the readers of a run have seen, once it has ended. */
+async function eventsOf(runs: Durable, run: string) {
+  const events: { type: string; [field: string]: unknown }[] = []
+  for await (const { event } of runs.attach(run, { principal }))
+    events.push((event as { event: (typeof events)[number] }).event)
+  return events
+}
+
+const hangs = () => scriptedModel([{ stall: true }])
+
+it('keeps a task, runs it, and its readers get the events', async () => {
+  const { process } = world()
+  const runs = process(scriptedModel(['Hello Ann.']))
+  const { run, sessionId } = await runs.start({ principal, sessionId: 'chat', input: 'Hi' })
+  const events = await eventsOf(runs, run)
+  expect(events.map(({ type }) => type)).toContain('text-delta')
+  expect(events.at(-1)).toMatchObject({ type: 'turn:end', status: 'completed', turnId: run })
+  expect(await runs.get(run, { principal })).toMatchObject({ run, sessionId, status: 'completed', text: 'Hello Ann.' })
+})
+
+it('goes on in another process where one was lost: no recorded call again, no finished tool again', async () => {
+  const { clock, process, paid, store } = world()
+  const dead = process(scriptedModel([call, { stall: true }]), { own: manualClock() })
+  const { run } = await dead.start({ principal, sessionId: 'chat', input: 'Pay.' })
+  await untilStep(store, run, 'tool:c1')
+  await clock.advance(1500)
+  const model = scriptedModel(['Paid.'])
+  const next = process(model)
+  await next.recover()
+  const events = await eventsOf(next, run)
+  expect([paid, model.requests.length]).toEqual([['paid'], 1])
+  expect(await next.get(run, { principal })).toMatchObject({ status: 'completed', text: 'Paid.' })
+  expect(events.filter(({ type }) => type === 'tool:start')).toHaveLength(1)
+  expect(events.filter(({ type }) => type === 'turn:start')).toHaveLength(1)
+})
+
+it('keeps the session for its run while nobody has taken that over', async () => {
+  const { clock, process, store } = world()
+  const dead = process(hangs(), { own: manualClock() })
+  const { run } = await dead.start({ principal, sessionId: 'chat', input: 'Pay.' })
+  await clock.advance(1500)
+  const key = { tenant: 'acme', owner: 'ann', sessionId: 'chat' }
+  expect(await store.sessions.acquire(key, 1000)).toMatchObject({ heldUntil: expect.any(Number) })
+  expect(await process(scriptedModel(['Done.'])).recover()).toBe(1)
+  expect(run).toBeTypeOf('string')
+})
+
+it('is one run for one key, and refuses another task under it', async () => {
+  const { process } = world()
+  const runs = process(scriptedModel(['Hello.']))
+  const asked = { principal, sessionId: 'chat', input: 'Hi', idempotencyKey: 'k' }
+  const [a, b] = [await runs.start(asked), await runs.start(asked)]
+  await eventsOf(runs, a.run)
+  expect(b).toEqual(a)
+  await expect(runs.start({ ...asked, input: 'Bye' })).rejects.toMatchObject({ code: 'run.key_reused' })
+})
+
+it("answers about another's run as about none", async () => {
+  const { process } = world()
+  const runs = process(scriptedModel(['Hello.']))
+  const { run } = await runs.start({ principal, input: 'Hi' })
+  for (const other of [
+    { tenantId: 'acme', userId: 'bob' },
+    { tenantId: 'other', userId: 'ann' },
+  ])
+    await expect(runs.get(run, { principal: other })).rejects.toMatchObject({ code: 'session.not_found' })
+  await eventsOf(runs, run)
+})
+
+it('refuses what cannot be kept, and options that it does not know', async () => {
+  const { process } = world()
+  const runs = process(scriptedModel([]))
+  await expect(runs.start({ input: 'Hi', context: { now: () => 1 } })).rejects.toMatchObject({ code: 'run.options' })
+  await expect(runs.start({ input: 'Hi', runat: 1 } as never)).rejects.toThrow('runAt')
+  await expect(runs.start({})).rejects.toThrow('either "input" or "decisions"')
+})
+
+it('stops a run, also where its process is lost before it heard', async () => {
+  const { clock, process, store } = world()
+  const dead = process(scriptedModel([call, { stall: true }]), { own: manualClock() })
+  const { run } = await dead.start({ principal, sessionId: 'chat', input: 'Pay.' })
+  await untilStep(store, run, 'tool:c1')
+  await store.runs.stop({ tenant: 'acme', run }, 'enough')
+  await clock.advance(1500)
+  const model = scriptedModel(['Paid.'])
+  const next = process(model)
+  await next.recover()
+  const events = await eventsOf(next, run)
+  expect(model.requests).toHaveLength(0)
+  expect(events.at(-1)).toMatchObject({ type: 'turn:end', status: 'aborted' })
+})
+
+it('waits for its time, and holds no session before', async () => {
+  const { clock, process, store } = world()
+  const runs = process(scriptedModel(['Good morning.']))
+  const { run } = await runs.start({ principal, sessionId: 'chat', input: 'Wake me', runAt: clock.now() + 60_000 })
+  const { lease } = await store.sessions.acquire({ tenant: 'acme', owner: 'ann', sessionId: 'chat' }, 10)
+  expect([lease !== undefined, (await runs.get(run, { principal })).status]).toEqual([true, 'queued'])
+  await clock.advance(60_001)
+  while ((await runs.get(run, { principal })).status !== 'completed') await settled()
+  expect(await runs.get(run, { principal })).toMatchObject({ text: 'Good morning.' })
+})
+
+it('gives a run up that was begun five times without a new step, and takes it up again by retry()', async () => {
+  const { clock, process, store } = world()
+  const first = process(hangs(), { own: manualClock() })
+  const { run } = await first.start({ principal, sessionId: 'chat', input: 'Hi' })
+  // In its first life it records when it began.
+  await untilStep(store, run, ':start')
+  for (let life = 2; life <= 6; life++) {
+    await clock.advance(1500)
+    expect(await process(hangs(), { own: manualClock() }).recover()).toBe(1)
+    await settled()
+  }
+  await clock.advance(1500)
+  const last = process(scriptedModel(['Hello.']))
+  await last.recover()
+  const events = await eventsOf(last, run)
+  expect(events.at(-2)).toMatchObject({ type: 'run:error', code: 'run.attempts' })
+  expect(await last.get(run, { principal })).toMatchObject({ status: 'failed', code: 'run.attempts' })
+  expect(await last.retry(run, { principal })).toBe(true)
+})
+
+/** Until a step of the run is recorded. */
+async function untilStep(store: SqliteStore, run: string, part: string) {
+  const stored = await store.runs.get({ tenant: 'acme', run })
+  const lease = { key: stored?.key ?? { tenant: '', owner: '', sessionId: '' }, token: 0, version: 0 }
+  for (;;) {
+    if ((await store.runs.steps(lease, run)).some(({ id }) => id.includes(part))) return
+    await settled()
+  }
+}
+
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+it('ends where a call waits, and goes on by a run of its own; a decision is used once', async () => {
+  const { process, paid } = world()
+  const runs = process(scriptedModel([call, 'Paid.']), { requireApproval: true })
+  const { run } = await runs.start({ principal, sessionId: 'chat', input: 'Pay.' })
+  await eventsOf(runs, run)
+  expect(await runs.get(run, { principal })).toMatchObject({ status: 'suspended' })
+  const decided = { principal, sessionId: 'chat', decisions: { c1: { approve: true } } } as const
+  const again = await runs.start(decided)
+  await eventsOf(runs, again.run)
+  expect([paid, (await runs.get(again.run, { principal })).text]).toEqual([['paid'], 'Paid.'])
+  await expect(runs.start(decided)).rejects.toMatchObject({ code: 'approval.used' })
+})
+
+it('lets two decisions at once begin one run', async () => {
+  const { process, paid } = world()
+  const runs = process(scriptedModel([call, 'Paid.']), { requireApproval: true })
+  const { run } = await runs.start({ principal, sessionId: 'chat', input: 'Pay.' })
+  await eventsOf(runs, run)
+  const decided = { principal, sessionId: 'chat', decisions: { c1: { approve: true } } } as const
+  const both = await Promise.allSettled([runs.start(decided), runs.start(decided)])
+  expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  for (const one of both) if (one.status === 'fulfilled') await eventsOf(runs, one.value.run)
+  expect(paid).toEqual(['paid'])
+})
+
+it('writes nothing more where its lease was lost: the newer process has the run alone', async () => {
+  const { clock, process, paid, store } = world()
+  let go = () => {}
+  const slow = () => new Promise((resolve) => (go = () => resolve(paid.push('late'))))
+  const old = process(scriptedModel([call, 'Mine.']), { own: manualClock(), pay: slow })
+  const { run } = await old.start({ principal, sessionId: 'chat', input: 'Pay.' })
+  await untilStep(store, run, 'model:0')
+  await clock.advance(1500)
+  const next = process(scriptedModel(['Paid.']))
+  await next.recover()
+  await eventsOf(next, run)
+  go()
+  await settled()
+  const { history, version } = (await store.sessions.load({ tenant: 'acme', owner: 'ann', sessionId: 'chat' })) ?? {}
+  expect([history?.at(-1)?.content, version]).toEqual(['Paid.', 1])
+})
+
+it('ends its part in a run whose lease it could not renew in time: the store was out of reach', async () => {
+  const { process, store } = world()
+  const own = manualClock()
+  const model = scriptedModel([{ stall: true }])
+  await process(model, { own }).start({ principal, sessionId: 'chat', input: 'Hi' })
+  while (model.requests.length === 0) await settled()
+  Object.assign(store.runs, { renew: () => Promise.reject(new Error('No route to the store.')) })
+  await own.advance(700)
+  expect(model.requests[0]?.signal?.aborted).toBe(false)
+  await own.advance(700)
+  expect(model.requests[0]?.signal?.aborted).toBe(true)
+})
+
+it('reads a run from its beginning, however long the log takes to listen for what is asked of it', async () => {
+  const { process, store } = world()
+  const { onSignal } = store.events
+  const slow: typeof onSignal = async (...of) => {
+    for (let i = 0; i < 50; i++) await settled()
+    return onSignal(...of)
+  }
+  Object.assign(store.events, { onSignal: slow })
+  const runs = process(scriptedModel(['Hello Ann.']))
+  const { run } = await runs.start({ principal, sessionId: 'chat', input: 'Hi' })
+  const events = await eventsOf(runs, run)
+  expect([events.at(-1)?.type, (await runs.get(run, { principal })).status]).toEqual(['turn:end', 'completed'])
+})
+
+it('has one life of a run: what it begins again it has lost before', async () => {
+  const { clock, process, store } = world()
+  const model = scriptedModel([{ stall: true }, 'Hello.'])
+  const runs = process(model)
+  const { run } = await runs.start({ principal, sessionId: 'chat', input: 'Hi' })
+  while (model.requests.length === 0) await settled()
+  Object.assign(store.runs, { renew: () => new Promise(() => {}) })
+  await clock.advance(1500)
+  await eventsOf(runs, run)
+  expect([model.requests[0]?.signal?.aborted, (await runs.get(run, { principal })).text]).toEqual([true, 'Hello.'])
+})
+
+it('leaves a run of another version alone, and fails it once nobody came back for it', async () => {
+  const { clock, store } = world()
+  const made = (version: string, own = clock) => {
+    const agent = new Agent({ model: scriptedModel([{ stall: true }]), version }).use(
+      persist({ store: store.sessions }),
+    )
+    const runs = durable(agent, {
+      store,
+      lease: 1000,
+      clock: own,
+      orphanAfter: 60_000,
+      logger: { ...console, error() {} },
+    })
+    if (own === clock) open.push(runs)
+    return runs
+  }
+  const { run } = await made('1', manualClock()).start({ principal, sessionId: 'chat', input: 'Hi' })
+  const newer = made('2')
+  await clock.advance(30_000)
+  expect([await newer.recover(), (await newer.get(run, { principal })).status]).toEqual([0, 'running'])
+  await clock.advance(40_000)
+  while ((await newer.get(run, { principal })).status === 'running') await settled()
+  expect(await newer.get(run, { principal })).toMatchObject({ status: 'failed', code: 'run.version' })
+})
+
+it('asks for the owner as they are now before it takes a run over', async () => {
+  const { clock, store, process } = world()
+  const dead = process(hangs(), { own: manualClock() })
+  const { run } = await dead.start({ principal, sessionId: 'chat', input: 'Hi' })
+  await untilStep(store, run, ':start')
+  await clock.advance(1500)
+  const agent = new Agent({ model: scriptedModel([]) }).use(persist({ store: store.sessions }))
+  const asked: unknown[] = []
+  const resolvePrincipal = (key: unknown) => void asked.push(key)
+  const next = durable(agent, { store, lease: 1000, clock, resolvePrincipal, logger: { ...console, error() {} } })
+  open.push(next)
+  await next.recover()
+  while ((await next.get(run, { principal })).status === 'running') await settled()
+  expect(asked).toEqual([{ tenant: 'acme', owner: 'ann', sessionId: 'chat' }])
+  expect(await next.get(run, { principal })).toMatchObject({ status: 'failed', code: 'run.principal' })
+})
+
+it('needs an agent that keeps its sessions, and a store that encrypts where a layer redacts', () => {
+  const { store } = world()
+  expect(() => durable(new Agent({ model: 'x' }), { store })).toThrow('memory.persist')
+  const redacting = new Agent({ model: 'x' }).use(persist({ store: store.sessions })).use({
+    name: 'pii',
+    order: { is: ['redacts'] },
+    turn: (_ctx, next) => next(),
+  })
+  expect(() => durable(redacting, { store })).toThrow('"encrypt"')
+})

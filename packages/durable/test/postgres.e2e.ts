@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Agent, type Model } from '@allium/core'
+import { persist } from '@allium/memory'
+import { journalConformance, type ScriptedStep, scriptedModel } from '@allium/testing'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { PostgresStore } from '../../store-postgres/src/index.ts'
+import { storesAt } from '../../store-postgres/test/schemas.ts'
+import { anyServer } from '../../store-postgres/test/server.ts'
+import { durable, type Entry, runJournal } from '../src/index.ts'
+
+const server = await anyServer()
+const stores = storesAt(server?.url ?? '')
+afterAll(async () => {
+  await stores.end()
+  await server?.end()
+}, 60_000)
+
+const principal = { tenantId: 'acme', userId: 'ann' }
+const lease = 1000
+const host = {
+  over: () => undefined,
+  fenced: () => false,
+  ended() {},
+  broken: async () => {},
+  failed() {},
+  insist: (record: () => Promise<void>) => record(),
+}
+
+/** A process on a store; one that is lost renews nothing, and is heard of no more. */
+function processOn(store: PostgresStore, model: Model, paid: string[] = []) {
+  const tool = { name: 'pay', description: 'Pays', jsonSchema: {}, execute: () => void paid.push('paid') }
+  const agent = new Agent({ model, tools: [tool as never] }).use(persist({ store: store.sessions }))
+  return durable(agent, { store, lease, logger: { ...console, warn() {}, error() {} } })
+}
+
+describe.skipIf(server === undefined)('durable runs on Postgres', () => {
+  journalConformance({
+    name: 'the journal',
+    describe,
+    it: (name, run) => it(name, run, 60_000),
+    async makeJournal() {
+      const { runs } = stores.fresh()
+      const key = { tenant: 'acme', owner: 'ann', sessionId: 'chat' }
+      const added = await runs.add({ run: 'r', key, agent: 'a', version: '', task: {} }, { claim: 600_000 })
+      if (added.lease === undefined) throw new Error('The session is free.')
+      const given = { run: 'r', lease: added.lease }
+      const open = async () => runJournal(runs, given, await runs.steps(given.lease, 'r'), host)
+      return { journal: await open(), reopen: open }
+    },
+  })
+
+  it('goes on in another process where one was lost: nothing is paid twice, and the reader ends with the stored text', async () => {
+    const call: ScriptedStep = { toolCalls: [{ name: 'pay', callId: 'c1', args: {} }] }
+    const store = stores.fresh()
+    const paid: string[] = []
+    const lost = processOn(store, scriptedModel([call, { stall: true }]), paid)
+    const { run } = await lost.start({ principal, sessionId: 'chat', input: 'Pay.' })
+    const stored = await store.runs.get({ tenant: 'acme', run })
+    const of = { key: stored?.key ?? { tenant: '', owner: '', sessionId: '' }, token: 0, version: 0 }
+    while (!(await store.runs.steps(of, run)).some(({ id }) => id.includes('tool:c1'))) await sleep(20)
+    // It is cut off from its store, as a machine that has lost its network.
+    await store.close()
+    const model = scriptedModel(['Paid.'])
+    const next = processOn(stores.again(store), model, paid)
+    let text = ''
+    for await (const { event } of next.attach(run, { principal })) {
+      const { type, delta } = (event as Entry).event as { type: string; delta?: string }
+      if (type === 'model:reset') text = ''
+      if (type === 'text-delta') text += delta
+    }
+    const info = await next.get(run, { principal })
+    expect([paid, model.requests.length, info.status, info.text, text]).toEqual([
+      ...[['paid'], 1, 'completed', 'Paid.', 'Paid.'],
+    ])
+    await next.drain()
+    await lost.drain()
+  }, 60_000)
+
+  it('lets two processes share what waits: each run is run once', async () => {
+    const store = stores.fresh()
+    const models = [0, 1].map(() => scriptedModel(Array.from({ length: 20 }, () => 'Done.')))
+    const both = models.map((model, i) => processOn(i === 0 ? store : stores.again(store), model))
+    const runAt = Date.now() + 500
+    const tasks = Array.from({ length: 12 }, (_, i) =>
+      both[0]?.start({ principal, sessionId: `s${i}`, input: 'Go', runAt }),
+    )
+    const started = await Promise.all(tasks)
+    for (const one of started) for await (const _ of both[1]?.attach(one?.run ?? '', { principal }) ?? []);
+    expect(models.reduce((sum, { requests }) => sum + requests.length, 0)).toBe(12)
+    await Promise.all(both.map((one) => one.drain()))
+  }, 60_000)
+})

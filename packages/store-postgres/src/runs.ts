@@ -1,0 +1,155 @@
+import type { AddedRun, ClaimedRun, NewDurableRun, RunningAgent, RunStore } from '@allium/core'
+import {
+  checkName,
+  checkTogether,
+  cursorOf,
+  fenced,
+  keyReused,
+  listedRun,
+  notWaiting,
+  pageOf,
+  runOf,
+  type Sealer,
+  sealedStep,
+  sealedTask,
+  stepOf,
+} from '@allium/store-sql'
+import type { Database, Row } from './database.ts'
+import { leaseOf, postgresLeases } from './leases.ts'
+import { at, checkedKey } from './names.ts'
+
+/** Durable runs and their steps in Postgres. */
+export function postgresRuns(db: Database, sealer: Sealer): RunStore {
+  const { renew } = postgresLeases(db)
+  return {
+    sealed: sealer.encrypts,
+    add: (run, { claim } = {}) => added(db, sealer, run, claim),
+    async get({ tenant, run }) {
+      const [row] = await db.repeatable(
+        `select * from ${db.s}.runs where tenant = $1 and run = $2`,
+        ...[checkName('tenant', tenant), checkName('id of the run', run)],
+      )
+      return row === undefined ? undefined : runOf(sealer, row)
+    },
+    async find(key, idempotencyKey) {
+      const [row] = await db.repeatable(
+        `select * from ${db.s}.runs where tenant = $1 and owner = $2 and session = $3
+         and hashtextextended(idempotency_key, 0) = hashtextextended($4, 0) and idempotency_key = $4`,
+        ...[...at(checkedKey({ ...key })), checkName('idempotency key', idempotencyKey)],
+      )
+      return row === undefined ? undefined : runOf(sealer, row)
+    },
+    async list({ tenant, owner, status, cursor, limit }) {
+      const [before] = cursorOf(cursor, [Number.MAX_SAFE_INTEGER])
+      const rows = await db.repeatable(
+        `select * from ${db.s}.runs where tenant = $1 and ($2::text is null or owner = $2)
+         and ($3::text is null or status = $3) and n < $4 order by n desc limit $5`,
+        ...[checkName('tenant', tenant), owner ?? null, status ?? null, before, limit + 1],
+      )
+      return pageOf(rows, limit, ({ n }) => [Number(n)], listedRun)
+    },
+    async claim({ agents, limit, ms, alone }) {
+      const sql = `select * from ${db.s}.claim_runs($1, $2, $3, $4, $5)`
+      return claimed(db, sealer, await db.once(sql, ...columnsOf(agents), limit, ms, alone))
+    },
+    async orphans({ agents, ms, lease, limit }) {
+      const sql = `select * from ${db.s}.claim_orphans($1, $2, $3, $4, $5)`
+      return claimed(db, sealer, await db.once(sql, ...columnsOf(agents), limit, ms, lease))
+    },
+    renew: (leases, ms) => Promise.all(leases.map((lease) => renew(lease, ms))),
+    async steps({ key }, run) {
+      const sql = `select id, body from ${db.s}.steps where tenant = $1 and run = $2`
+      const rows = await db.repeatable(sql, key.tenant, run)
+      return Promise.all(rows.map((row) => stepOf(sealer, key, run, row)))
+    },
+    async record({ key, token }, run, step) {
+      const body = await sealedStep(sealer, key, run, step)
+      const sql = `select ${db.s}.record_step($1, $2, $3, $4, $5, $6, $7) as held`
+      const [row] = await db.repeatable(sql, ...at(key), token, run, checkName('id of a step', step.id), body)
+      if (row?.held !== true) throw fenced(key)
+    },
+    async stop({ tenant, run }, reason) {
+      const rows = await db.repeatable(
+        `update ${db.s}.runs set stop = coalesce(stop, $3)
+         where tenant = $1 and run = $2 and status in ('queued', 'running') returning n`,
+        ...[tenant, run, reason],
+      )
+      return rows.length > 0
+    },
+    async giveUp({ key, token }, run, { status, code, reason }) {
+      const sql = `select ${db.s}.give_up_run($1, $2, $3, $4, $5, $6, $7, $8) as held`
+      const [row] = await db.repeatable(sql, ...at(key), token, run, status, code, reason)
+      if (row?.held !== true) throw fenced(key)
+    },
+    async retry({ tenant, run }) {
+      const [row] = await db.once(`select ${db.s}.retry_run($1, $2) as queued`, tenant, run)
+      return row?.queued === true
+    },
+    async told({ key }, run) {
+      await db.repeatable(`update ${db.s}.runs set told = true where tenant = $1 and run = $2`, key.tenant, run)
+    },
+    async expired({ agents, limit }) {
+      const rows = await db.repeatable(
+        `select r.*, w.calls from ${db.s}.runs r join (
+           select tenant, owner, session, turn_id, array_agg(call_id order by call_id) as calls from ${db.s}.waiting
+           where expires_at <= ${db.s}.now_ms() group by tenant, owner, session, turn_id
+         ) w on r.tenant = w.tenant and r.run = w.turn_id and r.owner = w.owner and r.session = w.session
+         where (r.agent, r.version) in (select * from unnest($1::text[], $2::text[])) order by r.n limit $3`,
+        ...[...columnsOf(agents), limit],
+      )
+      return Promise.all(
+        rows.map(async (row) => ({ run: await runOf(sealer, row), callIds: row.calls as readonly string[] })),
+      )
+    },
+    async expire({ olderThan }) {
+      const [row] = await db.once(`select ${db.s}.forget_runs($1) as gone`, olderThan)
+      return Number(row?.gone)
+    },
+  }
+}
+
+async function added(db: Database, sealer: Sealer, given: NewDurableRun, claim: number | undefined): Promise<AddedRun> {
+  const { run, agent, version, runAt = null, idempotencyKey = null, asked = '', decides = [] } = given
+  const key = checkedKey({ ...given.key })
+  checkTogether('tenant and id of the run', [key.tenant, checkName('id of the run', run)])
+  for (const [what, name] of Object.entries({ agent, version, 'idempotency key': idempotencyKey ?? '' }))
+    checkName(what, name)
+  const task = await sealedTask(sealer, key, run, given.task)
+  const digests = await sealer.digests(asked, key.tenant)
+  const [row] = await db.repeatable(
+    `select * from ${db.s}.add_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    ...[...at(key), run, agent, version, runAt, idempotencyKey, digests, decides, task, claim ?? null],
+  )
+  const { outcome_: outcome, absent_: absent, n_: n, token_: token } = row ?? {}
+  if (outcome === 'reused') throw keyReused(key, idempotencyKey ?? '', run)
+  if (outcome === 'absent') throw notWaiting(key, absent as string[])
+  const [stands] = await db.repeatable(`select * from ${db.s}.runs where n = $1`, n)
+  if (stands === undefined) throw fenced(key)
+  const result = { run: await runOf(sealer, stands), isNew: outcome === 'added' }
+  return typeof token === 'string' || typeof token === 'number'
+    ? { ...result, lease: leaseOf(key, row as Row) }
+    : result
+}
+
+/** The runs that were taken, as they stand now. Of those that nobody hears of the leases end. */
+async function claimed(db: Database, sealer: Sealer, taken: readonly Row[]): Promise<ClaimedRun[]> {
+  if (taken.length === 0) return []
+  const sql = `select * from ${db.s}.runs where n = any ($1::bigint[]) order by n`
+  const rows = await db.repeatable(
+    sql,
+    taken.map(({ n_ }) => n_),
+  )
+  return Promise.all(
+    rows.map(async (row) => {
+      const run = await runOf(sealer, row)
+      return {
+        run,
+        lease: leaseOf(run.key, taken.find(({ n_ }) => n_ === row.n) as Row),
+      }
+    }),
+  )
+}
+
+function columnsOf(agents: readonly RunningAgent[]): [names: string[], versions: string[]] {
+  return [agents.map(({ name }) => name), agents.map(({ version }) => version)]
+}

@@ -1,0 +1,76 @@
+import {
+  AlliumError,
+  type DurableRun,
+  type DurableStatus,
+  type RecordedStep,
+  type SessionKey,
+  toJson,
+} from '@allium/core'
+import type { SealedPlace } from './encrypt.ts'
+import { checkKey, checkName } from './key.ts'
+import type { Sealer } from './sealer.ts'
+import { bytesOf, type SqlRow } from './sql-row.ts'
+
+/** What a run is asked, as bytes of its row. */
+export async function sealedTask(sealer: Sealer, key: SessionKey, run: string, task: unknown): Promise<Uint8Array> {
+  checkName('id of the run', run)
+  return sealer.seal(task, placeOf(checkKey(key), run, 'task'))
+}
+
+/** A run as its row tells it, with what it is asked. */
+export async function runOf(sealer: Sealer, row: SqlRow): Promise<DurableRun> {
+  const { run, key } = listedRun(row)
+  const task = row.task === null ? undefined : await sealer.open(bytesOf(row.task), placeOf(key, run, 'task'))
+  return { ...listedRun(row), task }
+}
+
+/** A run as a list tells it. */
+export function listedRun(row: SqlRow): Omit<DurableRun, 'task'> {
+  return {
+    run: String(row.run),
+    key: { tenant: String(row.tenant), owner: String(row.owner), sessionId: String(row.session) },
+    agent: String(row.agent),
+    version: String(row.version),
+    status: row.status as DurableStatus,
+    runAt: Math.floor(Number(row.run_at)),
+    attempts: Number(row.attempts),
+    ...(typeof row.stop === 'string' && { stop: row.stop }),
+    ...(typeof row.code === 'string' && { code: row.code }),
+    ...(typeof row.reason === 'string' && { reason: row.reason }),
+  }
+}
+
+export async function sealedStep(
+  sealer: Sealer,
+  key: SessionKey,
+  run: string,
+  step: RecordedStep,
+): Promise<Uint8Array> {
+  return sealer.seal(step.body, placeOf(key, run, `step ${step.id}`))
+}
+
+export async function stepOf(sealer: Sealer, key: SessionKey, run: string, row: SqlRow): Promise<RecordedStep> {
+  const id = String(row.id)
+  return { id, body: String(await sealer.open(bytesOf(row.body), placeOf(key, run, `step ${id}`))) }
+}
+
+export function keyReused({ sessionId }: SessionKey, idempotencyKey: string, run: string): AlliumError {
+  return new AlliumError(
+    'run.key_reused',
+    `The key "${idempotencyKey}" stands for another task in the session "${sessionId}". Give each task one of its own.`,
+    { details: { sessionId, run } },
+  )
+}
+
+export function notWaiting({ sessionId }: SessionKey, callIds: readonly string[]): AlliumError {
+  const calls = callIds.map((id) => toJson(id)).join(', ')
+  return new AlliumError(
+    'approval.used',
+    `The session "${sessionId}" has no call ${calls} that waits for a decision: each is decided once. Nothing was begun.`,
+    { details: { sessionId } },
+  )
+}
+
+function placeOf({ tenant, owner, sessionId }: SessionKey, run: string, part: string): SealedPlace {
+  return { tenant, row: JSON.stringify(['run', owner, sessionId, run, part]) }
+}

@@ -1,0 +1,135 @@
+import type { ClaimedRun, ExpiredCalls, RunningAgent, RunStore } from '@allium/core'
+import { runOf, type Sealer } from '@allium/store-sql'
+import type { Database, Row, Value } from './database.ts'
+import type { Leases } from './leases.ts'
+import type { SharedClock } from './sqlite-clock.ts'
+
+/** A run that was begun so often without a new step is begun where no other one is: it may be what ends its process. */
+const alone = 3
+
+const session = 's.tenant = r.tenant and s.owner = r.owner and s.id = r.session'
+/** Whether a step was recorded since it was taken last. */
+const progressed = 'exists (select 1 from steps p where p.tenant = r.tenant and p.run = r.run and p.token = r.token)'
+
+type Claim = Parameters<RunStore['claim']>[0]
+
+/** Which runs a process may take. */
+export class RunClaims {
+  readonly #db: Database
+  readonly #clock: SharedClock
+  readonly #leases: Leases
+  readonly #sealer: Sealer
+
+  constructor(db: Database, clock: SharedClock, leases: Leases, sealer: Sealer) {
+    this.#db = db
+    this.#clock = clock
+    this.#leases = leases
+    this.#sealer = sealer
+  }
+
+  async claim(of: Claim): Promise<ClaimedRun[]> {
+    const { ms } = of
+    const taken = this.#db.write(() => {
+      const taken: { row: Row; lease: ClaimedRun['lease'] }[] = []
+      for (const row of this.#due(of)) {
+        const attempts = row.status === 'queued' || row.progressed === 1 ? 1 : Number(row.attempts) + 1
+        const isLast = isLive(row) && attempts >= alone
+        if (isLast && taken.length > 0) continue
+        const lease = this.#take(row, attempts, ms)
+        if (lease !== undefined)
+          taken.push({ row: { ...row, ...(isLive(row) && { attempts, status: 'running' }) }, lease })
+        if (isLast && lease !== undefined) break
+      }
+      return taken
+    })
+    return Promise.all(taken.map(async ({ row, lease }) => ({ run: await runOf(this.#sealer, row), lease })))
+  }
+
+  async orphans({ agents, ms, lease, limit }: Parameters<RunStore['orphans']>[0]): Promise<ClaimedRun[]> {
+    const taken = this.#db.write(() =>
+      this.#ofOthers(agents, this.#clock.now() - ms, limit)
+        .filter((row) => this.#lapsed(row, ms))
+        .map((row) => ({ row, lease: this.#take(row, Number(row.attempts), lease) })),
+    )
+    const claimed = taken.flatMap(({ row, lease }) => (lease === undefined ? [] : [{ row, lease }]))
+    return Promise.all(
+      claimed.map(async ({ row, lease }) => ({
+        run: await runOf(this.#sealer, { ...row, status: 'running' }),
+        lease,
+      })),
+    )
+  }
+
+  async expired({ agents, limit }: Parameters<RunStore['expired']>[0]): Promise<ExpiredCalls[]> {
+    const rows = this.#db.all(
+      `select r.*, json_group_array(w.call_id) as calls from waiting w
+       join runs r on r.tenant = w.tenant and r.run = w.turn_id and r.owner = w.owner and r.session = w.session
+       where w.expires_at <= ? and (r.agent, r.version) in (select value ->> 0, value ->> 1 from json_each(?))
+       group by r.n limit ?`,
+      ...[this.#clock.now(), listOf(agents), limit],
+    )
+    return Promise.all(
+      rows.map(async (row) => ({
+        run: await runOf(this.#sealer, row),
+        callIds: JSON.parse(String(row.calls)) as string[],
+      })),
+    )
+  }
+
+  #due({ agents, limit, ms, alone: isAlone }: Claim): Row[] {
+    const now = this.#clock.now()
+    return this.#db.all(
+      `select r.*, ${progressed} as progressed from runs r left join sessions s on ${session}
+       where r.told = 0 and r.run_at <= ? and (r.agent, r.version) in (select value ->> 0, value ->> 1 from json_each(?))
+       and (r.status in ('queued', 'running') or r.updated_at <= ?)
+       and (s.run is null or s.run = r.run)
+       and (s.held_until is null or s.boot <> ? or s.held_until <= ?)
+       and (? or r.status <> 'running' or r.attempts + 1 < ${alone} or ${progressed})
+       order by r.n limit ?`,
+      ...[now, listOf(agents), now - ms, this.#clock.boot, this.#clock.monotonic(), isAlone ? 1 : 0, limit],
+    )
+  }
+
+  #take(row: Row, attempts: number, ms: number): ClaimedRun['lease'] | undefined {
+    const [tenant, owner, sessionId] = keyOf(row)
+    const key = { tenant, owner, sessionId }
+    const { lease } = this.#leases.take(key, ms, isLive(row) ? String(row.run) : undefined)
+    if (lease === undefined) return undefined
+    const live = isLive(row) ? `status = 'running', attempts = ?, token = ?,` : 'attempts = ?, token = ?,'
+    this.#db.run(
+      `update runs set ${live} updated_at = ? where tenant = ? and run = ?`,
+      ...[isLive(row) ? attempts : Number(row.attempts), lease.token, this.#clock.now(), tenant, String(row.run)],
+    )
+    return lease
+  }
+
+  #ofOthers(agents: readonly RunningAgent[], before: number, limit: number): Row[] {
+    return this.#db.all(
+      `select r.*, s.held_until, s.boot from runs r left join sessions s on ${session}
+       where r.told = 0 and r.status in ('queued', 'running') and r.updated_at <= ? and r.run_at <= ?
+       and r.agent in (select value ->> 0 from json_each(?))
+       and (r.agent, r.version) not in (select value ->> 0, value ->> 1 from json_each(?))
+       and (s.run is null or s.run = r.run)
+       order by r.n limit ?`,
+      ...[before, before, listOf(agents), listOf(agents), limit],
+    )
+  }
+
+  /** Whether nobody has held its session for so long. */
+  #lapsed(row: Row, ms: number): boolean {
+    if (row.held_until === null || row.boot !== this.#clock.boot) return true
+    return this.#leases.left(row) <= -ms
+  }
+}
+
+function isLive({ status }: Row): boolean {
+  return status === 'queued' || status === 'running'
+}
+
+function keyOf({ tenant, owner, session }: Row): [string, string, string] {
+  return [String(tenant), String(owner), String(session)]
+}
+
+function listOf(agents: readonly RunningAgent[]): Value {
+  return JSON.stringify(agents.map(({ name, version }) => [name, version]))
+}

@@ -1,0 +1,199 @@
+import type { AddedRun, DurableRun, Lease, NewDurableRun, RunStore, SessionKey } from '@allium/core'
+import {
+  checkKey,
+  checkName,
+  cursorOf,
+  fenced,
+  keyReused,
+  listedRun,
+  notWaiting,
+  pageOf,
+  runOf,
+  type Sealer,
+  sealedStep,
+  sealedTask,
+  stepOf,
+} from '@allium/store-sql'
+import type { Database, Row } from './database.ts'
+import { at, type Leases, where } from './leases.ts'
+import { RunClaims } from './run-claims.ts'
+import type { SharedClock } from './sqlite-clock.ts'
+
+/** Durable runs and their steps in a SQLite file. */
+export function sqliteRuns(db: Database, clock: SharedClock, leases: Leases, sealer: Sealer): RunStore {
+  const runs = new Runs(db, clock, leases, sealer)
+  const claims = new RunClaims(db, clock, leases, sealer)
+  return {
+    sealed: sealer.encrypts,
+    add: (run, { claim } = {}) => runs.add(run, claim),
+    get: ({ tenant, run }) => runs.get(tenant, run),
+    find: (key, idempotencyKey) => runs.find(key, idempotencyKey),
+    list: async (of) => runs.list(of),
+    claim: (of) => claims.claim(of),
+    renew: (given, ms) => Promise.all(given.map((lease) => leases.renew(lease, ms))),
+    steps: async ({ key }, run) => {
+      const rows = db.all('select id, body from steps where tenant = ? and run = ?', key.tenant, run)
+      return Promise.all(rows.map((row) => stepOf(sealer, key, run, row)))
+    },
+    async record(lease, run, step) {
+      const body = await sealedStep(sealer, lease.key, run, step)
+      await db.writeTogether(() => {
+        runs.held(lease, run)
+        const { tenant } = lease.key
+        db.run('insert or ignore into steps values (?, ?, ?, ?, ?)', tenant, run, step.id, lease.token, body)
+      })
+    },
+    async stop({ tenant, run }, reason) {
+      const live = `tenant = ? and run = ? and status in ('queued', 'running')`
+      return db.run(`update runs set stop = coalesce(stop, ?) where ${live}`, reason, tenant, run) > 0
+    },
+    giveUp: async (lease, run, why) => runs.giveUp(lease, run, why),
+    retry: async (of) => runs.retry(of),
+    async told({ key }, run) {
+      db.run('update runs set told = 1 where tenant = ? and run = ?', key.tenant, run)
+    },
+    orphans: (of) => claims.orphans(of),
+    expired: (of) => claims.expired(of),
+    expire: async ({ olderThan }) => runs.expire(olderThan),
+  }
+}
+
+class Runs {
+  readonly #db: Database
+  readonly #clock: SharedClock
+  readonly #leases: Leases
+  readonly #sealer: Sealer
+
+  constructor(db: Database, clock: SharedClock, leases: Leases, sealer: Sealer) {
+    this.#db = db
+    this.#clock = clock
+    this.#leases = leases
+    this.#sealer = sealer
+  }
+
+  async add(given: NewDurableRun, claim: number | undefined): Promise<AddedRun> {
+    const { key, run, asked = '' } = given
+    const task = await sealedTask(this.#sealer, key, run, given.task)
+    const digests = await this.#sealer.digests(asked, key.tenant)
+    const { row, isNew, lease } = this.#db.write(() => {
+      const known = this.#known(given, digests)
+      if (known !== undefined) return { row: known, isNew: false, lease: undefined }
+      this.#take(key, given.decides ?? [])
+      const row = this.#insert(given, task, digests[0] ?? '')
+      return { row, isNew: true, lease: claim === undefined ? undefined : this.#claim(row, key, claim) }
+    })
+    const added = { run: await runOf(this.#sealer, row), isNew }
+    return lease === undefined ? added : { ...added, run: { ...added.run, status: 'running', attempts: 1 }, lease }
+  }
+
+  async get(tenant: string, run: string): Promise<DurableRun | undefined> {
+    const row = this.#db.get('select * from runs where tenant = ? and run = ?', checkName('tenant', tenant), run)
+    return row === undefined ? undefined : runOf(this.#sealer, row)
+  }
+
+  list({ tenant, cursor, limit, ...of }: Parameters<RunStore['list']>[0]) {
+    const { owner = null, status = null } = of as { owner?: string | null; status?: string | null }
+    const [before] = cursorOf(cursor, [Number.MAX_SAFE_INTEGER])
+    const rows = this.#db.all(
+      `select * from runs where tenant = ? and (? is null or owner = ?) and (? is null or status = ?) and n < ?
+       order by n desc limit ?`,
+      ...[tenant, owner, owner, status, status, before, limit + 1],
+    )
+    return pageOf(rows, limit, ({ n }) => [Number(n)], listedRun)
+  }
+
+  /** @throws AlliumError `store.fenced` where the run is not run under the lease */
+  held(lease: Lease, run: string): Row {
+    const session = this.#leases.held(lease)
+    if (session.run !== run) throw fenced(lease.key)
+    return session
+  }
+
+  async find(key: SessionKey, idempotencyKey: string): Promise<DurableRun | undefined> {
+    const row = this.#byKey(key, idempotencyKey)
+    return row === undefined ? undefined : runOf(this.#sealer, row)
+  }
+
+  giveUp(lease: Lease, run: string, { status, code, reason }: Parameters<RunStore['giveUp']>[2]): void {
+    this.#db.write(() => {
+      const { version } = this.held(lease, run)
+      this.#db.run(
+        `update runs set status = ?, code = ?, reason = ?, stood = ?, updated_at = ? where tenant = ? and run = ?`,
+        ...[status, code, reason, Number(version), this.#clock.now(), lease.key.tenant, run],
+      )
+      this.#db.run(`update sessions set run = null, held_until = 0, token = -token where ${where}`, ...at(lease.key))
+    })
+  }
+
+  retry({ tenant, run }: { tenant: string; run: string }): boolean {
+    return this.#db.write(() => {
+      const failed = `r.tenant = ? and r.run = ? and r.status = 'failed'`
+      const later = `select 1 from runs l where l.tenant = r.tenant and l.owner = r.owner and l.session = r.session and l.n > r.n`
+      const row = this.#db.get(
+        `select r.run from runs r join sessions s on s.tenant = r.tenant and s.owner = r.owner and s.id = r.session
+         where ${failed} and s.version = r.stood and not exists (${later})`,
+        tenant,
+        run,
+      )
+      if (row === undefined) return false
+      this.#db.run(
+        `update runs set status = 'queued', attempts = 0, token = 0, stood = null, told = 0, code = null, reason = null, stop = null,
+         run_at = ?, updated_at = ? where tenant = ? and run = ?`,
+        ...[this.#clock.now(), this.#clock.now(), tenant, run],
+      )
+      return true
+    })
+  }
+
+  expire(olderThan: number): number {
+    const old = `status not in ('queued', 'running') and updated_at < ? and not exists (
+      select 1 from waiting w where w.tenant = runs.tenant and w.owner = runs.owner and w.session = runs.session and w.turn_id = runs.run
+    )`
+    const before = this.#clock.now() - olderThan
+    return this.#db.write(() => {
+      this.#db.run(`delete from steps where (tenant, run) in (select tenant, run from runs where ${old})`, before)
+      return this.#db.run(`delete from runs where ${old}`, before)
+    })
+  }
+
+  #known({ key, idempotencyKey, run }: NewDurableRun, digests: readonly string[]): Row | undefined {
+    if (idempotencyKey === undefined) return undefined
+    const row = this.#byKey(key, idempotencyKey)
+    if (row !== undefined && !digests.includes(String(row.asked))) throw keyReused(key, idempotencyKey, run)
+    return row
+  }
+
+  #byKey(key: SessionKey, idempotencyKey: string): Row | undefined {
+    return this.#db.get(
+      'select * from runs where tenant = ? and owner = ? and session = ? and idempotency_key = ?',
+      ...[...at(checkKey(key)), checkName('idempotency key', idempotencyKey)],
+    )
+  }
+
+  /** Calls that are decided wait no more. */
+  #take(key: SessionKey, callIds: readonly string[]): void {
+    const of = 'tenant = ? and owner = ? and session = ? and call_id = ?'
+    const absent = callIds.filter((id) => this.#db.run(`delete from waiting where ${of}`, ...at(key), id) === 0)
+    if (absent.length > 0) throw notWaiting(key, absent)
+  }
+
+  #insert({ key, run, agent, version, runAt, idempotencyKey }: NewDurableRun, task: Uint8Array, asked: string): Row {
+    const now = this.#clock.now()
+    return this.#db.get(
+      `insert into runs (tenant, owner, session, run, agent, version, status, run_at, idempotency_key, asked, updated_at, task)
+       values (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?) returning *`,
+      ...[...at(checkKey(key)), run, agent, version, runAt ?? now, idempotencyKey ?? null, asked, now, task],
+    ) as Row
+  }
+
+  #claim(row: Row, key: SessionKey, ms: number): Lease | undefined {
+    if (Number(row.run_at) > this.#clock.now()) return undefined
+    const { lease } = this.#leases.take(key, ms, String(row.run))
+    if (lease === undefined) return undefined
+    this.#db.run(
+      `update runs set status = 'running', attempts = 1, token = ? where tenant = ? and run = ?`,
+      ...[lease.token, key.tenant, String(row.run)],
+    )
+    return lease
+  }
+}

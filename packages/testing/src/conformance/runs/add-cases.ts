@@ -1,0 +1,93 @@
+import { checkEqual, checkRejects } from '../check.ts'
+import { chat, waitingTurn } from '../store/bench.ts'
+import { allPages } from '../store/pages.ts'
+import { begun, type RunCases, runOf, statusOf } from './run-bench.ts'
+
+const named = (sessionId: string) => ({ ...chat, sessionId })
+
+/** What is asked, and who finds it. */
+export const addCases: RunCases = {
+  async 'keeps a run with what it is asked, for its tenant alone'({ runs, other }) {
+    const task = { input: 'Hé 👩‍👩‍👧', at: new Date(5), bytes: new Uint8Array([1, 2]) }
+    const { run, isNew } = await runs.add(runOf('one', chat, { task, idempotencyKey: 'k', asked: 'a' }))
+    checkEqual([isNew, run.status, run.attempts], [true, 'queued', 0], 'It is new, and waits to be run')
+    const found = await other.runs.get({ tenant: 'acme', run: 'one' })
+    checkEqual(found, run, 'get() gives what add() gave')
+    checkEqual([found?.task, found?.key, found?.agent, found?.version], [task, chat, 'agent', '1'], 'All of it is kept')
+    checkEqual(await other.runs.get({ tenant: 'globex', run: 'one' }), undefined, 'Another tenant has no such run')
+    await runs.add(runOf('one', { ...chat, tenant: 'globex' }, { task: 'theirs' }))
+    checkEqual(
+      (await runs.get({ tenant: 'acme', run: 'one' }))?.task,
+      task,
+      'Ids of one tenant are not those of another',
+    )
+  },
+
+  async 'is one run under one key, and refuses another task under it'(bench) {
+    const { runs, other, lease: ms } = bench
+    const keyed = { idempotencyKey: 'k', asked: 'the task' }
+    const asked = [runs, other.runs, runs, other.runs].map((own, i) =>
+      own.add(runOf(`r${i}`, chat, keyed), { claim: ms }),
+    )
+    const all = await Promise.all(asked)
+    checkEqual(all.filter(({ isNew }) => isNew).length, 1, 'Of those who ask at once one begins a run')
+    checkEqual(new Set(all.map(({ run }) => run.run)).size, 1, 'and all are told of that')
+    checkEqual((await other.runs.find(chat, 'k'))?.run, all[0]?.run.run, 'find() gives it, too')
+    const reused = runs.add(runOf('x', chat, { ...keyed, asked: 'another' }))
+    await checkRejects(reused, 'run.key_reused', 'add() of another task under the key')
+    const elsewhere = await runs.add(runOf('y', named('other'), { ...keyed, asked: 'another' }))
+    checkEqual(elsewhere.isNew, true, 'A key is that of its session')
+  },
+
+  async 'uses up the calls that it decides, all or none, once'(bench) {
+    const { runs, sessions, other } = bench
+    const { lease } = await begun(bench, runOf('turn-one', chat))
+    await sessions.append(lease, 0, waitingTurn('one', { c1: { token: 't1' }, c2: { token: 't2' } }), { release: true })
+    const both = runs.add(runOf('a', chat, { decides: ['c1', 'gone'] }))
+    await checkRejects(both, 'approval.used', 'add() that decides a call which does not wait')
+    checkEqual(await statusOf(bench, runOf('a', chat)), undefined, 'Nothing was added')
+    const asked = ['b', 'c'].map((run, i) =>
+      (i === 0 ? runs : other.runs).add(runOf(run, chat, { decides: ['c1', 'c2'] })),
+    )
+    const ends = (await Promise.allSettled(asked)).map(({ status }) => status).toSorted()
+    checkEqual(ends, ['fulfilled', 'rejected'], 'Of two who decide at once one does')
+    checkEqual((await sessions.waiting({ tenant: 'acme', limit: 10 })).items, [], 'The calls wait no more')
+  },
+
+  async 'lists the runs of a tenant, the newest first, over pages of any size'({ runs, other }) {
+    for (const [i, owner] of ['ann', 'bob', 'ann', 'bob', 'ann'].entries())
+      await runs.add(runOf(`r${i}`, { ...named(`s${i}`), owner }))
+    await runs.add(runOf('theirs', { ...chat, tenant: 'globex' }))
+    for (const limit of [1, 2, 5, 9]) {
+      const all = await allPages(limit, (of) => other.runs.list({ tenant: 'acme', ...of }))
+      checkEqual(
+        all.map(({ run }) => run),
+        ['r4', 'r3', 'r2', 'r1', 'r0'],
+        `Pages of ${limit} give each run once`,
+      )
+    }
+    const ofBob = await other.runs.list({ tenant: 'acme', owner: 'bob', limit: 9 })
+    checkEqual(
+      ofBob.items.map(({ run }) => run),
+      ['r3', 'r1'],
+      'Those of one owner',
+    )
+    const running = await other.runs.list({ tenant: 'acme', status: 'running', limit: 9 })
+    checkEqual(running.items, [], 'Those of one status')
+  },
+
+  async 'records a step once: the first stands'(bench) {
+    const { runs } = bench
+    const { lease } = await begun(bench, runOf('one', chat))
+    const ids = ['one:start', 'tool:é "1"', 'model:0']
+    await Promise.all(ids.map((id) => runs.record(lease, 'one', { id, body: `{"id":"${id}"}` })))
+    await runs.record(lease, 'one', { id: 'model:0', body: 'again' })
+    const steps = await bench.other.runs.steps(lease, 'one')
+    checkEqual(
+      Object.fromEntries(steps.map(({ id, body }) => [id, body])),
+      Object.fromEntries(ids.map((id) => [id, `{"id":"${id}"}`])),
+      'steps() gives each as it was recorded first',
+    )
+    await checkRejects(runs.record(lease, 'two', { id: 'x', body: '' }), 'store.fenced', 'record() for another run')
+  },
+}

@@ -1,0 +1,136 @@
+import { check, checkEqual, checkRejects } from '../check.ts'
+import { chat, isHeld, nowOf, turnOf, waitingTurn } from '../store/bench.ts'
+import { agents, begun, claim, namesOf, type RunBench, type RunCases, runOf, statusOf } from './run-bench.ts'
+
+const one = runOf('turn-one', chat)
+const failed = { status: 'failed', code: 'run.attempts', reason: 'too often' } as const
+
+/** How runs end, and what is left of them. */
+export const endCases: RunCases = {
+  async 'ends with its turn: its steps are forgotten, and the session is free'(bench) {
+    const { runs, sessions, other, lease: ms } = bench
+    const { lease } = await begun(bench, one)
+    await runs.record(lease, one.run, { id: 'a', body: '1' })
+    await sessions.append(lease, 0, turnOf('one'), { release: true })
+    checkEqual(await other.runs.steps(lease, one.run), [], 'Nobody needs its steps any more')
+    const run = await other.runs.get({ tenant: 'acme', run: one.run })
+    checkEqual([run?.status, run?.task], ['completed', undefined], 'It has ended, and cannot be run again')
+    check(!(await isHeld(other.sessions, chat, ms)), 'The session is free')
+    checkEqual(await runs.stop({ tenant: 'acme', run: one.run }, 'late'), false, 'What has ended cannot be stopped')
+  },
+
+  async 'gives a run whose end nobody was told to the next, until somebody was'(bench) {
+    const { sessions, other, lease: ms, wait } = bench
+    const { lease } = await begun(bench, one)
+    await sessions.append(lease, 0, turnOf('one'), { release: true })
+    checkEqual(namesOf(await claim(bench, other.runs)), [], 'Who ran it may tell it yet')
+    await wait(ms * 2)
+    const [taken] = await claim(bench, other.runs)
+    checkEqual([taken?.run.run, taken?.run.status], [one.run, 'completed'], 'Later another one tells it')
+    if (taken !== undefined) await other.runs.told(taken.lease, one.run)
+    await wait(ms * 2)
+    checkEqual(namesOf(await claim(bench, other.runs)), [], 'Once is enough')
+  },
+
+  async 'keeps why a run was asked to stop, whoever runs it then'(bench) {
+    const { runs, other, lease: ms, wait } = bench
+    await begun(bench, one)
+    checkEqual(await other.runs.stop({ tenant: 'acme', run: one.run }, 'enough'), true, 'A run can be asked to stop')
+    await other.runs.stop({ tenant: 'acme', run: one.run }, 'again')
+    checkEqual(await runs.stop({ tenant: 'globex', run: one.run }, 'x'), false, 'Another tenant has no such run')
+    await wait(ms * 2)
+    checkEqual((await claim(bench, other.runs))[0]?.run.stop, 'enough', 'The first reason stands')
+  },
+
+  async 'gives a run up with its steps, and frees its session'(bench) {
+    const { runs, sessions, other, lease: ms } = bench
+    const { lease } = await begun(bench, one)
+    await runs.record(lease, one.run, { id: 'a', body: '1' })
+    await runs.giveUp(lease, one.run, failed)
+    const run = await other.runs.get({ tenant: 'acme', run: one.run })
+    checkEqual([run?.status, run?.code, run?.reason], ['failed', failed.code, failed.reason], 'It tells why')
+    checkEqual(await other.runs.steps(lease, one.run), [{ id: 'a', body: '1' }], 'Its steps are kept')
+    await checkRejects(sessions.append(lease, 0, turnOf('one')), 'store.fenced', 'append() by its lease')
+    check(!(await isHeld(other.sessions, chat, ms)), 'The session is free')
+  },
+
+  async 'runs what was given up again, where its session stands as it stood'(bench) {
+    const { runs, other } = bench
+    const { lease } = await begun(bench, one)
+    await runs.record(lease, one.run, { id: 'a', body: '1' })
+    await runs.giveUp(lease, one.run, failed)
+    await runs.told(lease, one.run)
+    checkEqual(await other.runs.retry({ tenant: 'globex', run: one.run }), false, 'Another tenant has no such run')
+    checkEqual(await other.runs.retry({ tenant: 'acme', run: one.run }), true, 'It can be run again')
+    const [taken] = await claim(bench, other.runs)
+    checkEqual(
+      [taken?.run.status, taken?.run.attempts, taken?.run.code],
+      ['running', 1, undefined],
+      'as one that is new',
+    )
+    if (taken !== undefined)
+      checkEqual(await runs.steps(taken.lease, one.run), [{ id: 'a', body: '1' }], 'It goes on from its steps')
+  },
+
+  async 'does not run again what has ended, or whose session has gone on'(bench) {
+    const { runs, sessions, lease: ms } = bench
+    const { lease } = await begun(bench, one)
+    checkEqual(await runs.retry({ tenant: 'acme', run: one.run }), false, 'A run that goes on')
+    await runs.giveUp(lease, one.run, failed)
+    const { lease: next } = await sessions.acquire(chat, ms)
+    if (next !== undefined) await sessions.append(next, 0, turnOf('two'), { release: true })
+    checkEqual(await runs.retry({ tenant: 'acme', run: one.run }), false, 'A session that has gone on')
+  },
+
+  async 'tells the calls that nobody has decided in time'(bench) {
+    const { sessions, other, lease: ms, wait } = bench
+    const { lease } = await begun(bench, one)
+    const expiresAt = (await nowOf(bench0(bench))) + ms
+    const turn = waitingTurn('one', { c1: { token: 't1', expiresAt }, c2: { token: 't2' } })
+    await sessions.append(lease, 0, turn, { release: true })
+    checkEqual(await other.runs.expired({ agents, limit: 10 }), [], 'There is still time')
+    await wait(ms * 2)
+    const expired = await other.runs.expired({ agents, limit: 10 })
+    checkEqual(
+      expired.map(({ run, callIds }) => [run.run, callIds, run.task]),
+      [[one.run, ['c1'], one.task]],
+      'One is late',
+    )
+    checkEqual(await other.runs.expired({ agents: [{ name: 'agent', version: '2' }], limit: 10 }), [], 'of this agent')
+  },
+
+  async 'forgets what ended long ago, but not what waits for somebody'(bench) {
+    const { runs, sessions, other, lease: ms, wait } = bench
+    const { lease } = await begun(bench, one)
+    await sessions.append(lease, 0, turnOf('one'), { release: true })
+    await runs.told(lease, one.run)
+    const waits = runOf('turn-two', { ...chat, sessionId: 'waits' })
+    const { lease: second } = await begun(bench, waits)
+    await sessions.append(second, 0, waitingTurn('two', { c1: { token: 't' } }), { release: true })
+    await runs.told(second, waits.run)
+    await runs.add(runOf('queued', { ...chat, sessionId: 'queued' }, { agent: 'another' }))
+    checkEqual(await other.runs.expire({ olderThan: ms * 4 }), 0, 'Nothing is old yet')
+    await wait(ms * 6)
+    checkEqual(await other.runs.expire({ olderThan: ms * 4 }), 1, 'One has ended long ago')
+    const left = [await statusOf(bench, one), await statusOf(bench, waits)]
+    checkEqual(left, [undefined, 'suspended'], 'A run whose call waits is kept')
+    checkEqual(await statusOf(bench, { ...waits, run: 'queued' }), 'queued', 'as is one that was not run yet')
+    check((await sessions.expire({ olderThan: 0 })) >= 0, 'expire() of sessions')
+    checkEqual(await statusOf(bench, { ...waits, run: 'queued' }), 'queued', 'A session with a run to come is kept')
+  },
+
+  async 'goes with its session'(bench) {
+    const { sessions, other } = bench
+    await begun(bench, one)
+    await begun(bench, runOf('other', { ...chat, sessionId: 'other' }))
+    await other.sessions.delete(chat)
+    checkEqual(await statusOf(bench, one), undefined, 'A session that is deleted takes its runs with it')
+    await sessions.erase({ tenant: 'acme', owner: 'ann' })
+    checkEqual(await statusOf(bench, { ...one, run: 'other' }), undefined, 'also where its owner is erased')
+  },
+}
+
+/** As the suite of sessions takes it. */
+function bench0({ sessions, other, lease, wait }: RunBench) {
+  return { store: sessions, other: other.sessions, lease, wait }
+}
