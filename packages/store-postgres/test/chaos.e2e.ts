@@ -8,6 +8,7 @@ const run = join(import.meta.dirname, 'chaos/run.ts')
 describe('chaos', () => {
   it.for(['sqlite', 'postgres'])(
     'breaks no promise on %s where processes are killed in the middle of their turns',
+    { timeout: 300_000 },
     (kind, context) => {
       const asked = ['--kills', '12', '--store', kind, '--operations', '100']
       const args = ['--conditions=@allium/source', '--import=tsx', run, ...asked]
@@ -20,6 +21,5 @@ describe('chaos', () => {
       expect(stdout.trim().split('\n').at(-1), said).toMatch(/^chaos held: 12 processes killed/)
       expect(status, said).toBe(0)
     },
-    300_000,
   )
 })
