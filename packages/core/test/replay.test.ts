@@ -215,6 +215,17 @@ describe('a run that is killed and replayed', () => {
     expect(stored[1]).toEqual(stored[0])
   })
 
+  it('goes on in the process that lost it: the key finds no run that had begun there before', async () => {
+    const agent = new Agent({ model: scriptedModel([{ text: 'Half', error: new Error('lost') }, 'Whole.']) })
+    const begin = () =>
+      agent.session({ id: 'chat' }).run('Go', { turnId: 't', idempotencyKey: 'k', journal: memoryJournal() })
+    const lost = begin()
+    await expect(lost).rejects.toThrow('lost')
+    const again = begin()
+    expect(again).not.toBe(lost)
+    expect((await again).text).toBe('Whole.')
+  })
+
   it('runs a step again that was in the middle when the process died, and no other', async () => {
     const journal = memoryJournal()
     const ran: string[] = []

@@ -219,7 +219,8 @@ export class Session<S = State, C = RegisteredContext> {
 
   #start(task: Task<C>): AgentRun<S> {
     const { options } = task
-    const { idempotencyKey: key, readerSilence: silence = this.#scope.agent.setup.readerSilence } = options
+    const { readerSilence: silence = this.#scope.agent.setup.readerSilence } = options
+    const key = keyWithin(options)
     const asked = key === undefined ? '' : fingerprintOf(task)
     const known = key === undefined ? undefined : this.#host.keys.find(this.#scope, key)
     if (known?.asked === asked) return known.run as unknown as AgentRun<S>
@@ -345,7 +346,8 @@ export class Session<S = State, C = RegisteredContext> {
   }
 
   /** The session is free for its next run; it closes only when deferred work has ended too. */
-  #settle(run: LiveRun, { options: { idempotencyKey: key } }: Task<C>, end: Settled): void {
+  #settle(run: LiveRun, { options }: Task<C>, end: Settled): void {
+    const key = keyWithin(options)
     const deferred = run.turn?.after?.deferred
     run.settle(end)
     if (key !== undefined) this.#host.keys.settle(this.#scope, key, !('error' in end) || run.begun)
@@ -368,6 +370,11 @@ export class Session<S = State, C = RegisteredContext> {
   #rest(): void {
     if (this.#last === undefined && this.#deferred === undefined) this.#opening.rest()
   }
+}
+
+/** The key that finds a run of this process. A run with a journal is begun again by who has it: what this process began before is lost. */
+function keyWithin({ idempotencyKey, journal }: Pick<RunOptions, 'idempotencyKey' | 'journal'>): string | undefined {
+  return journal === undefined ? idempotencyKey : undefined
 }
 
 /** Whether turns of other processes can be read. */
