@@ -19,10 +19,12 @@ function world() {
   const paid: string[] = []
   const process = (
     model: Model,
-    { own = clock, pay = () => void paid.push('paid') as unknown, requireApproval = false } = {},
+    { own = clock, pay = () => void paid.push('paid') as unknown, requireApproval = false, expiresIn = 60_000 } = {},
   ) => {
     const tool = { name: 'pay', description: 'Pays', jsonSchema: {}, execute: pay, requireApproval }
-    const agent = new Agent({ model, tools: [tool as never] }).use(persist({ store: store.sessions }))
+    const agent = new Agent({ model, tools: [tool as never], clock: own, approvals: { expiresIn } }).use(
+      persist({ store: store.sessions }),
+    )
     const runs = durable(agent, { store, lease: 1000, clock: own, logger: { ...console, error() {}, warn() {} } })
     if (own === clock) open.push(runs)
     return runs
@@ -180,6 +182,24 @@ it('ends where a call waits, and goes on by a run of its own; a decision is used
   await expect(runs.start(decided)).rejects.toMatchObject({ code: 'approval.used' })
 })
 
+it('refuses a call for which nobody decided in time, by a run of its own', async () => {
+  const { clock, process, paid } = world()
+  const model = scriptedModel([call, 'Nobody agreed.'])
+  const runs = process(model, { requireApproval: true, expiresIn: 5000 })
+  const { run } = await runs.start({ principal, sessionId: 'chat', input: 'Pay.' })
+  await eventsOf(runs, run)
+  await clock.advance(4000)
+  await runs.recover()
+  expect(model.requests.length).toBe(1)
+  await clock.advance(1500)
+  await runs.recover()
+  const { items } = await runs.list({ tenant: 'acme' })
+  const denied = items.find((item) => item.run !== run)?.run ?? ''
+  await eventsOf(runs, denied)
+  expect([paid, (await runs.get(denied, { principal })).text]).toEqual([[], 'Nobody agreed.'])
+  expect(JSON.stringify(model.requests[1]?.messages.at(-1))).toContain('Nobody decided in time.')
+})
+
 it('lets two decisions at once begin one run', async () => {
   const { process, paid } = world()
   const runs = process(scriptedModel([call, 'Paid.']), { requireApproval: true })
@@ -240,7 +260,7 @@ it('has one life of a run: what it begins again it has lost before', async () =>
   const { clock, process, store } = world()
   const model = scriptedModel([{ stall: true }, 'Hello.'])
   const runs = process(model)
-  const { run } = await runs.start({ principal, sessionId: 'chat', input: 'Hi' })
+  const { run } = await runs.start({ principal, sessionId: 'chat', input: 'Hi', idempotencyKey: 'k' })
   while (model.requests.length === 0) await settled()
   Object.assign(store.runs, { renew: () => new Promise(() => {}) })
   await clock.advance(1500)

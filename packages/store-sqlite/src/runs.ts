@@ -182,7 +182,17 @@ class Runs {
     return this.#db.get(
       `insert into runs (tenant, owner, session, run, agent, version, status, run_at, idempotency_key, asked, updated_at, task)
        values (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?) returning *`,
-      ...[...at(checkKey(key)), run, agent, version, runAt ?? now, idempotencyKey ?? null, asked, now, task],
+      ...[
+        ...at(checkKey(key)),
+        run,
+        agent,
+        version,
+        Math.floor(runAt ?? now),
+        idempotencyKey ?? null,
+        asked,
+        now,
+        task,
+      ],
     ) as Row
   }
 

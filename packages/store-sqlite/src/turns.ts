@@ -101,7 +101,7 @@ export class Turns {
         `insert into waiting (tenant, owner, session, call_id, turn_id, name, expires_at, token)
          values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (tenant, owner, session, call_id)
          do update set turn_id = excluded.turn_id, expires_at = excluded.expires_at, token = excluded.token`,
-        ...[...at(key), callId, turnId, name, expiresAt, token],
+        ...[...at(key), callId, turnId, name, wholeMs(expiresAt), token],
       )
     if (session.run === turn.turnId) this.#endRun(key, turn)
     for (const { id, body } of records)
@@ -138,8 +138,8 @@ export class Turns {
       turn.turnId,
       turn.idempotencyKey,
       turn.status,
-      turn.startedAt,
-      turn.endedAt,
+      wholeMs(turn.startedAt),
+      wholeMs(turn.endedAt),
       turn.usage,
       turn.from,
       turn.count,
@@ -153,6 +153,11 @@ export class Turns {
     const sql = `insert or replace into turns select ${marks} where not exists (${ended})`
     if (this.#db.run(sql, ...values, ...at(key), turn.turnId) === 0) throw idTaken(key, turn.turnId)
   }
+}
+
+/** The clock of an agent may count parts of a millisecond. */
+function wholeMs<T extends number | null>(ms: T): T {
+  return (ms === null ? null : Math.floor(ms)) as T
 }
 
 /** The column by which a run is found. A version is a place from 0 on, that of the open run none. */

@@ -58,6 +58,16 @@ const faults: Fault[] = [
     'gives back any text, whatever is in it',
   ],
   [
+    'has whole numbers alone for times',
+    (store) => ({
+      append: async (lease, version, turn) => {
+        if (!Number.isInteger(turn.startedAt)) throw new Error('cannot store REAL value in INTEGER column')
+        return store.append(lease, version, turn)
+      },
+    }),
+    'takes times of a clock that counts parts of a millisecond',
+  ],
+  [
     'drops half characters',
     loaded((stored) => mapTexts(stored, (text) => text.replaceAll(/\p{Surrogate}/gu, ''))),
     'takes a text with half a character: as it is, or with U+FFFD in its place',

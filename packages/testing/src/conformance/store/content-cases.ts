@@ -1,6 +1,6 @@
 import type { Message, StoredTurn } from '@allium/core'
 import { check, checkEqual } from '../check.ts'
-import { add, chat, type StoreCases, textsIn, turnOf } from './bench.ts'
+import { add, chat, type StoreCases, textsIn, turnOf, waitingTurn } from './bench.ts'
 import { richTurn, texts } from './samples.ts'
 
 /** What goes in comes out. */
@@ -19,6 +19,18 @@ export const contentCases: StoreCases = {
     const { messages, rest } = richTurn()
     const stored = await bench.other.load(chat)
     checkEqual(stored, { version: 1, owner: chat.owner, history: messages, rest }, 'load() gives what was appended')
+  },
+
+  async 'takes times of a clock that counts parts of a millisecond'(bench) {
+    const waiting = waitingTurn('parts', { c1: { token: 'a token', expiresAt: 4_000_000_000_000.25 } })
+    await add(bench, chat, { ...waiting, startedAt: 1000.25, endedAt: 2000.75 })
+    const { startedAt = 0, endedAt = 0 } = (await bench.other.find(chat, { turnId: waiting.turnId })) ?? {}
+    checkEqual(
+      [startedAt, endedAt].map(Math.floor),
+      [1000, 2000],
+      'find() gives the times of the turn, in milliseconds',
+    )
+    checkEqual((await bench.other.load(chat))?.rest, waiting.rest, 'load() gives the rest that was appended')
   },
 
   async 'gives back any text, whatever is in it'(bench) {
