@@ -73,7 +73,8 @@ export class Kills {
     }
     const [code, by] = await closed
     isHit ||= by === 'SIGKILL'
-    if (out.includes('"failed":"store.unavailable"')) this.away.add(job.key)
+    // Where the server was away for a lease, that is told as the lease's end.
+    if (isRestarted ? withoutServer.test(out) : out.includes('"failed":"store.unavailable"')) this.away.add(job.key)
     if (isHit) this.kills++
     else this.#missed++
     if (!isHit && !(isRestarted && withoutServer.test(out)))

@@ -74,12 +74,14 @@ interface Scene {
 /** An agent that pays once a turn, on a store that ends the process at a place. */
 export function agentOn(given: Opened, job: Job, { reach = () => {}, redis }: Scene = {}): Agent {
   const store = doubted(given)
+  let isPaying = false
   const pay = defineTool({
     name: 'pay',
     description: 'Pays',
     jsonSchema: { type: 'object', properties: {} },
     requireApproval: job.label === 'approval used',
     async execute() {
+      isPaying = true
       await reach('tool start')
       appendFileSync(job.effects, `${job.key}\n`)
       if (job.label === 'renew') await new Promise((resolve) => setTimeout(resolve, lease * 2))
@@ -87,7 +89,7 @@ export function agentOn(given: Opened, job: Job, { reach = () => {}, redis }: Sc
     },
   })
   return new Agent({ model: billedModel(job, reach), tools: [pay], approvals: { secret: 'chaos' } })
-    .use(persist({ store: watched(store.sessions, reach, job), lease }))
+    .use(persist({ store: watched(store.sessions, reach, job, () => isPaying), lease }))
     .use(budget({ limit: 1e9, unit: 'tokens', account: () => account, ledger: store.ledger }))
     .use(limited(redis))
     .use(reaching(job, reach)) as Agent
@@ -114,7 +116,7 @@ function reaching(job: Job, reach: Reach): Middleware {
   }
 }
 
-function watched(sessions: SessionStore, reach: Reach, job: Job): SessionStore {
+function watched(sessions: SessionStore, reach: Reach, job: Job, isPaying: () => boolean): SessionStore {
   let resumed = false
   return {
     ...sessions,
@@ -124,7 +126,8 @@ function watched(sessions: SessionStore, reach: Reach, job: Job): SessionStore {
       await reach(resumed ? 'approval used' : 'input kept')
     },
     async renew(heldLease, ms) {
-      await reach('renew')
+      // On a slow machine it is renewed before too: what a call holds that nobody has made yet is on no bill.
+      if (isPaying()) await reach('renew')
       return sessions.renew(heldLease, ms)
     },
     async append(heldLease, version, turn, options) {
