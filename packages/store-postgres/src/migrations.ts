@@ -3,6 +3,7 @@ import { functions } from './functions.ts'
 import { eventFunctions } from './functions-events.ts'
 import { runFunctions } from './functions-runs.ts'
 import { holdsThatEnd } from './holds-that-end.ts'
+import { oneWayIn } from './one-way-in.ts'
 import { quoted } from './schema-name.ts'
 import { tables } from './tables.ts'
 import { eventTables } from './tables-events.ts'
@@ -15,6 +16,7 @@ export const steps: readonly string[] = [
   `${eventTables}\n${eventFunctions}`,
   `${runTables}\n${runFunctions}`,
   auditKeys,
+  oneWayIn,
 ]
 
 /** The version that this package works with. */

@@ -4,6 +4,10 @@ import { checkKey, checkName, checkTogether, type TurnRows } from '@allium/store
 /** Where a session stands, for statements. */
 export const at = ({ tenant, owner, sessionId }: SessionKey) => [tenant, owner, sessionId] as const
 
+/** Rows of a tenant, by the indexes that are made for lists of them. */
+export const ofTenant = (place: string) =>
+  `hashtextextended(tenant, 0) = hashtextextended(${place}, 0) and tenant = ${place}`
+
 /** @throws AlliumError `store.key` where Postgres cannot hold it, or an index has no room for it */
 export function checkedKey(key: SessionKey): SessionKey {
   checkKey(key)

@@ -16,7 +16,7 @@ import {
 } from '@allium/store-sql'
 import type { Database, Row } from './database.ts'
 import { leaseOf, postgresLeases } from './leases.ts'
-import { at, checkedKey } from './names.ts'
+import { at, checkedKey, ofTenant } from './names.ts'
 
 /** Durable runs and their steps in Postgres. */
 export function postgresRuns(db: Database, sealer: Sealer): RunStore {
@@ -42,7 +42,7 @@ export function postgresRuns(db: Database, sealer: Sealer): RunStore {
     async list({ tenant, owner, status, cursor, limit }) {
       const [before] = cursorOf(cursor, [Number.MAX_SAFE_INTEGER])
       const rows = await db.repeatable(
-        `select * from ${db.s}.runs where tenant = $1 and ($2::text is null or owner = $2)
+        `select * from ${db.s}.runs where ${ofTenant('$1')} and ($2::text is null or owner = $2)
          and ($3::text is null or status = $3) and n < $4 order by n desc limit $5`,
         ...[checkName('tenant', tenant), owner ?? null, status ?? null, before, limit + 1],
       )

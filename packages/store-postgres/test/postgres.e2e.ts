@@ -389,6 +389,20 @@ describe.skipIf(server === undefined)('postgres()', () => {
     await sql(url, `drop owned by ${role}; drop role ${role}`)
   })
 
+  it('has no table of which two indexes begin with the tenant: what belongs to one session is read as that alone', async () => {
+    const store = stores.fresh()
+    await store.ready()
+    const begin = await sql(
+      url,
+      `select c.relname as of, count(*)::integer as n from pg_index i join pg_class c on c.oid = i.indrelid
+       join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
+       where c.relnamespace = '"${stores.schemaOf(store)}"'::regnamespace and a.attname = 'tenant' and i.indpred is null
+       group by c.relname`,
+    )
+    expect(begin.map(({ of }) => of)).toContain('sessions')
+    expect(begin.filter(({ n }) => n !== 1)).toEqual([])
+  })
+
   it('makes the tables once, of many that start at once', async () => {
     const store = stores.fresh()
     const all = Array.from({ length: 8 }, () => stores.again(store))
@@ -398,25 +412,28 @@ describe.skipIf(server === undefined)('postgres()', () => {
     ])
   })
 
-  it('brings a schema of the first version to this one, and keeps all that it has', async () => {
-    const schema = newSchema()
-    const made = stores.fresh({ schema })
-    await sql(url, migration(schema, 0, 1))
-    const s = `"${schema}"`
-    await sql(
-      url,
-      `insert into ${s}.sessions (tenant, owner, id, version, length, status) values ('acme', 'ann', 'chat', 1, 1, 'completed');
+  it.each(steps.slice(1).map((_, i) => i + 1))(
+    'brings a schema of version %i to this one, and keeps all that it has',
+    async (from) => {
+      const schema = newSchema()
+      const made = stores.fresh({ schema })
+      await sql(url, migration(schema, 0, from))
+      const s = `"${schema}"`
+      await sql(
+        url,
+        `insert into ${s}.sessions (tenant, owner, id, version, length, status) values ('acme', 'ann', 'chat', 1, 1, 'completed');
        insert into ${s}.turns values ('acme', 'ann', 'chat', 0, 't1', null, 'completed', 1, 2, '{}', 0, 1, 'd',
          '[{"role":"user","content":"Hi"}]', '{"state":{}}', '{"rootId":"t1","agent":"a","answer":"x","records":[]}');
        insert into ${s}.accounts values ('acme', 3, 1); insert into ${s}.holds values ('acme', 'open', 1, false, 1)`,
-    )
-    expect((await made.sessions.load(key))?.history).toEqual([{ role: 'user', content: 'Hi' }])
-    await made.ledger.settle({ id: 'open', account: 'acme', amount: 1 }, 2)
-    expect(await made.ledger.balance('acme')).toEqual({ spent: 5, reserved: 0 })
-    await made.events.append({ key, turnId: 't2' }, 1, ['one'], { end: true })
-    expect(await made.events.latest(key)).toEqual({ turnId: 't2', seq: 1, ended: true })
-    expect(await sql(url, `select version from ${s}.schema_version`)).toEqual([{ version: newest }])
-  })
+      )
+      expect((await made.sessions.load(key))?.history).toEqual([{ role: 'user', content: 'Hi' }])
+      await made.ledger.settle({ id: 'open', account: 'acme', amount: 1 }, 2)
+      expect(await made.ledger.balance('acme')).toEqual({ spent: 5, reserved: 0 })
+      await made.events.append({ key, turnId: 't2' }, 1, ['one'], { end: true })
+      expect(await made.events.latest(key)).toEqual({ turnId: 't2', seq: 1, ended: true })
+      expect(await sql(url, `select version from ${s}.schema_version`)).toEqual([{ version: newest }])
+    },
+  )
 
   it('erases events and placeholders with the sessions of an owner, and those alone', async () => {
     const store = stores.fresh()
