@@ -68,6 +68,14 @@ describe.skipIf(server === undefined)('postgres()', () => {
       wait: (ms) => sleep(ms),
       ...shared,
     })
+    ledgerConformance({
+      name: `ledger${name}`,
+      makeLedger: () => stores.fresh(more).ledger,
+      reopen: (ledger) => stores.again(ledger).ledger,
+      ttl: lease,
+      wait: (ms) => sleep(ms),
+      ...shared,
+    })
     vaultConformance({
       name: `vault${name}`,
       makeVault: () => stores.fresh(more).vault,
@@ -75,15 +83,4 @@ describe.skipIf(server === undefined)('postgres()', () => {
       ...shared,
     })
   }
-
-  ledgerConformance({
-    name: 'ledger',
-    makeLedger: () => stores.fresh().ledger,
-    reopen: (ledger) => stores.again(ledger).ledger,
-    close: stores.close,
-    ttl: lease,
-    wait: (ms) => sleep(ms),
-    describe: describe.concurrent,
-    it: patiently,
-  })
 })

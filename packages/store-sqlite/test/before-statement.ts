@@ -6,10 +6,10 @@ import Libsql from 'libsql'
  *
  * @returns what ends it
  */
-export function beforeStatement(act: (db: Libsql.Database) => void): () => void {
+export function beforeStatement(act: (db: Libsql.Database, sql: string) => void): () => void {
   const { exec } = Libsql.prototype
   Libsql.prototype.exec = function (this: Libsql.Database, sql: string) {
-    act(this)
+    act(this, sql)
     return exec.call(this, sql)
   } as typeof exec
   return () => {

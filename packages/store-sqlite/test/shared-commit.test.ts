@@ -99,6 +99,38 @@ it('tells each that the file is held by another, and asks it once', async () => 
   expect(scripts).toBe(1)
 })
 
+it('stores those for which there is room, where there is none for all that were asked at once', async () => {
+  const path = fileIn()
+  const store = sqlite(path, { maxBytes: 500_000 })
+  onTestFinished(() => store.close())
+  const ids = Array.from({ length: 10 }, (_, i) => String(i))
+  const leases = await Promise.all(ids.map((id) => leaseOf(store.sessions, id)))
+  const long = { ...turn, messages: [{ role: 'user' as const, content: 'x'.repeat(40_000) }] }
+  const told = await Promise.allSettled(leases.map((lease) => store.sessions.append(lease, 0, long)))
+  const ends = told.map((one) => (one.status === 'rejected' ? one.reason.code : 'stored'))
+  expect(new Set(ends)).toEqual(new Set(['stored', 'store.full']))
+  const again = sqlite(path)
+  onTestFinished(() => again.close())
+  const versions = await Promise.all(ids.map(async (id) => (await again.sessions.load(keyOf(id)))?.version))
+  expect(versions.map((version) => (version === 1 ? 'stored' : 'store.full'))).toEqual(ends)
+})
+
+it('writes each alone where one is refused and the others cannot be written together', async () => {
+  const { store } = opened()
+  const ids = ['a', 'b', 'c']
+  const leases = await Promise.all(ids.map((id) => leaseOf(store.sessions, id)))
+  let failed = 0
+  onTestFinished(
+    beforeStatement((_, sql) => {
+      if (sql === 'commit' && failed++ === 0) throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR' })
+    }),
+  )
+  const stale = (lease: Lease) => (lease.key.sessionId === 'b' ? { ...lease, token: lease.token + 99 } : lease)
+  const told = await Promise.allSettled(leases.map((lease) => store.sessions.append(stale(lease), 0, turn)))
+  expect(told.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(failed).toBeGreaterThan(1)
+})
+
 function held(given: ReturnType<typeof reservation> | undefined) {
   return given && { id: given.id, account: given.account, amount: given.amount }
 }

@@ -39,6 +39,14 @@ export async function faultOf(response: IncomingMessage, chunks: number): Promis
   return tail.includes('"status":"completed"') ? undefined : 'no end'
 }
 
+/** Asks, and reads all of it; tells what is wrong, or nothing. */
+export async function whole(url: string, input: string, chunks: number): Promise<string | undefined> {
+  return ask(url, input).then(
+    (response) => faultOf(response, chunks),
+    (error) => String(error),
+  )
+}
+
 /** Each piece has it once; pieces that nobody has read yet go as one event. */
 const mark = 'word '
 

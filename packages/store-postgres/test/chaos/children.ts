@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { build } from 'tsup'
+import { bundled } from '../bundled.ts'
 
 /** Children that have loaded their code and wait for a job: a kill costs no start. */
 export interface Children {
@@ -39,36 +38,4 @@ export async function children(
       for (const child of await Promise.all(waiting)) child.kill('SIGKILL')
     },
   }
-}
-
-async function bundled(worker: string, folder: string): Promise<string> {
-  await build({
-    config: false,
-    entry: { worker },
-    format: 'esm',
-    target: 'node20',
-    outDir: folder,
-    outExtension: () => ({ js: '.mjs' }),
-    noExternal: [/./],
-    silent: true,
-    banner: {
-      js: "import { createRequire as requireHere } from 'node:module'; const require = requireHere(import.meta.url);",
-    },
-    esbuildPlugins: [
-      {
-        name: 'drivers',
-        setup(bundle) {
-          // Drivers are loaded from where they are installed.
-          bundle.onResolve({ filter: /^(libsql|pg)$/ }, ({ path, importer }) => ({
-            path: createRequire(importer).resolve(path),
-            external: true,
-          }))
-        },
-      },
-    ],
-    esbuildOptions(options) {
-      options.conditions = ['@allium/source', 'node']
-    },
-  })
-  return join(folder, 'worker.mjs')
 }
