@@ -26,10 +26,7 @@ export class Leases {
    * @param run the durable run that takes the session: nobody else gets it until that has ended
    */
   take(key: SessionKey, ms: number, run?: string): Acquired {
-    const row = this.#db.get(
-      `select version, open_turn, run, held_until, boot from sessions where ${where}`,
-      ...at(key),
-    )
+    const row = this.session(key)
     const left = row === undefined ? 0 : this.left(row)
     if (left > 0) return { heldUntil: this.#clock.now() + left }
     // Until one takes its run over.
@@ -60,9 +57,14 @@ export class Leases {
     this.#db.run(`update sessions set held_until = 0 where ${where} and token = ?`, ...at(key), token)
   }
 
+  /** A session as it stands, whoever has it. */
+  session(key: SessionKey): Row | undefined {
+    const columns = 'version, length, open_turn, run, token, held_until, boot'
+    return this.#db.get(`select ${columns} from sessions where ${where}`, ...at(key))
+  }
+
   /** The session under a live lease. @throws AlliumError `store.fenced` */
-  held({ key, token }: Lease): Row {
-    const row = this.#db.get(`select * from sessions where ${where}`, ...at(key))
+  held({ key, token }: Lease, row = this.session(key)): Row {
     if (row === undefined || row.token !== token || this.left(row) <= 0) throw fenced(key)
     return row
   }

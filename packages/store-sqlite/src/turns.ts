@@ -52,8 +52,10 @@ export class Turns {
   async append(lease: Lease, version: number, turn: StoredTurn, release: boolean): Promise<void> {
     const rows = await rowsOf(lease.key, turn, this.#sealer)
     await this.#db.writeTogether(() => {
-      if (!this.#known(lease, rows)) this.#append(lease, version, rows)
-      if (release) this.#leases.release(lease)
+      const session = this.#leases.session(lease.key)
+      const isKnown = session?.open_turn !== turn.turnId && this.#known(lease, rows)
+      if (!isKnown) this.#append(lease.key, this.#check(lease, version, rows.turn, session), rows, release)
+      else if (release) this.#leases.release(lease)
     })
   }
 
@@ -77,25 +79,20 @@ export class Turns {
     throw idTaken(lease.key, turn.turnId)
   }
 
-  #append(lease: Lease, version: number, { turn, records, waiting }: TurnRows): void {
-    const { key } = lease
-    const session = this.#check(lease, version, turn)
-    this.#db.run(`delete from turns where ${of} and seq = ${openPlace}`, ...at(key))
+  #append(key: SessionKey, session: Row, { turn, records, waiting }: TurnRows, release: boolean): void {
+    const version = Number(session.version)
+    // What stands open under the same id is replaced.
+    if (session.open_turn !== null && session.open_turn !== turn.turnId)
+      this.#db.run(`delete from turns where ${of} and seq = ${openPlace}`, ...at(key))
     this.#put(key, version, turn)
     this.#db.run(
-      `update sessions set version = ?, length = ?, status = ?, open_turn = null, updated_at = ? where ${where}`,
-      version + 1,
-      turn.from + turn.count,
-      turn.status,
-      this.#clock.now(),
-      ...at(key),
+      `update sessions set version = ?, length = ?, status = ?, open_turn = null, updated_at = ?,
+       held_until = iif(?, 0, held_until) where ${where}`,
+      ...[version + 1, turn.from + turn.count, turn.status, this.#clock.now(), release ? 1 : 0, ...at(key)],
     )
-    const calls = waiting.map(({ callId }) => callId)
-    this.#db.run(
-      `delete from waiting where ${of} and call_id not in (select value from json_each(?))`,
-      ...at(key),
-      JSON.stringify(calls),
-    )
+    const others = waiting.length === 0 ? [] : [JSON.stringify(waiting.map(({ callId }) => callId))]
+    const but = others.length === 0 ? '' : 'and call_id not in (select value from json_each(?))'
+    this.#db.run(`delete from waiting where ${of} ${but}`, ...at(key), ...others)
     for (const { callId, turnId, name, expiresAt, token } of waiting)
       this.#db.run(
         `insert into waiting (tenant, owner, session, call_id, turn_id, name, expires_at, token)
@@ -122,8 +119,8 @@ export class Turns {
     this.#db.run('delete from steps where tenant = ? and run = ?', key.tenant, turnId)
   }
 
-  #check(lease: Lease, version: number, turn: TurnRow): Row {
-    const session = this.#leases.held(lease)
+  #check(lease: Lease, version: number, turn: TurnRow, row = this.#leases.session(lease.key)): Row {
+    const session = this.#leases.held(lease, row)
     const stands = { version: Number(session.version), length: Number(session.length) }
     const conflict = conflictOf(lease.key, stands, { version, from: turn.from, turnId: turn.turnId })
     if (conflict !== undefined) throw conflict

@@ -9,14 +9,14 @@ import { onStore } from './on-store.ts'
 
 /**
  * Kills processes in the middle of turns, and holds what the store has against what was promised. `npm run chaos -- --kills 200
- * --seed 1 --store sqlite --operations 10000` (of each tenant); the verdict is on the last line.
+ * --seed 1 --store sqlite --operations 1000` (of each tenant); the verdict is on the last line.
  */
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '200' },
     seed: { type: 'string', default: '1' },
     store: { type: 'string', default: 'both' },
-    operations: { type: 'string', default: '1000' },
+    operations: { type: 'string', default: '10000' },
   },
 })
 const kinds = values.store === 'both' ? (['sqlite', 'postgres'] as const) : [values.store as 'sqlite' | 'postgres']
