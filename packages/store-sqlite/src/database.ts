@@ -28,6 +28,9 @@ export class Database {
       this.#db.pragma('journal_mode = WAL')
       this.#db.pragma(`synchronous = ${synchronous}`)
       this.#db.pragma('busy_timeout = 5000')
+      // 16 MB of the log, and of pages: with those of SQLite's own choice it writes and reads most pages again and again.
+      this.#db.pragma('wal_autocheckpoint = 4000')
+      this.#db.pragma('cache_size = -16000')
       if (maxBytes !== undefined) this.#limit(maxBytes)
       this.#migrate()
     })

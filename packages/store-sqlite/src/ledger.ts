@@ -1,6 +1,6 @@
 import type { Ledger } from '@allium/core'
 import { checkAmount, month } from '@allium/store-sql'
-import type { Database } from './database.ts'
+import type { Database, Row } from './database.ts'
 import type { SharedClock } from './sqlite-clock.ts'
 
 /** Reservations of a process between one look at what is to be forgotten and the next. */
@@ -18,14 +18,13 @@ export function sqliteLedger(db: Database, clock: SharedClock): Ledger {
       return db.writeTogether(() => {
         if (untilSweep-- <= 0) sweep(now)
         if (endsIn !== undefined) end(account, Math.ceil(now + endsIn))
-        const known = db.get('select amount from holds where account = ? and id = ?', account, id)
-        if (known !== undefined) {
+        const { spent, reserved, known, over } = standing(account, id, now)
+        if (known !== null) {
           renew(account, id, expires)
-          return { id, account, amount: Number(known.amount) }
+          return { id, account, amount: Number(known) }
         }
-        free(account, now)
-        const { spent, reserved } = balanceOf(account)
-        if (spent + reserved + amount > limit) return undefined
+        const freed = over === 1 ? free(account, now) : 0
+        if (Number(spent) + Number(reserved) - freed + amount > limit) return undefined
         const sql = 'insert into holds (account, id, amount, at, run, expires_at) values (?, ?, ?, ?, ?, ?)'
         db.run(sql, account, id, amount, now, run ?? null, expires)
         take(account, amount)
@@ -45,7 +44,11 @@ export function sqliteLedger(db: Database, clock: SharedClock): Ledger {
     },
     balance(account) {
       const { spent, reserved } = balanceOf(account)
-      const over = db.get(`select coalesce(sum(amount), 0) as amount from holds where ${isOver}`, account, clock.now())
+      const over = db.get(
+        `select coalesce(sum(amount), 0) as amount from holds where ${isOver('?', '?')}`,
+        account,
+        clock.now(),
+      )
       return { spent, reserved: Math.max(0, reserved - Number(over?.amount)) }
     },
     holds(run) {
@@ -56,6 +59,14 @@ export function sqliteLedger(db: Database, clock: SharedClock): Ledger {
         amount: Number(amount),
       }))
     },
+  }
+
+  /** All that a reservation asks about its account. */
+  function standing(account: string, id: string, now: number) {
+    const sql = `select coalesce(max(spent), 0) as spent, coalesce(max(reserved), 0) as reserved,
+      (select amount from holds where account = ?1 and id = ?2) as known,
+      exists (select 1 from holds where ${isOver('?1', '?3')}) as over from accounts where name = ?1`
+    return db.get(sql, account, id, now) as Row
   }
 
   function balanceOf(account: string): { spent: number; reserved: number } {
@@ -83,9 +94,12 @@ export function sqliteLedger(db: Database, clock: SharedClock): Ledger {
     db.run(`update holds set expires_at = ?, freed = 0 where ${open}`, expires, account, id)
   }
 
-  function free(account: string, now: number): void {
-    const rows = db.all(`update holds set freed = 1 where ${isOver} returning amount`, account, now)
-    for (const { amount } of rows) take(account, -Number(amount))
+  /** Gives back what is held for too long: how much. */
+  function free(account: string, now: number): number {
+    const rows = db.all(`update holds set freed = 1 where ${isOver('?', '?')} returning amount`, account, now)
+    const sum = rows.reduce((sum, { amount }) => sum + Number(amount), 0)
+    if (sum !== 0) take(account, -sum)
+    return sum
   }
 
   function sweep(now: number): void {
@@ -102,4 +116,5 @@ export function sqliteLedger(db: Database, clock: SharedClock): Ledger {
 }
 
 /** A hold of an account whose time is over, and whose room was not freed yet. */
-const isOver = 'account = ? and settled = 0 and freed = 0 and expires_at <= ?'
+const isOver = (account: string, now: string) =>
+  `account = ${account} and settled = 0 and freed = 0 and expires_at <= ${now}`

@@ -42,7 +42,8 @@ export class Turns {
   async checkpoint(lease: Lease, version: number, turn: StoredTurn): Promise<void> {
     const rows = await rowsOf(lease.key, turn, this.#sealer)
     await this.#db.writeTogether(() => {
-      this.#check(lease, version, rows.turn)
+      const { open_turn: open } = this.#check(lease, version, rows.turn)
+      if (open !== turn.turnId) this.#refuseEnded(lease.key, turn.turnId)
       this.#put(lease.key, openPlace, rows.turn)
       const sql = `update sessions set open_turn = ?, status = coalesce(status, 'running'), updated_at = ? where ${where}`
       this.#db.run(sql, turn.turnId, this.#clock.now(), ...at(lease.key))
@@ -128,6 +129,12 @@ export class Turns {
   }
 
   /** @throws AlliumError `store.conflict` where a run of this id has ended: it would be replaced */
+  #refuseEnded(key: SessionKey, turnId: string): void {
+    const sql = `select 1 from turns where ${of} and turn_id = ? and seq >= 0`
+    if (this.#db.get(sql, ...at(key), turnId) !== undefined) throw idTaken(key, turnId)
+  }
+
+  /** In place of what stands there, and of the open run of the same id. */
   #put(key: SessionKey, seq: number, turn: TurnRow): void {
     const values: Value[] = [
       ...at(key),
@@ -145,10 +152,7 @@ export class Turns {
       turn.rest,
       turn.info,
     ]
-    const marks = values.map(() => '?').join()
-    const ended = `select 1 from turns where ${of} and turn_id = ? and seq >= 0`
-    const sql = `insert or replace into turns select ${marks} where not exists (${ended})`
-    if (this.#db.run(sql, ...values, ...at(key), turn.turnId) === 0) throw idTaken(key, turn.turnId)
+    this.#db.run(`insert or replace into turns values (${values.map(() => '?').join()})`, ...values)
   }
 }
 
