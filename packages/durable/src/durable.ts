@@ -2,6 +2,7 @@ import {
   AlliumError,
   type DurableRun,
   type DurableStatus,
+  type EventLog,
   type ExpiredCalls,
   type LoggedEvent,
   type Page,
@@ -38,10 +39,13 @@ interface Asks {
 
 /** Runs that outlive their process. */
 export interface Durable {
+  readonly agent: DurableAgent
+  /** Where the events of its runs stand. */
+  readonly events: EventLog
   /**
    * Keeps a task, and begins it here at once where its time has come and its session is free. Decisions are checked, and used up with it.
    *
-   * @throws AlliumError `run.options`, `run.key_reused`, `approval.*`
+   * @throws AlliumError `run.options`, `run.key_reused`, `approval.*`, `session.busy` where it was asked not to wait
    */
   start(options: StartOptions): Promise<StartedRun>
   /** The events of a run behind a place, then those that come until it ends, wherever it is run. @throws AlliumError `session.not_found` */
@@ -81,6 +85,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   checkBounds({ lease, attempts, orphanAfter, keepFailed })
   if (events === undefined)
     throw new AlliumError('agent.options', 'durable() needs an event log: give "events", or a store that has one.')
+  const log = events
   checkLayers(agent, store.runs.sealed)
   const { runs, sessions } = store
   const version = agent.version ?? ''
@@ -91,7 +96,18 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     expire,
   }
   const worker = new Worker(host)
-  return { start, attach, stop, retry, get, list, recover: () => worker.look(), drain: () => worker.drain() }
+  return {
+    agent,
+    events,
+    start,
+    attach,
+    stop,
+    retry,
+    get,
+    list,
+    recover: () => worker.look(),
+    drain: () => worker.drain(),
+  }
 
   async function start(given: StartOptions): Promise<StartedRun> {
     const task = taskOf(given)
@@ -102,6 +118,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     })
     const { key } = session
     const before = task.idempotencyKey === undefined ? undefined : await runs.find(key, task.idempotencyKey)
+    if (given.onBusy === 'reject' && before === undefined) await refuseBusy(key)
     let decides: readonly string[] | undefined
     try {
       if (task.decisions !== undefined && before === undefined) {
@@ -115,6 +132,17 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
       await session.close()
     }
     return add({ key, task, runAt: given.runAt, decides })
+  }
+
+  /** Another run has the session, also where its process was lost: it is taken over. */
+  async function refuseBusy(key: DurableRun['key']): Promise<void> {
+    const latest = await log.latest(key)
+    if (latest === undefined || latest.ended) return
+    throw new AlliumError(
+      'session.busy',
+      `The session "${key.sessionId}" runs "${latest.turnId}" already. Wait for its end, stop it, or give "onBusy: 'queue'".`,
+      { details: { sessionId: key.sessionId } },
+    )
   }
 
   async function add({

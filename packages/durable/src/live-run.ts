@@ -140,12 +140,13 @@ export class LiveRun implements JournalHost {
   }
 
   #begin(session: Session<unknown, unknown>, journal: ReturnType<typeof runJournal>): AgentRun<unknown, unknown> {
-    const { input, decisions, decider, context, output, clientTools, idempotencyKey } = this.#task
+    const { input, decisions, decider, context, output, clientTools, idempotencyKey, resets } = this.#task
     const options = {
       turnId: this.claimed.run.run,
       journal,
       idempotencyKey,
       clientTools,
+      resets,
       readerSilence: false as const,
       ...(context !== undefined && { context }),
       ...(output !== undefined && { output: jsonOutput(output) as OutputOption }),

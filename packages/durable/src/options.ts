@@ -78,6 +78,10 @@ export interface StartOptions {
   idempotencyKey?: string | undefined
   /** Milliseconds since the epoch: it is not run before. @default now */
   runAt?: number | undefined
+  /** Whether a layer may begin an answer anew of which readers have a part: as the option of a run. @default 'allow' */
+  resets?: 'allow' | 'refuse' | undefined
+  /** Where another run has the session: it waits for its end, or is refused with `session.busy`. @default 'queue' */
+  onBusy?: 'queue' | 'reject' | undefined
 }
 
 const known: readonly (keyof StartOptions)[] = [
@@ -91,6 +95,8 @@ const known: readonly (keyof StartOptions)[] = [
   'clientTools',
   'idempotencyKey',
   'runAt',
+  'resets',
+  'onBusy',
 ]
 
 /** @throws AlliumError `run.options` */

@@ -11,12 +11,13 @@ export interface Task {
   readonly output?: Readonly<Record<string, unknown>>
   readonly clientTools?: readonly ToolDef[]
   readonly idempotencyKey?: string
+  readonly resets?: 'allow' | 'refuse'
 }
 
 /** A copy that nobody can change any more. @throws AlliumError `run.options` for what cannot be kept */
 export function taskOf(given: StartOptions): Task {
   checkStart(given)
-  const { sessionId: _, runAt: __, ...task } = given
+  const { sessionId: _, runAt: __, onBusy: ___, ...task } = given
   try {
     return fromJson(toJson(task)) as Task
   } catch (cause) {

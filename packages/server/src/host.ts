@@ -8,6 +8,7 @@ import {
   type SessionStore,
   systemClock,
 } from '@allium/core'
+import type { Durable } from '@allium/durable'
 import { persist } from '@allium/memory'
 import { Metrics } from './metrics.ts'
 import type { ServedAgent, ServerOptions } from './options.ts'
@@ -32,12 +33,32 @@ export function hostOf(agents: ReadonlyMap<string, ServedAgent>, options: Server
   const { clock = systemClock, logger = console, headersAfter = 1000, heartbeat = 15_000 } = options
   const { onDisconnect = 'continue', abortAfter = 0 } = options
   const shared = sharedStore(agents)
-  const events = options.events ?? shared?.events ?? memoryEventLog({ clock })
+  const durables = durablesOf(agents, options)
+  const events = options.events ?? durables[0]?.events ?? shared?.events ?? memoryEventLog({ clock })
   const metrics = new Metrics()
   const sessions = storeOf(agents, options.sessions ?? shared?.sessions)
-  const runs = new Runs({ log: events, clock, onDisconnect, abortAfter, metrics })
+  const runs = new Runs({ log: events, sessions, clock, onDisconnect, abortAfter, metrics, durables })
   const { maxBody = 1_048_576 } = options
   return { agents, sessions, events, runs, metrics, clock, logger, options, headersAfter, heartbeat, maxBody }
+}
+
+/** @throws AlliumError `server.options` where one is of another agent, or its events stand in another log */
+function durablesOf(agents: ReadonlyMap<string, ServedAgent>, { durable = [], events }: ServerOptions): Durable[] {
+  const durables = [durable].flat() as Durable[]
+  const served: readonly unknown[] = [...agents.values()]
+  for (const { agent, events: own } of durables) {
+    if (!served.includes(agent))
+      throw new AlliumError(
+        'server.options',
+        `The option durable has runs of the agent "${agent.name}", which is not served here. Give durable(agent, …) the agent that server() gets.`,
+      )
+    if (own !== (events ?? durables[0]?.events))
+      throw new AlliumError(
+        'server.options',
+        `The durable runs of "${agent.name}" have another event log. Give durable() and server() the same: { events }.`,
+      )
+  }
+  return durables
 }
 
 /** The store that all agents were made with, where it is one. */

@@ -1,3 +1,3 @@
+export type { RunError, RunEvent } from '@allium/durable/log'
 export type { ServedAgent, ServerOptions } from './options.ts'
-export type { RunError, RunEvent } from './run/entry.ts'
 export { type Server, server } from './server.ts'

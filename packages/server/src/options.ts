@@ -9,6 +9,7 @@ import {
   type Session,
   type SessionStore,
 } from '@allium/core'
+import type { Durable } from '@allium/durable'
 
 /** An agent as a server needs it. */
 export interface ServedAgent {
@@ -34,6 +35,11 @@ export interface ServerOptions {
   sessions?: SessionStore | undefined
   /** Where the events of runs are kept for their readers. @default those of the agent's `store`, else in this process, until an hour after the run */
   events?: EventLog | undefined
+  /**
+   * Runs that outlive their process: what `durable(agent, { store })` of `@allium/durable` gives, one for each agent that has them. Sessions
+   * and events are those of its store. @default a run whose process is lost is kept as interrupted
+   */
+  durable?: Durable | readonly Durable[] | undefined
   /** Whether somebody may use an agent, where there are several. Anything but true, and a throw, is no. @default everybody may */
   mayUse?: ((principal: unknown, agent: string) => boolean | Promise<boolean>) | undefined
   /**
@@ -95,6 +101,7 @@ const checks: Record<keyof ServerOptions, (value: unknown) => boolean> = {
   principal: isFunction,
   sessions: isObject,
   events: isObject,
+  durable: isDurable,
   mayUse: isFunction,
   mayRead: isFunction,
   resolvePrincipal: isFunction,
@@ -135,6 +142,9 @@ export function checkServerOptions(options: object): void {
 const noPrincipal =
   'A server needs to know who asks. Give `principal: (request) => …`, which returns { tenantId, userId } for a request that is signed in, and nothing for others.'
 
+function isDurable(value: unknown): boolean {
+  return [value].flat().every((one) => isObject(one) && isFunction((one as Partial<Durable>).start))
+}
 function isFunction(value: unknown): boolean {
   return typeof value === 'function'
 }

@@ -5,7 +5,10 @@ export interface RunError {
   type: 'run:error'
   code: string
   message: string
-  [field: string]: unknown
+  /** As an answer over HTTP has it. */
+  status?: number
+  /** Milliseconds after which it is worth another try. */
+  retryAfter?: number
 }
 
 /** An event of a run's stream as it stands in a log. */
@@ -40,4 +43,9 @@ export function entryOf(event: StreamEvent | LayerEvent | RunError, { clientTool
 
 export function entryIn({ event }: LoggedEvent): Entry {
   return event as Entry
+}
+
+/** The event for somebody who may decide about the calls that wait. */
+export function openedEvent({ event, pending }: Entry): RunEvent {
+  return pending === undefined ? event : ({ ...event, pending } as RunEvent)
 }

@@ -7,9 +7,11 @@ export class LogWriter {
   readonly #run: RunKey
   readonly #epoch: number
   #waiting: Entry[] = []
+  #due = false
   #writing: Promise<void> | undefined
   #failed: { error: unknown } | undefined
 
+  /** @param epoch that of who runs it: nobody writes behind one that has a newer */
   constructor(log: EventLog, run: RunKey, epoch: number) {
     this.#log = log
     this.#run = run
@@ -21,25 +23,31 @@ export class LogWriter {
     return this.#log.append(this.#run, this.#epoch, [])
   }
 
+  /** What comes in one turn of the event loop is written as one: its readers are woken once. */
   push(entry: Entry): void {
     this.#waiting.push(entry)
-    this.#writing ??= this.#write()
-  }
-
-  /** Waits until all is written. @throws what the log has thrown */
-  async flush(): Promise<void> {
-    await this.#writing
-    if (this.#failed !== undefined) throw this.#failed.error
+    if (this.#waiting.length >= most) this.#flush()
+    else if (!this.#due && this.#writing === undefined) {
+      this.#due = true
+      soon(this.#flush)
+    }
   }
 
   /** What nobody has heard is given back first; then it ends. @throws what the log has thrown */
   async end(giveBack: (id: string) => void): Promise<void> {
     for (;;) {
-      await this.flush()
+      this.#flush()
+      await this.#writing
+      if (this.#failed !== undefined) throw this.#failed.error
       const { unheard } = await this.#log.append(this.#run, this.#epoch, [], { end: true })
       if (unheard === undefined) return
       for (const { id } of unheard) if (id !== undefined) giveBack(id)
     }
+  }
+
+  readonly #flush = (): void => {
+    this.#due = false
+    if (this.#waiting.length > 0) this.#writing ??= this.#write()
   }
 
   async #write(): Promise<void> {
@@ -63,3 +71,10 @@ export class LogWriter {
     }
   }
 }
+
+/** Events that wait for the event loop at most. */
+const most = 64
+
+/** Behind what has come in this turn of the event loop. */
+const soon: (fn: () => void) => unknown =
+  (globalThis as { setImmediate?: (fn: () => void) => unknown }).setImmediate ?? ((fn) => setTimeout(fn, 0))

@@ -1,5 +1,5 @@
 import type { PendingCall, StreamEvent, Usage } from '@allium/core'
-import type { RunError } from '../run/entry.ts'
+import type { RunError } from '@allium/durable/log'
 import type { Frames } from '../run/reading.ts'
 import { answerSchema } from './asked.ts'
 

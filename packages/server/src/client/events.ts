@@ -1,5 +1,5 @@
 import type { PendingCall, StreamEvent, Tool, ToolStart, TurnEnd, Usage } from '@allium/core'
-import type { RunError } from '../run/entry.ts'
+import type { RunError } from '@allium/durable/log'
 
 /** Tools by their names, as `typeof tools` of an object of them. */
 export type ToolSet = { readonly [name: string]: Pick<Tool, 'name' | 'description'> }

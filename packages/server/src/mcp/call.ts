@@ -2,7 +2,7 @@ import type { Decision, PendingCall } from '@allium/core'
 import type { Host } from '../host.ts'
 import { blockedProblem, problemOf } from '../http/problem.ts'
 import { openedPending } from '../native/waiting.ts'
-import type { Pump } from '../run/pump.ts'
+import type { Answering } from '../run/answering.ts'
 import { type Answer, resultOf } from '../run/result.ts'
 import type { Visit } from '../visit.ts'
 
@@ -45,14 +45,14 @@ interface ToolResult {
   isError?: true
 }
 
-async function run(pump: Pump, { signal, progress }: McpAsked): Promise<Answer> {
+async function run(pump: Answering, { signal, progress }: McpAsked): Promise<Answer> {
   const told = tellProgress(pump, progress, signal).catch(() => {})
   const answer = await resultOf(pump, signal)
   await told
   return answer
 }
 
-async function tellProgress(pump: Pump, progress: (message: string) => void, signal: AbortSignal): Promise<void> {
+async function tellProgress(pump: Answering, progress: (message: string) => void, signal: AbortSignal): Promise<void> {
   const entries = pump.entries(signal)
   for (let entry = await entries.next(); entry !== undefined; entry = await entries.next()) {
     const { event } = entry

@@ -52,7 +52,7 @@ async function decide(host: Host, asks: Visit, token: string, decision: Decision
   try {
     await pump.started
   } finally {
-    pump.leave()
+    pump.readers.leave()
   }
   return { callId, decision: 'deny' in decision ? 'denied' : 'args' in decision ? 'edited' : 'approved' }
 }

@@ -1,4 +1,4 @@
-import { type Decision, type RunSignal, type SessionKey, toJson } from '@allium/core'
+import { type Decision, type RunKey, type SessionKey, toJson } from '@allium/core'
 import type { Hono } from 'hono'
 import type { Host } from '../host.ts'
 import { refusing } from '../http/answer.ts'
@@ -66,7 +66,7 @@ export function stopRoute(app: Hono<Env>, host: Host, at: string, where: 'sessio
   app.post(`${at}/${where}/:id/stop`, async (c) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
     const key = keyOf(asks, c.req.param('id') as string)
-    if (await stop(host, key)) return c.json({ stopped: true }, 202)
+    if (await stop(host, asks, key)) return c.json({ stopped: true }, 202)
     await isThere(host, key)
     throw fail('run.not_running', 'Nothing runs in this session.')
   })
@@ -85,21 +85,23 @@ export function steerRoute(app: Hono<Env>, host: Host, at: string, where: 'sessi
         'The field `id` is a text of 1 to 256 characters, by which events name the message.',
       )
     const key = keyOf(asks, c.req.param('id') as string)
-    if (await signal(host, key, { steer: contentOf(message, 'message'), id })) return c.json({ id }, 202)
+    const steer = { steer: contentOf(message, 'message'), id }
+    const run = await goingOn(host, key)
+    if (run !== undefined && (await host.events.signal(run, steer))) return c.json({ id }, 202)
     await isThere(host, key)
     throw fail('run.not_running', 'Nothing runs in this session: ask it as the next input.')
   })
 }
 
 /** Asks the session's last run to stop, in whichever process it is; false where nothing runs. */
-export function stop(host: Host, key: SessionKey): Promise<boolean> {
-  return signal(host, key, { stop: true })
+export async function stop(host: Host, asks: Visit, key: SessionKey): Promise<boolean> {
+  const run = await goingOn(host, key)
+  return run !== undefined && host.runs.stop(run, asks)
 }
 
-async function signal({ events }: Host, key: SessionKey, asked: RunSignal): Promise<boolean> {
+async function goingOn({ events }: Host, key: SessionKey): Promise<RunKey | undefined> {
   const latest = await events.latest(key)
-  if (latest === undefined || latest.ended) return false
-  return events.signal({ key, turnId: latest.turnId }, asked)
+  return latest === undefined || latest.ended ? undefined : { key, turnId: latest.turnId }
 }
 
 function keyIn(c: Ctx): { idempotencyKey?: string } {

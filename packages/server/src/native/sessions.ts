@@ -57,7 +57,7 @@ export function sessionRoutes(app: Hono<Env>, host: Host, at: string): void {
   app.delete(`${at}/sessions/:id`, async (c) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
     const key = keyOf(asks, c.req.param('id'))
-    const stops = await stop(host, key)
+    const stops = await stop(host, asks, key)
     if (!stops) await isThere(host, key)
     await sessions.delete(key)
     return c.body(null, 204)

@@ -1,5 +1,5 @@
 import { toJson } from '@allium/core'
-import { openedEvent } from '../run/entry.ts'
+import { openedEvent } from '@allium/durable/log'
 import type { Frames } from '../run/reading.ts'
 
 /** The events of a run as they are, each with an id from which a reader can go on. */

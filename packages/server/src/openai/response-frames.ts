@@ -1,6 +1,6 @@
 import type { StreamEvent, Usage } from '@allium/core'
+import type { RunError } from '@allium/durable/log'
 import type { Frame } from '../http/sse.ts'
-import type { RunError } from '../run/entry.ts'
 import type { Frames } from '../run/reading.ts'
 import { messageItem, type Responding, type ResponseState, responseOf, statusOf, textPart } from './response.ts'
 

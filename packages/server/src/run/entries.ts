@@ -1,5 +1,7 @@
-import type { EventReader, LoggedEvent } from '@allium/core'
-import type { Entry, Placed } from './entry.ts'
+import { AlliumError, type EventReader, type LoggedEvent } from '@allium/core'
+import type { Entry, RunError } from '@allium/durable/log'
+import { problemOf } from '../http/problem.ts'
+import type { Placed } from './entry.ts'
 
 /** The events of a run for one reader: those that are here are taken at once, so that what came together waits once. */
 export interface Entries {
@@ -58,9 +60,15 @@ export function entriesIn(opening: Promise<Entries>): Entries {
 /** One shape for all: spreading what was parsed costs more than reading it. */
 function placed(run: string, { seq, event: logged }: LoggedEvent): Placed {
   const { event, pending, decided, client } = logged as Entry
-  const entry: Placed = { event, run, seq }
+  const entry: Placed = { event: event.type === 'run:error' ? withStatus(event as RunError) : event, run, seq }
   if (pending !== undefined) entry.pending = pending
   if (decided !== undefined) entry.decided = decided
   if (client !== undefined) entry.client = client
   return entry
+}
+
+/** A durable run knows no server: its error is told by its code alone. */
+function withStatus(error: RunError): RunError {
+  if (error.status !== undefined) return error
+  return { ...error, ...problemOf(new AlliumError(error.code as AlliumError['code'], error.message), 0) }
 }

@@ -1,48 +1,7 @@
-import type { CustomEvent, LayerEvent, PendingCall, StreamEvent } from '@allium/core'
-import type { Problem } from '../http/problem.ts'
+import type { Entry } from '@allium/durable/log'
 
-/** The run has failed; what a client may know of it. */
-export interface RunError extends Problem {
-  type: 'run:error'
-}
-
-/** An event of a run's stream as a server sends it. */
-export type RunEvent = StreamEvent | RunError | CustomEvent
-
-/** An event of a run in the log. Tokens and true values stand apart: they are for who may decide. */
-export interface Entry {
-  event: RunEvent
-  pending?: readonly PendingCall[]
-  /** Where the run begins with decisions: the calls that they are about. */
-  decided?: readonly string[]
-  /** The call that begins here is one that the client runs. */
-  client?: true
-}
-
-/** An entry in its place; without one where it comes from the server itself. */
+/** An entry of a run's log in its place; without one where it comes from the server itself. */
 export interface Placed extends Entry {
   run?: string
   seq?: number
-}
-
-/** What is known of a run beside its events. */
-export interface Known {
-  /** The names of the tools that the client runs. */
-  readonly clientTools: ReadonlySet<string> | undefined
-  readonly decided: readonly string[] | undefined
-}
-
-export function entryOf(event: StreamEvent | LayerEvent | RunError, { clientTools, decided }: Known): Entry {
-  if (event.type === 'turn:start' && decided !== undefined && !('path' in event))
-    return { event: event as RunEvent, decided }
-  if (event.type === 'tool-input-start' && clientTools?.has((event as { name: string }).name) && !('path' in event))
-    return { event: event as RunEvent, client: true }
-  if (event.type !== 'turn:end' || !('pending' in event)) return { event: event as RunEvent }
-  const { pending, ...rest } = event
-  return pending === undefined ? { event: rest } : { event: rest, pending }
-}
-
-/** The event for somebody who may decide about the calls that wait. */
-export function openedEvent({ event, pending }: Entry): RunEvent {
-  return pending === undefined ? event : ({ ...event, pending } as RunEvent)
 }

@@ -1,7 +1,8 @@
 import type { Clock } from '@allium/core'
+import type { RunEvent } from '@allium/durable/log'
 import { blockedProblem, type Problem, problemOf } from '../http/problem.ts'
 import { type Entries, entriesBehind } from './entries.ts'
-import type { Placed, RunEvent } from './entry.ts'
+import type { Placed } from './entry.ts'
 
 /** Whether a stream may begin, or is refused with a status. */
 export type Head = { entries: Entries; problem?: undefined } | { problem: Problem }

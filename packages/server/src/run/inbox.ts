@@ -1,5 +1,5 @@
 import { type AgentRun, isAlliumError, type RunSignal } from '@allium/core'
-import type { Entry, RunEvent } from './entry.ts'
+import type { Entry, RunEvent } from '@allium/durable/log'
 
 export interface InboxOptions {
   readonly sessionId: string

@@ -1,6 +1,6 @@
 import { type EventReader, interruptedTurn, type LoggedEvent, type RunKey, type SessionStore } from '@allium/core'
+import type { Entry } from '@allium/durable/log'
 import type { Host } from '../host.ts'
-import type { Entry } from './entry.ts'
 
 /** Milliseconds without an event after which somebody asks whether the process that runs it is still there; a lease is as long. */
 const silence = 10_000

@@ -1,44 +1,42 @@
 import {
   type AgentRun,
-  type Clock,
   type EventLog,
   followSignal,
+  isAlliumError,
   type RunKey,
   type RunResult,
   type SessionKey,
+  type Usage,
 } from '@allium/core'
+import { type Entry, entryOf, type Known, LogWriter } from '@allium/durable/log'
 import { problemOf } from '../http/problem.ts'
+import { type Answering, Readers, type ReadersOptions } from './answering.ts'
 import { type Entries, entriesBehind, entriesIn, entriesOf } from './entries.ts'
-import { type Entry, entryOf, type Known } from './entry.ts'
 import { Inbox } from './inbox.ts'
-import { LogWriter } from './log-writer.ts'
+import type { Answer } from './result.ts'
 
-export interface PumpOptions extends Known {
+export interface PumpOptions extends Known, ReadersOptions {
   readonly log: EventLog
-  readonly clock: Clock
   readonly key: SessionKey
   /** Undefined for a session that is not stored. */
   readonly sessionId: string | undefined
   /** The digest of what it was asked, and by which key. */
   readonly asked: string
   readonly idempotencyKey: string | undefined
-  readonly onDisconnect: 'continue' | 'abort'
-  readonly abortAfter: number
 }
 
 /** Reads one run into the event log, so that no reader holds it up. */
-export class Pump {
+export class Pump implements Answering {
   readonly key: SessionKey
   readonly sessionId: string | undefined
   readonly asked: string
   readonly idempotencyKey: string | undefined
   /** Its place in the log, once it has one; rejects where it was refused before. */
   readonly started: Promise<RunKey>
-  /** It is over, and all of it is in the log. */
+  readonly readers: Readers
   readonly ended: Promise<void>
   readonly #run: AgentRun<unknown>
   readonly #options: PumpOptions
-  #readers = 0
   #writer: LogWriter | undefined
   #inbox: Inbox | undefined
   /** Events before the first that names the run; all of them, where a stored run was answered. */
@@ -54,6 +52,7 @@ export class Pump {
     this.idempotencyKey = options.idempotencyKey
     this.#run = run
     this.#options = options
+    this.readers = new Readers(options, (reason) => this.stop(reason))
     this.started = new Promise((resolve, reject) => (this.#start = { resolve, reject }))
     this.started.catch(() => {})
     this.ended = this.#pump()
@@ -63,34 +62,27 @@ export class Pump {
   /** Undefined before it has started. */
   turnId: string | undefined
 
-  get readers(): number {
-    return this.#readers
-  }
   get result(): Promise<RunResult<unknown>> {
     return this.#run.then()
+  }
+
+  /** A run that was stopped has an answer too: what there was of it. */
+  async answer(): Promise<Answer> {
+    try {
+      const { sessionId, turnId, status, text, reason, code, retryAfter, usage, pending, resumes } = await this.result
+      return { sessionId, turnId, status, text, reason, code, retryAfter, usage, pending, resumes }
+    } catch (error) {
+      const { name, partial } = error as { name?: unknown; partial?: { text: string; usage: Usage; turnId?: string } }
+      if (name !== 'AbortError' || isAlliumError(error) || partial?.turnId === undefined) throw error
+      const { text, usage, turnId } = partial
+      return { sessionId: this.key.sessionId, turnId, status: 'aborted', text, usage, pending: [] }
+    }
   }
 
   stop(reason: string): void {
     this.#run.abort(reason)
   }
 
-  join(): void {
-    this.#readers++
-  }
-
-  /** Under `'abort'` a run whose last reader has left ends, unless one comes back in time. */
-  leave(): void {
-    this.#readers--
-    const { onDisconnect, abortAfter, clock } = this.#options
-    if (onDisconnect !== 'abort' || this.#readers > 0) return
-    const abort = () => {
-      if (this.#readers === 0) this.stop('its last reader has left')
-    }
-    if (abortAfter === 0) abort()
-    else clock.after(abortAfter, abort, { idle: true })
-  }
-
-  /** The events of the run, from its first on; asking throws what it was refused with, or why its events cannot be kept. */
   entries(signal: AbortSignal): Entries {
     return entriesIn(
       this.started.then((run) => (this.#stored ? this.#storedEntries(run) : this.#liveEntries(run, signal))),
@@ -153,7 +145,7 @@ export class Pump {
   }
 
   async #open(run: RunKey): Promise<void> {
-    const writer = new LogWriter(this.#options.log, run)
+    const writer = new LogWriter(this.#options.log, run, epoch)
     await writer.open()
     this.#writer = writer
     const { sessionId } = this.key
@@ -172,3 +164,6 @@ export class Pump {
     this.#writer?.push({ event: { type: 'run:error', ...problemOf(error, this.#options.clock.now()) } })
   }
 }
+
+/** A run has an id of its own, and one process that runs it. */
+const epoch = 1

@@ -4,11 +4,11 @@ import { type Problem, problemOf } from '../http/problem.ts'
 import { type Frame, type SseOut, sse } from '../http/sse.ts'
 import { openedPending } from '../native/waiting.ts'
 import { keyOf, type Visit } from '../visit.ts'
+import type { Answering } from './answering.ts'
 import { type Entries, entriesOf } from './entries.ts'
 import type { Placed } from './entry.ts'
 import { headOf } from './head.ts'
 import { readElsewhere } from './lost.ts'
-import type { Pump } from './pump.ts'
 
 /** How a protocol writes the events of a run. */
 export interface Protocol {
@@ -31,17 +31,22 @@ export interface Frames {
 }
 
 /** The stream of a run that was asked for just now, or how it was refused. The reader has joined it. */
-export async function streamOf(host: Host, asks: Visit, pump: Pump, protocol: Protocol): Promise<Response | Problem> {
+export async function streamOf(
+  host: Host,
+  asks: Visit,
+  run: Answering,
+  protocol: Protocol,
+): Promise<Response | Problem> {
   const left = new AbortController()
-  const head = await headOf(pump.entries(left.signal), host.headersAfter, host.clock)
-  const open = (pending: readonly PendingCall[]) => openedPending(host, asks, pump.sessionId, pending)
+  const head = await headOf(run.entries(left.signal), host.headersAfter, host.clock)
+  const open = (pending: readonly PendingCall[]) => openedPending(host, asks, run.sessionId, pending)
   if (head.problem === undefined)
     return respond(host, { entries: head.entries, open, protocol }, () => {
       left.abort()
-      pump.leave()
+      run.readers.leave()
     })
   left.abort()
-  pump.leave()
+  run.readers.leave()
   return head.problem
 }
 
@@ -66,14 +71,14 @@ export async function resumedOf(
   const place = await resumePlace(host, key, from)
   if (place === undefined) return undefined
   const left = new AbortController()
-  const pump = host.runs.find(key, place.turnId)
-  pump?.join()
-  const source = pump === undefined ? readElsewhere : readHere
+  const run = host.runs.find(key, place.turnId)
+  run?.readers.join()
+  const source = run === undefined && !host.runs.outlive(asks.agent) ? readElsewhere : readHere
   const events = source(host, { key, turnId: place.turnId }, place.seq, left.signal)
   const open = (pending: readonly PendingCall[]) => openedPending(host, asks, sessionId, pending)
   return respond(host, { entries: entriesOf(place.turnId, events), open, protocol }, () => {
     left.abort()
-    pump?.leave()
+    run?.readers.leave()
   })
 }
 

@@ -1,5 +1,5 @@
-import { isAlliumError, type PendingCall, type Usage } from '@allium/core'
-import type { Pump } from './pump.ts'
+import type { PendingCall, Usage } from '@allium/core'
+import type { Answering } from './answering.ts'
 
 /** What a run came to, as a client is told it. */
 export interface Answer {
@@ -16,30 +16,17 @@ export interface Answer {
 }
 
 /** Waits for the end of a run as one of its readers, until `signal` tells that they have left. @throws what it failed with */
-export async function resultOf(pump: Pump, signal: AbortSignal): Promise<Answer> {
+export async function resultOf(run: Answering, signal: AbortSignal): Promise<Answer> {
   let joined = true
   const leave = () => {
-    if (joined) pump.leave()
+    if (joined) run.readers.leave()
     joined = false
   }
   signal.addEventListener('abort', leave, { once: true })
   try {
-    return await ended(pump)
+    return await run.answer()
   } finally {
     signal.removeEventListener('abort', leave)
     leave()
-  }
-}
-
-/** A run that was stopped has an answer too: what there was of it. */
-async function ended(pump: Pump): Promise<Answer> {
-  try {
-    const { sessionId, turnId, status, text, reason, code, retryAfter, usage, pending, resumes } = await pump.result
-    return { sessionId, turnId, status, text, reason, code, retryAfter, usage, pending, resumes }
-  } catch (error) {
-    const { name, partial } = error as { name?: unknown; partial?: { text: string; usage: Usage; turnId?: string } }
-    if (name !== 'AbortError' || isAlliumError(error) || partial?.turnId === undefined) throw error
-    const { text, usage, turnId } = partial
-    return { sessionId: pump.key.sessionId, turnId, status: 'aborted', text, usage, pending: [] }
   }
 }

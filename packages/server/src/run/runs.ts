@@ -1,28 +1,32 @@
 import {
   type AgentRun,
   type AlliumError,
-  type Clock,
   type Decision,
   digestOf,
   type EventLog,
   type Input,
+  isAlliumError,
+  type RunKey,
   type RunOptions,
   type SessionKey,
+  type SessionStore,
   type ToolDef,
 } from '@allium/core'
+import type { Durable } from '@allium/durable'
+import type { Known } from '@allium/durable/log'
 import { fail } from '../http/problem.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ServedAgent } from '../options.ts'
-import type { Known } from './entry.ts'
+import type { Answering, ReadersOptions } from './answering.ts'
+import { AttachedRun } from './attached.ts'
 import { Pump } from './pump.ts'
 import { noteUsed } from './used-tokens.ts'
 
-export interface RunsOptions {
+export interface RunsOptions extends ReadersOptions {
   readonly log: EventLog
-  readonly clock: Clock
-  readonly onDisconnect: 'continue' | 'abort'
-  readonly abortAfter: number
+  readonly sessions: SessionStore
   readonly metrics: Metrics
+  readonly durables: readonly Durable[]
 }
 
 /** What a run is asked: an input, or decisions about the calls that wait. */
@@ -46,9 +50,9 @@ export interface Asked {
 /** The runs that this process has begun and that go on. */
 export class Runs {
   readonly #options: RunsOptions
-  readonly #live = new Map<string, Pump>()
+  readonly #live = new Map<string, Answering>()
   readonly #known = new WeakMap<AgentRun<unknown>, Pump>()
-  readonly #going = new Set<Pump>()
+  readonly #going = new Set<Answering>()
   draining = false
 
   constructor(options: RunsOptions) {
@@ -64,13 +68,15 @@ export class Runs {
    *
    * @throws AlliumError `server.draining`, `run.key_reused`
    */
-  async begin(asked: Asked): Promise<Pump> {
+  async begin(asked: Asked): Promise<Answering> {
     if (this.draining) throw fail('server.draining', 'The server is being stopped.')
     const { agent, principal, sessionId, input, decisions, idempotencyKey, decider } = asked
     const of = { principal: principal as never }
     const session = agent.session(sessionId === undefined ? of : { id: sessionId, ...of })
-    const digest = await digestOf([input ?? null, decisions ?? null])
     if (decider === undefined) await this.#takeTurn(session.key, idempotencyKey)
+    const durable = this.#durableOf(agent)
+    if (durable !== undefined && sessionId !== undefined) return this.#start(durable, session.key, asked)
+    const digest = await digestOf([input ?? null, decisions ?? null])
     const options: RunOptions = { idempotencyKey, resets: asked.resets, clientTools: asked.clientTools }
     const run =
       decisions === undefined
@@ -86,26 +92,70 @@ export class Runs {
         onDisconnect: asked.onDisconnect,
       })
     if (pump.asked !== digest) throw reused(idempotencyKey)
-    if (decisions !== undefined) this.#use(pump, decisions)
-    pump.join()
+    this.#use(pump, decisions)
+    pump.readers.join()
     pump.ended.catch(() => {}).finally(() => session.close().catch(() => {}))
     return pump
   }
 
+  /** Whether the runs of an agent go on where their process is lost. */
+  outlive(agent: ServedAgent): boolean {
+    return this.#durableOf(agent) !== undefined
+  }
+
+  /** Stops a run, in whichever process it is; false where it has ended. */
+  async stop(run: RunKey, { agent, principal }: Pick<Asked, 'agent' | 'principal'>): Promise<boolean> {
+    const asked = await this.#durableOf(agent)
+      ?.stop(run.turnId, { principal, reason: 'stopped by a client' })
+      .catch((error) => {
+        if (!isAlliumError(error, 'session.not_found')) throw error
+      })
+    return asked ?? this.#options.log.signal(run, { stop: true })
+  }
+
   /** A run of this process that goes on. */
-  find(key: SessionKey, turnId: string): Pump | undefined {
+  find(key: SessionKey, turnId: string): Answering | undefined {
     const live = this.#live.get(nameOf(key))
     return live?.turnId === turnId ? live : undefined
   }
 
-  /** Waits for what runs; what takes longer is aborted, and kept as interrupted. @param timeout milliseconds */
+  /** Waits for what runs; what takes longer is aborted, and kept as interrupted, or goes on elsewhere. @param timeout milliseconds */
   async drain(timeout: number): Promise<void> {
     this.draining = true
-    const disarm = this.#options.clock.after(timeout, () => {
-      for (const pump of this.#going) pump.stop('the server stops')
+    const { clock, durables } = this.#options
+    const attached = () => [...this.#going].filter((run) => run instanceof AttachedRun)
+    const left = Promise.all(durables.map((durable) => durable.drain())).then(() => {
+      for (const run of attached()) run.detach()
+    })
+    const disarm = clock.after(timeout, () => {
+      for (const run of this.#going)
+        if (run instanceof AttachedRun) run.detach()
+        else run.stop('the server stops')
     })
     await Promise.allSettled([...this.#going].map(({ ended }) => ended))
     disarm()
+    left.catch(() => {})
+  }
+
+  #durableOf(agent: ServedAgent): Durable | undefined {
+    return this.#options.durables.find((durable) => (durable.agent as unknown) === agent)
+  }
+
+  /** As a durable run: this process, or another one, has it. */
+  async #start(durable: Durable, key: SessionKey, asked: Asked): Promise<Answering> {
+    const { principal, input, decisions, decider, clientTools, idempotencyKey, resets } = asked
+    const what = decisions === undefined ? { input: input ?? '' } : { decisions, decider }
+    const { sessionId } = key
+    const own = { principal, sessionId, clientTools, idempotencyKey, resets, onBusy: 'reject' } as const
+    const started = await durable.start({ ...what, ...own })
+    const { sessions, onDisconnect } = this.#options
+    const options = { ...this.#options, durable, sessions, principal, key, idempotencyKey }
+    const run =
+      this.find(key, started.turnId) ??
+      this.#note(new AttachedRun(started, { ...options, onDisconnect: asked.onDisconnect ?? onDisconnect }))
+    this.#use(run, decisions)
+    run.readers.join()
+    return run
   }
 
   #follow(
@@ -113,39 +163,43 @@ export class Runs {
     key: SessionKey,
     { digest, onDisconnect = this.#options.onDisconnect, ...own }: Digested,
   ): Pump {
-    const { log, clock, metrics, abortAfter } = this.#options
-    const pump = new Pump(run, { log, clock, key, ...own, asked: digest, onDisconnect, abortAfter })
+    const pump = new Pump(run, { ...this.#options, key, ...own, asked: digest, onDisconnect })
     this.#known.set(run, pump)
-    this.#going.add(pump)
-    const name = nameOf(key)
+    return this.#note(pump)
+  }
+
+  #note<R extends Answering>(run: R): R {
+    const { metrics } = this.#options
+    this.#going.add(run)
+    const name = nameOf(run.key)
     // A run that is refused, as while another one goes on, is none.
-    pump.started.then(
-      () => this.#going.has(pump) && this.#live.set(name, pump),
+    run.started.then(
+      () => this.#going.has(run) && this.#live.set(name, run),
       () => {},
     )
     const over = () => {
-      this.#going.delete(pump)
-      if (this.#live.get(name) === pump) this.#live.delete(name)
+      this.#going.delete(run)
+      if (this.#live.get(name) === run) this.#live.delete(name)
     }
-    pump.ended.then(over, over)
-    pump.result.then(
+    run.ended.then(over, over)
+    run.answer().then(
       ({ status }) => metrics.run(status),
-      (error) => metrics.run(error?.name === 'AbortError' ? 'aborted' : 'failed'),
+      () => metrics.run('failed'),
     )
-    return pump
+    return run
   }
 
   /** What cannot be noted is told as unknown when it comes again. */
-  #use(pump: Pump, decisions: Readonly<Record<string, Decision>>): void {
+  #use(run: Answering, decisions: Readonly<Record<string, Decision>> = {}): void {
     const tokens = Object.values(decisions).flatMap((decision) => decision?.token ?? [])
-    const note = (token: string) => noteUsed(this.#options.log, pump.key.tenant, token)
-    pump.started.then(() => Promise.all(tokens.map(note))).catch(() => {})
+    const note = (token: string) => noteUsed(this.#options.log, run.key.tenant, token)
+    run.started.then(() => Promise.all(tokens.map(note))).catch(() => {})
   }
 
   /** A run that nobody reads any more makes way for what its owner asks next. */
   async #takeTurn(key: SessionKey, idempotencyKey: string | undefined): Promise<void> {
     const live = this.#live.get(nameOf(key))
-    if (live === undefined || live.readers > 0) return
+    if (live === undefined || live.readers.count > 0) return
     if (idempotencyKey !== undefined && live.idempotencyKey === idempotencyKey) return
     live.stop('its owner has asked something else')
     await live.ended.catch(() => {})

@@ -1,6 +1,7 @@
 import type { FileChunk, PendingCall, SourceChunk, StreamEvent, ToolEnd, TurnEnd } from '@allium/core'
+import type { RunError } from '@allium/durable/log'
 import { fileUrl } from '../native/ui-messages.ts'
-import type { Placed, RunError } from '../run/entry.ts'
+import type { Placed } from '../run/entry.ts'
 import { Blocks, type UiChunk } from './blocks.ts'
 
 /** The version of the AI SDK whose pages read the stream: 7 knows `reset-step`. */

@@ -1,0 +1,2 @@
+export { type Entry, entryOf, type Known, openedEvent, type RunError, type RunEvent } from './log/entry.ts'
+export { LogWriter } from './log/log-writer.ts'

@@ -1,0 +1,119 @@
+import {
+  AlliumError,
+  type EventReader,
+  type RunKey,
+  type SessionKey,
+  type SessionStore,
+  type Usage,
+} from '@allium/core'
+import type { Durable, StartedRun } from '@allium/durable'
+import type { Entry } from '@allium/durable/log'
+import { type Answering, Readers, type ReadersOptions } from './answering.ts'
+import { type Entries, entriesBehind, entriesIn, entriesOf } from './entries.ts'
+import type { Answer } from './result.ts'
+
+export interface AttachedOptions extends ReadersOptions {
+  readonly durable: Durable
+  readonly sessions: SessionStore
+  readonly principal: unknown
+  readonly key: SessionKey
+  readonly idempotencyKey: string | undefined
+}
+
+/** A durable run: whichever process runs it, it is read from the log. */
+export class AttachedRun implements Answering {
+  readonly key: SessionKey
+  readonly sessionId: string
+  readonly turnId: string
+  readonly idempotencyKey: string | undefined
+  readonly started: Promise<RunKey>
+  readonly ended: Promise<void>
+  readonly readers: Readers
+  readonly #options: AttachedOptions
+  readonly #left = new AbortController()
+  #end: Entry | undefined
+  #error: { code: string; message: string } | undefined
+
+  constructor({ turnId }: StartedRun, options: AttachedOptions) {
+    const { key, idempotencyKey } = options
+    this.key = key
+    this.sessionId = key.sessionId
+    this.turnId = turnId
+    this.idempotencyKey = idempotencyKey
+    this.#options = options
+    this.readers = new Readers(options, (reason) => this.stop(reason))
+    this.started = Promise.resolve({ key, turnId })
+    this.ended = this.#follow()
+    this.ended.catch(() => {})
+  }
+
+  stop(reason: string): void {
+    const { durable, principal } = this.#options
+    durable.stop(this.turnId, { principal, reason }).catch(() => {})
+  }
+
+  /** Nobody here waits for it any more: it goes on elsewhere. */
+  detach(): void {
+    this.#left.abort()
+  }
+
+  entries(signal: AbortSignal): Entries {
+    return entriesIn(this.#open(AbortSignal.any([signal, this.#left.signal])))
+  }
+
+  async answer(): Promise<Answer> {
+    await this.ended
+    const { code, message } = this.#error ?? {}
+    if (code !== undefined) throw new AlliumError(code as AlliumError['code'], message ?? '')
+    const { sessions } = this.#options
+    const [turn, info] = await Promise.all([sessions.find(this.key, { turnId: this.turnId }), this.#info()])
+    const { status, reason, code: blocked, retryAfter } = (this.#end?.event ?? info) as Partial<Answer>
+    return {
+      sessionId: this.sessionId,
+      turnId: this.turnId,
+      status: status ?? info.status,
+      text: info.text ?? '',
+      reason,
+      code: blocked,
+      retryAfter,
+      usage: info.usage ?? none,
+      pending: this.#end?.pending ?? [],
+      resumes: turn?.resumes,
+    }
+  }
+
+  /** What the log still has; where it has nothing any more, how the run ended. */
+  async #open(signal: AbortSignal): Promise<Entries> {
+    const logged = entriesOf(this.turnId, this.#attach(signal))
+    const first = await logged.next()
+    if (first !== undefined || signal.aborted) return entriesBehind(first ? [first] : [], undefined, logged)
+    const { status, text, usage, code, reason } = await this.#info()
+    const end = { type: 'turn:end', sessionId: this.sessionId, turnId: this.turnId, status, usage, code, reason }
+    const told: Entry[] = [{ event: end as never }]
+    if (text !== undefined) told.unshift({ event: { type: 'text-delta', delta: text } })
+    return entriesBehind(told, undefined, logged)
+  }
+
+  #attach(signal: AbortSignal): EventReader {
+    const { durable, principal } = this.#options
+    return durable.attach(this.turnId, { principal, signal })
+  }
+
+  async #follow(): Promise<void> {
+    for await (const { event: logged } of this.#attach(this.#left.signal)) {
+      const entry = logged as Entry
+      const { event } = entry
+      if (event.type === 'turn:end' && !('path' in event)) this.#end = entry
+      if (event.type === 'run:error') this.#error = event as { code: string; message: string }
+    }
+    if (this.#left.signal.aborted)
+      throw new AlliumError('server.draining', 'The server stops. The run goes on: ask for its events again.')
+  }
+
+  #info() {
+    const { durable, principal } = this.#options
+    return durable.get(this.turnId, { principal })
+  }
+}
+
+const none: Usage = { inputTokens: 0, outputTokens: 0, calls: 0 }
