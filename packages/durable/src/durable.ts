@@ -6,6 +6,7 @@ import {
   type ExpiredCalls,
   type LoggedEvent,
   type Page,
+  type SessionStore,
   systemClock,
   type Usage,
 } from '@allium/core'
@@ -40,7 +41,8 @@ interface Asks {
 /** Runs that outlive their process. */
 export interface Durable {
   readonly agent: DurableAgent
-  /** Where the events of its runs stand. */
+  /** Where its runs' sessions and events are kept. */
+  readonly sessions: SessionStore
   readonly events: EventLog
   /**
    * Keeps a task, and begins it here at once where its time has come and its session is free. Decisions are checked, and used up with it.
@@ -63,8 +65,12 @@ export interface Durable {
   }): Promise<Page<Omit<DurableRun, 'task'>>>
   /** One pass over the store, as each half lease: takes what this process may run. Gives how many. */
   recover(): Promise<number>
-  /** Takes no more runs; those that go on have one lease to end, then others go on with them from their next step. */
-  drain(): Promise<void>
+  /**
+   * Takes no more runs; those that go on have one lease to end, then others go on with them from their next step.
+   *
+   * @param options.timeout milliseconds after which a step that goes on is given up, too: others ask it again @default none
+   */
+  drain(options?: { timeout?: number | undefined }): Promise<void>
 }
 
 /**
@@ -98,6 +104,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   const worker = new Worker(host)
   return {
     agent,
+    sessions,
     events,
     start,
     attach,
@@ -106,7 +113,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     get,
     list,
     recover: () => worker.look(),
-    drain: () => worker.drain(),
+    drain: ({ timeout } = {}) => worker.drain(timeout),
   }
 
   async function start(given: StartOptions): Promise<StartedRun> {

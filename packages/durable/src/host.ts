@@ -32,9 +32,12 @@ export interface Host {
   tell(error: unknown): { code: ErrorCode; message: string }
 }
 
-/** Allium's own errors tell what they say; of others that there was one. */
+/** Allium's own errors tell what they say; of others that there was one, and whether it was the model's. */
 export function tell(error: unknown): { code: ErrorCode; message: string } {
   if (isAlliumError(error)) return { code: error.code, message: error.message }
+  const { name, statusCode, status = statusCode } = (error ?? {}) as Record<'name' | 'status' | 'statusCode', unknown>
+  if (name === 'TimeoutError') return { code: 'model.timeout', message: 'The model took too long.' }
+  if (typeof status === 'number') return { code: 'model.failed', message: 'The model could not answer.' }
   return { code: 'run.failed', message: 'The run has failed. The log of its process tells why.' }
 }
 

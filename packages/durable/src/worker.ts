@@ -71,15 +71,22 @@ export class Worker {
     return this.#looking
   }
 
-  async drain(): Promise<void> {
+  async drain(timeout?: number): Promise<void> {
     this.#draining = true
     const { clock, lease } = this.#host
     await this.#looking?.catch(() => {})
     const disarm = clock.after(lease, () => {
       for (const live of this.#live.values()) live.leave('the process stops')
     })
+    const giveUp =
+      timeout === undefined
+        ? () => {}
+        : clock.after(timeout, () => {
+            for (const live of this.#live.values()) live.lose('the process stops')
+          })
     await Promise.all([...this.#live.values()].map(({ done }) => done))
     disarm()
+    giveUp()
     for (const one of this.#disarm) one()
   }
 

@@ -101,6 +101,32 @@ it("answers about another's run as about none", async () => {
   await eventsOf(runs, run)
 })
 
+it("takes the result of a client's tool, also where it is given to another process", async () => {
+  const { process } = world()
+  const locate = { name: 'locate', description: 'Where', jsonSchema: { type: 'object' } }
+  const first = process(scriptedModel([{ toolCalls: [{ name: 'locate', callId: 'c1', args: {} }] }]))
+  const { run } = await first.start({ principal, sessionId: 'chat', input: 'Where am I?', clientTools: [locate] })
+  await eventsOf(first, run)
+  const second = process(scriptedModel(['In Oslo.']))
+  const again = await second.start({ principal, sessionId: 'chat', decisions: { c1: { result: { city: 'Oslo' } } } })
+  await eventsOf(second, again.run)
+  expect(await second.get(again.run, { principal })).toMatchObject({ status: 'completed', text: 'In Oslo.' })
+})
+
+it('gives up what does not end in time where it stands, and another process goes on with it at once', async () => {
+  const { clock, process, store } = world()
+  const first = process(scriptedModel([call, { stall: true }]))
+  const { run } = await first.start({ principal, sessionId: 'chat', input: 'Pay.' })
+  await untilStep(store, run, 'tool:c1')
+  const drained = first.drain({ timeout: 1500 })
+  await clock.advance(1600)
+  await drained
+  const next = process(scriptedModel(['Paid.']))
+  expect(await next.recover()).toBe(1)
+  await eventsOf(next, run)
+  expect(await next.get(run, { principal })).toMatchObject({ status: 'completed', text: 'Paid.' })
+})
+
 it('refuses what cannot be kept, and options that it does not know', async () => {
   const { process } = world()
   const runs = process(scriptedModel([]))

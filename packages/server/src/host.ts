@@ -36,26 +36,28 @@ export function hostOf(agents: ReadonlyMap<string, ServedAgent>, options: Server
   const durables = durablesOf(agents, options)
   const events = options.events ?? durables[0]?.events ?? shared?.events ?? memoryEventLog({ clock })
   const metrics = new Metrics()
-  const sessions = storeOf(agents, options.sessions ?? shared?.sessions)
+  const sessions = storeOf(agents, options.sessions ?? durables[0]?.sessions ?? shared?.sessions)
   const runs = new Runs({ log: events, sessions, clock, onDisconnect, abortAfter, metrics, durables })
   const { maxBody = 1_048_576 } = options
   return { agents, sessions, events, runs, metrics, clock, logger, options, headersAfter, heartbeat, maxBody }
 }
 
-/** @throws AlliumError `server.options` where one is of another agent, or its events stand in another log */
-function durablesOf(agents: ReadonlyMap<string, ServedAgent>, { durable = [], events }: ServerOptions): Durable[] {
+/** @throws AlliumError `server.options` where one is of another agent, or keeps its sessions or events elsewhere */
+function durablesOf(agents: ReadonlyMap<string, ServedAgent>, options: ServerOptions): Durable[] {
+  const { durable = [], ...given } = options
   const durables = [durable].flat() as Durable[]
   const served: readonly unknown[] = [...agents.values()]
-  for (const { agent, events: own } of durables) {
+  for (const { agent, sessions, events } of durables) {
     if (!served.includes(agent))
       throw new AlliumError(
         'server.options',
         `The option durable has runs of the agent "${agent.name}", which is not served here. Give durable(agent, …) the agent that server() gets.`,
       )
-    if (own !== (events ?? durables[0]?.events))
+    const own = { ...durables[0], ...given }
+    if (sessions !== own.sessions || events !== own.events)
       throw new AlliumError(
         'server.options',
-        `The durable runs of "${agent.name}" have another event log. Give durable() and server() the same: { events }.`,
+        `The durable runs of "${agent.name}" are kept in another store. Give all of them, and server(), the same one.`,
       )
   }
   return durables

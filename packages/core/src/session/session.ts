@@ -29,7 +29,17 @@ import { rewind, standingAt } from './rewind.ts'
 import { fingerprintOf } from './run-keys.ts'
 import type { SessionHost } from './session-host.ts'
 import { storedResult, tellStored } from './stored-run.ts'
-import { delegated, giveBack, isRestartable, outputOf, type Prepared, prepare, type Task, turnOf } from './task.ts'
+import {
+  delegated,
+  giveBack,
+  isRestartable,
+  outputOf,
+  type Prepared,
+  prepare,
+  type Task,
+  toolsOf,
+  turnOf,
+} from './task.ts'
 import { tellUnheeded } from './tell-unheeded.ts'
 
 /** One conversation with an agent: its history and state, and one turn at a time. */
@@ -93,7 +103,8 @@ export class Session<S = State, C = RegisteredContext> {
   ): Promise<string[]> {
     const scope = this.#known()
     const by = deciderOf(scope, decider === undefined ? undefined : this.#host.checkPrincipal(decider))
-    return [...(await checkedDecisions(scope, decisions, by, scope.agent.tools)).decided]
+    const { tools } = toolsOf({ options: {}, decisions }, scope)
+    return [...(await checkedDecisions(scope, decisions, by, tools)).decided]
   }
 
   /** Starts a turn at once. Failures reject the run; nothing is thrown here. Calls that wait are closed as not approved. */

@@ -156,7 +156,7 @@ async function beginIn(journal: Journal, turnId: string, { agent }: SessionScope
 }
 
 /** The tools of a run: the agent's, and those that the client runs. @throws AlliumError `tool.duplicate`, `tool.invalid` */
-function toolsOf<C>(
+export function toolsOf<C>(
   { options, decisions }: Pick<Task<C>, 'options' | 'decisions'>,
   { agent, suspension }: SessionScope,
 ) {

@@ -124,7 +124,7 @@ export class Runs {
     this.draining = true
     const { clock, durables } = this.#options
     const attached = () => [...this.#going].filter((run) => run instanceof AttachedRun)
-    const left = Promise.all(durables.map((durable) => durable.drain())).then(() => {
+    const left = Promise.all(durables.map((durable) => durable.drain({ timeout }))).then(() => {
       for (const run of attached()) run.detach()
     })
     const disarm = clock.after(timeout, () => {
