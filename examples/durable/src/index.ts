@@ -1,20 +1,8 @@
 /** One run, begun by whoever starts first, and gone on with by whoever comes after it. */
-import { appendFileSync, mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { durable, type Entry } from '@allium/durable'
-import { sqlite } from '@allium/store-sqlite'
-import { Agent } from 'allium'
-import { book, slowModel } from './journey.ts'
+import type { Entry } from '@allium/durable'
+import { open, principal } from './journey-agent.ts'
 
-const file = process.env.DURABLE_FILE ?? '.cache/journey.db'
-mkdirSync(dirname(file), { recursive: true })
-const store = sqlite(file)
-const model = slowModel()
-const booked = (what: string) => appendFileSync(`${file}.log`, `${what}\n`)
-const agent = new Agent({ name: 'journey', version: '1', model, store, tools: [book(booked)] })
-const runs = durable(agent, { store, lease: 2000 })
-
-const principal = { tenantId: 'acme', userId: 'dana' }
+const { store, runs } = open()
 // The key is what makes it one run, however often the program is started.
 const task = { principal, sessionId: 'journey', input: 'Book the train and the room.', idempotencyKey: 'journey-1' }
 const { run } = await runs.start(task)

@@ -185,10 +185,7 @@ export class LiveRun implements JournalHost {
     const { key } = run
     const now = await runs.get({ tenant: key.tenant, run: run.run })
     if (now === undefined || this.#lost) return this.#release()
-    if (now.status !== 'running') {
-      if (error !== undefined) this.#tellError(error)
-      return this.#told()
-    }
+    if (now.status !== 'running') return this.#told(error)
     if (error === undefined)
       return this.#giveUp(
         fault(
@@ -201,14 +198,12 @@ export class LiveRun implements JournalHost {
     await this.#giveUp(error as AlliumError)
   }
 
-  #tellError(error: unknown): void {
-    if ((error as { name?: unknown }).name === 'AbortError' && !isAlliumError(error)) return
-    this.#writer.push({ event: { type: 'run:error', ...this.#host.tell(error) } })
-  }
-
-  async #told(): Promise<void> {
+  /** The end of a run that has failed says so, and the error follows; one that was aborted has said so. */
+  async #told(error?: unknown): Promise<void> {
     const { run, lease } = this.claimed
     if (this.#end !== undefined) this.#writer.push(this.#end)
+    const isAbort = (error as { name?: unknown } | undefined)?.name === 'AbortError' && !isAlliumError(error)
+    if (error !== undefined && !isAbort) this.#writer.push({ event: { type: 'run:error', ...this.#host.tell(error) } })
     await this.#writer.end((id) => this.#giveBack(id))
     await this.#host.runs.told(lease, run.run)
   }
@@ -219,12 +214,11 @@ export class LiveRun implements JournalHost {
     const entries = await readLog(this.#host.events, this.#key)
     await this.#writer.open()
     for (const entry of new CatchUp(entries).rest(stored?.answer ?? '')) this.#writer.push(entry)
-    this.#end = this.#endOf(run.status, stored)
-    if (!entries.some(({ event }) => event.type === 'turn:end')) {
-      if (run.status === 'failed')
-        this.#tellError(fault((run.code as ErrorCode) ?? 'run.failed', run.reason ?? 'The run has failed.'))
-    } else this.#end = undefined
-    await this.#told()
+    const has = (type: string) => entries.some(({ event }) => event.type === type)
+    this.#end = has('turn:end') ? undefined : this.#endOf(run.status, stored)
+    const isTold = run.status !== 'failed' || has('run:error')
+    const why = run.reason ?? 'The run has failed.'
+    await this.#told(isTold ? undefined : fault((run.code as ErrorCode) ?? 'run.failed', why))
     await this.#host.sessions.release(lease)
   }
 
@@ -246,10 +240,9 @@ export class LiveRun implements JournalHost {
     this.#lost = true
     this.#over = message
     await this.#writer.open()
-    if (status === 'failed') this.#writer.push({ event: { type: 'run:error', code, message } })
     this.#end = this.#endOf(status)
     this.#agentRun?.abort(message)
-    await this.#told()
+    await this.#told(status === 'failed' ? fault(code, message) : undefined)
     if (status === 'failed') this.#host.logger.error(`The durable run "${run.run}" was given up: ${message}`, { error })
   }
 

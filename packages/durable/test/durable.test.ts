@@ -176,7 +176,7 @@ it('gives a run up that was begun five times without a new step, and takes it up
   const last = process(scriptedModel(['Hello.']))
   await last.recover()
   const events = await eventsOf(last, run)
-  expect(events.at(-2)).toMatchObject({ type: 'run:error', code: 'run.attempts' })
+  expect(events.at(-1)).toMatchObject({ type: 'run:error', code: 'run.attempts' })
   expect(await last.get(run, { principal })).toMatchObject({ status: 'failed', code: 'run.attempts' })
   expect(await last.retry(run, { principal })).toBe(true)
 })
