@@ -16,9 +16,10 @@ import {
 } from '@allium/core'
 import { costAt, createPricing, type Price, type Prices, tellUnpriced } from '@allium/prices'
 import { accountOf, endOf, type Per, type Window } from './account.ts'
-import { runOf, settleCut, tellCut, turnOf } from './cut-calls.ts'
+import { type BudgetCut, runOf, settleCut, tellCut, turnOf } from './cut-calls.ts'
 import { ending } from './ending.ts'
 import { type Amounts, expected } from './estimate.ts'
+import { holdAgain, settleLives } from './lives.ts'
 import { renewing } from './renewing.ts'
 
 export interface BudgetOptions<Name extends string = string> {
@@ -174,15 +175,19 @@ export function budget<Name extends string = 'guard:budget'>(
         ...(window !== undefined && account === undefined && { endsIn: endsIn(window, ctx) }),
         ...(ledger !== inProcess && { ttl: holdFor, run: ctx.state[runKey] as string }),
       }
-      const reservation = await ledger.reserve(request)
+      const lives = ctx.replaying && request.run !== undefined ? await holdAgain(ledger, request) : undefined
+      const reservation = lives?.own ?? (await ledger.reserve(request))
       if (reservation === undefined) return refuse(ctx, request)
-      const release = ledger === inProcess ? undefined : renewing(as, ctx, holdFor, () => ledger.reserve(request))
+      const { id } = reservation
+      const release =
+        ledger === inProcess ? undefined : renewing(as, ctx, holdFor, () => ledger.reserve({ ...request, id }))
       try {
         return await next()
       } finally {
         release?.()
         const spent = await amountOfAll(ctx)
-        await ledger.settle(reservation, spent)
+        if (lives === undefined) await ledger.settle(reservation, spent)
+        else noteCut(ctx, ctx.turnId, await settleLives(ledger, lives, spent, ctx.replaying))
         ctx.state[spentKey] = spent
         if (warnAt !== undefined) await warn(ctx, request, warnAt, spent)
       }
@@ -213,10 +218,16 @@ export function budget<Name extends string = 'guard:budget'>(
     const before = ctx.state[runKey] as string
     if (before !== '') {
       const calls = await settleCut(ledger, before)
-      if (per !== 'turn') ctx.state[spentKey] = calls.reduce((sum, { amount }) => sum + amount, 0)
-      tellCut(ctx, { layer: as, unit, cut: turnOf(before), calls })
+      if (per === 'turn') tellCut(ctx, { layer: as, unit, cut: turnOf(before), calls })
+      else noteCut(ctx, turnOf(before), calls)
     }
     ctx.state[runKey] = runOf(as, ctx)
+  }
+
+  function noteCut(ctx: TurnContext<Record<string, unknown>>, cut: string, calls: BudgetCut['calls']): void {
+    if (calls.length === 0) return
+    ctx.state[spentKey] = calls.reduce((sum, { amount }) => sum + amount, 0)
+    tellCut(ctx, { layer: as, unit, cut, calls: calls.map(({ account, amount }) => ({ account, amount })) })
   }
 
   function roomOf(room: number): number {

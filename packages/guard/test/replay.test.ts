@@ -124,4 +124,48 @@ describe('a run that is replayed', () => {
     await new Agent({ model, tools, clock }).use(layer).session({ id: 's' }).run('go')
     expect(await ledger.balance('["guard:budget","","","s","1970-01-01"]')).toEqual({ spent: 30, reserved: 0 })
   })
+
+  describe('guard.budget', () => {
+    const held = { inputTokens: 100, outputTokens: 50 }
+    /** Lives of one run, each with a model of its own; what is spent and held behind them. */
+    async function lives(...models: { text: string; stall?: boolean }[]) {
+      const ledger = memoryLedger()
+      const cut: unknown[] = []
+      let journal = memoryJournal()
+      for (const step of models) {
+        const layer = budget({ limit: 1e6, unit: 'tokens', account: () => 'a', ledger, estimate: () => held })
+        const model = scriptedModel([step])
+        const run = new Agent({ model }).use(layer).session({ id: 's' }).run('go', { turnId: 't', journal })
+        // Nobody leaves it: its process is lost, and what it began goes on as far as it may.
+        const events = run[Symbol.asyncIterator]()
+        for (;;) {
+          const { value, done } = await events.next()
+          if (value?.type === 'guard:budget:cut') cut.push(value)
+          if (done === true || (step.stall === true && value?.type === 'text-delta')) break
+        }
+        journal = journal.reopen()
+      }
+      return { ...(await ledger.balance('a')), cut }
+    }
+
+    it('posts a call that was cut by its estimate, beside the one that was made in its place', async () => {
+      const used = (await lives({ text: 'Done.' })).spent
+      const { spent, reserved, cut } = await lives({ text: 'D', stall: true }, { text: 'Done.' })
+      expect([spent, reserved]).toEqual([150 + used, 0])
+      expect(cut).toMatchObject([{ cut: expect.any(String), calls: [{ account: 'a', amount: 150 }], estimated: true }])
+    })
+
+    it('posts each call of a run that was cut again and again', async () => {
+      const used = (await lives({ text: 'Done.' })).spent
+      const hangs = { text: 'D', stall: true }
+      const { spent, reserved } = await lives(hangs, hangs, hangs, { text: 'Done.' })
+      expect([spent, reserved]).toEqual([3 * 150 + used, 0])
+    })
+
+    it('posts a call once that was recorded, however often it is replayed', async () => {
+      const used = (await lives({ text: 'Done.' })).spent
+      const { spent, cut } = await lives({ text: 'Done.' }, { text: 'Not asked.' }, { text: 'Not asked.' })
+      expect([spent, cut]).toEqual([used, []])
+    })
+  })
 })

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type LedgerBalance, type Message, textOf } from '@allium/core'
 import type { Plan } from './plan.ts'
 import { boot, type Process } from './process.ts'
-import { World } from './world.ts'
+import { accounts, World } from './world.ts'
 
 /** Plays a plan without a kill and with one, and tells what differs; nothing where all is well. */
 export async function difference(plan: Plan): Promise<unknown> {
@@ -43,10 +43,8 @@ async function ended({ clock, session, run }: Process, world: World) {
   return hashless({
     result,
     history: session.history.map(told),
-    state: stateOf(session.state),
-    ledger: await Promise.all(days.map((day) => world.ledger.balance(`["guard:budget","t","u","s","${day}"]`))).then(
-      sum,
-    ),
+    state: withoutCut(stateOf(session.state), 'guard:budget:spent', world),
+    ledger: withoutCut(sum(await Promise.all(accounts.map((name) => world.ledger.balance(name)))), 'spent', world),
     audit: world.audit.lines.map(kindOf).sort(),
   })
 }
@@ -61,8 +59,11 @@ function hashless<T extends object>(ended: T): T {
   return JSON.parse(named) as T
 }
 
-/** A sub-agent that begins after midnight is charged to its own day. */
-const days = ['1970-01-01', '1970-01-02']
+/** A call that a kill has cut is money as well, by its estimate: it comes on top. */
+function withoutCut<T extends object>(given: T, key: string, { cut }: World): T {
+  const spent = (given as Record<string, unknown>)[key]
+  return typeof spent === 'number' ? { ...given, [key]: spent - cut } : given
+}
 
 function sum(balances: readonly LedgerBalance[]): LedgerBalance {
   const [spent, reserved] = (['spent', 'reserved'] as const).map((key) =>

@@ -3,7 +3,7 @@ import { Agent, tools } from '../../src/index.ts'
 import { ProcessClock } from './clock.ts'
 import { layersOf } from './layers.ts'
 import type { Plan, PlannedCall } from './plan.ts'
-import type { World } from './world.ts'
+import { accounts, type World } from './world.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
@@ -23,6 +23,10 @@ export function boot(plan: Plan, world: World, now: number, journaled = true) {
   })
     .use(layersOf(plan.layers, parts))
     .use(tools.agent({ agent: child, description: 'Asks the child', timeout: 3_000_000 }))
+  // Also for a sub-agent that inherits its budget.
+  agent.on('guard:budget:cut', ({ calls }) => {
+    for (const { account, amount } of calls) if (accounts.includes(account)) world.cut += amount
+  })
   const session = agent.session({ id: journaled ? 's' : 'before', principal: { tenantId: 't', userId: 'u' } })
   const options = journaled ? { turnId: 'turn', journal: world.journal } : {}
   return { clock, session, run: () => session.run('Go on, I am ada@example.org.', options) }

@@ -8,6 +8,9 @@ interface Deed {
   readonly process: number
 }
 
+/** Where the session's calls are charged. A sub-agent that begins after midnight is charged to its own day. */
+export const accounts = ['1970-01-01', '1970-01-02'].map((day) => `["guard:budget","t","u","s","${day}"]`)
+
 /** One for all worlds: each more is asked at each promise. */
 const within = new AsyncLocalStorage<string>()
 
@@ -16,6 +19,8 @@ export class World {
   readonly ledger = memoryLedger()
   readonly values = model.memoryKeyValue()
   readonly audit = new Records()
+  /** What calls were posted as that a kill had cut. */
+  cut = 0
   #deeds: Deed[] = []
   #process = 0
   #journal: MemoryJournal = memoryJournal()
