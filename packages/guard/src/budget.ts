@@ -19,7 +19,7 @@ import { accountOf, endOf, type Per, type Window } from './account.ts'
 import { type BudgetCut, runOf, settleCut, tellCut, turnOf } from './cut-calls.ts'
 import { ending } from './ending.ts'
 import { type Amounts, expected } from './estimate.ts'
-import { holdAgain, settleLives } from './lives.ts'
+import { resumedHold } from './lives.ts'
 import { renewing } from './renewing.ts'
 
 export interface BudgetOptions<Name extends string = string> {
@@ -175,19 +175,22 @@ export function budget<Name extends string = 'guard:budget'>(
         ...(window !== undefined && account === undefined && { endsIn: endsIn(window, ctx) }),
         ...(ledger !== inProcess && { ttl: holdFor, run: ctx.state[runKey] as string }),
       }
-      const lives = ctx.replaying && request.run !== undefined ? await holdAgain(ledger, request) : undefined
-      const reservation = lives?.own ?? (await ledger.reserve(request))
-      if (reservation === undefined) return refuse(ctx, request)
-      const { id } = reservation
-      const release =
-        ledger === inProcess ? undefined : renewing(as, ctx, holdFor, () => ledger.reserve({ ...request, id }))
+      const resumed =
+        ctx.replaying && request.run !== undefined
+          ? await resumedHold(ledger, request, await ctx.isRecorded())
+          : undefined
+      if (resumed !== undefined) noteCut(ctx, ctx.turnId, resumed.cut)
+      const reservation = resumed === undefined ? await ledger.reserve(request) : resumed.reservation
+      if (reservation === undefined && resumed?.isRefused !== false) return refuse(ctx, request)
+      const { id } = reservation ?? request
+      const holds = reservation !== undefined && ledger !== inProcess
+      const release = holds ? renewing(as, ctx, holdFor, () => ledger.reserve({ ...request, id })) : undefined
       try {
         return await next()
       } finally {
         release?.()
         const spent = await amountOfAll(ctx)
-        if (lives === undefined) await ledger.settle(reservation, spent)
-        else noteCut(ctx, ctx.turnId, await settleLives(ledger, lives, spent, ctx.replaying))
+        if (reservation !== undefined) await ledger.settle(reservation, spent)
         ctx.state[spentKey] = spent
         if (warnAt !== undefined) await warn(ctx, request, warnAt, spent)
       }

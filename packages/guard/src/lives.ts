@@ -2,51 +2,34 @@ import type { Ledger, Reservation } from '@allium/core'
 
 type Asked = Parameters<Ledger['reserve']>[0]
 
-/** What a call of a run holds that goes on after its process was lost, and what the lives before hold for the same call. */
-export interface Lives {
-  readonly own: Reservation
-  readonly earlier: readonly Reservation[]
-  /** Nothing was ever held for it. */
-  readonly isFirst: boolean
+/** What a call holds whose run goes on after its process was lost. */
+export interface Resumed {
+  /** Undefined where it is posted already, or was refused. */
+  readonly reservation: Reservation | undefined
+  readonly isRefused: boolean
+  /** The calls in its place that a kill has cut: they are posted by their estimates. */
+  readonly cut: readonly Reservation[]
 }
 
 /**
- * A hold of this life alone: whether the call is recorded is known behind it, and one that is made again is money of its own. It
- * asks for no room, since a call that was let through is not refused when it is replayed.
+ * The hold of a call of a run that goes on. What is recorded was made by the last life that holds for it; what is not is made anew, and
+ * is money of its own beside what the lives before have begun.
  */
-export async function holdAgain(ledger: Ledger, asked: Asked): Promise<Lives> {
+export async function resumedHold(ledger: Ledger, asked: Asked, isRecorded: boolean): Promise<Resumed> {
   const held = async () => (await ledger.holds?.(asked.run as string)) ?? []
   const earlier = (await held()).filter(({ id }) => numberOf(id, asked.id) > 0)
   earlier.sort((a, b) => numberOf(a.id, asked.id) - numberOf(b.id, asked.id))
   const last = earlier.at(-1)
+  const cut = isRecorded ? earlier.slice(0, -1) : earlier
+  for (const one of cut) await ledger.settle(one, one.amount)
+  if (isRecorded) return { reservation: last, isRefused: false, cut }
   for (let n = last === undefined ? 1 : numberOf(last.id, asked.id) + 1; ; n++) {
     const id = n === 1 ? asked.id : `${asked.id}~${n}`
-    const own = (await ledger.reserve({ ...asked, id, limit: Number.MAX_VALUE })) as Reservation
-    // One that is settled holds nothing any more: it was money before.
-    if ((await held()).some((one) => one.id === id)) return { own, earlier, isFirst: n === 1 }
+    const reservation = await ledger.reserve({ ...asked, id })
+    if (reservation === undefined) return { reservation, isRefused: true, cut }
+    // One that was settled holds nothing any more: it was a call of another life.
+    if ((await held()).some((one) => one.id === id)) return { reservation, isRefused: false, cut }
   }
-}
-
-/**
- * Posts the calls of earlier lives: those that were cut by their estimates, before the one that stands, so that a kill in between
- * finds that one last.
- *
- * @param spent what the call that stands has used
- * @param isReplayed whether that was made by an earlier life, and recorded
- * @returns the calls that were cut
- */
-export async function settleLives(
-  ledger: Ledger,
-  { own, earlier, isFirst }: Lives,
-  spent: number,
-  isReplayed: boolean,
-): Promise<readonly Reservation[]> {
-  const stands = isReplayed ? (earlier.at(-1) ?? (isFirst ? own : undefined)) : own
-  const cut = earlier.filter((one) => one !== stands)
-  for (const one of cut) await ledger.settle(one, one.amount)
-  if (stands !== own) await ledger.settle(own, 0)
-  if (stands !== undefined) await ledger.settle(stands, spent)
-  return cut
 }
 
 /** Which hold for a call it is, from 1 on; 0 for one of another call. */

@@ -48,6 +48,8 @@ export interface ModelContext<S = State, Config = unknown, C = RegisteredContext
    * What meters count: all of them have it from here, so it is the same everywhere.
    */
   readonly physicalCalls: readonly PhysicalCall[]
+  /** Whether this attempt is of a run that goes on, and its journal has what came of it: no model is asked. */
+  isRecorded(): boolean | PromiseLike<boolean>
   /** Calls another model. */
   setModel(model: ModelRef): void
   /** Adds a system message after the leading ones. */
@@ -100,6 +102,9 @@ export class ModelAttempt extends TurnAttempt implements ModelContext {
   }
   get model(): string {
     return modelId(this.$fields.model)
+  }
+  isRecorded(): boolean | PromiseLike<boolean> {
+    return this.$turn.steps?.isRecorded(`model:${this.callIndex}:${this.attempt}`) ?? false
   }
   get server(): ModelServer | undefined {
     return this.$call.server

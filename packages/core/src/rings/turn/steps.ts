@@ -60,6 +60,12 @@ export class Steps {
     return ran === undefined ? this.#replaying === true : !ran
   }
 
+  /** @param name unique in the turn */
+  isRecorded(name: string): boolean | PromiseLike<boolean> {
+    const { journal, turnId } = this.#turn
+    return journal.known?.(`${turnId}:${name}`) ?? false
+  }
+
   /** What the journal is told of a step that its attempt does not wait for any more. */
   left(core: Attempt, reason: unknown): Error {
     if (this.#turn.end !== undefined) return new AbortError(reason)
