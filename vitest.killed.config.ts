@@ -13,7 +13,10 @@ const exclude = ['**/explore/**', '**/restart.test.ts']
 /** Random onions of the packs: their journal is their own. */
 const random = config('killed', ['packages/allium/test/killed/*.killed.ts'])
 
-const { reporters, outputFile, maxWorkers, ...test } = killed.test
+const { reporters, outputFile, maxWorkers, ...own } = killed.test
+
+/** A test is run six times. */
+const test = { ...own, testTimeout: 60_000 }
 
 export default defineConfig({
   test: {
