@@ -91,7 +91,6 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   checkBounds({ lease, attempts, orphanAfter, keepFailed })
   if (events === undefined)
     throw new AlliumError('agent.options', 'durable() needs an event log: give "events", or a store that has one.')
-  const log = events
   checkLayers(agent, store.runs.sealed)
   const { runs, sessions } = store
   const version = agent.version ?? ''
@@ -125,7 +124,6 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     })
     const { key } = session
     const before = task.idempotencyKey === undefined ? undefined : await runs.find(key, task.idempotencyKey)
-    if (given.onBusy === 'reject' && before === undefined) await refuseBusy(key)
     let decides: readonly string[] | undefined
     try {
       if (task.decisions !== undefined && before === undefined) {
@@ -138,18 +136,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     } finally {
       await session.close()
     }
-    return add({ key, task, runAt: given.runAt, decides })
-  }
-
-  /** Another run has the session, also where its process was lost: it is taken over. */
-  async function refuseBusy(key: DurableRun['key']): Promise<void> {
-    const latest = await log.latest(key)
-    if (latest === undefined || latest.ended) return
-    throw new AlliumError(
-      'session.busy',
-      `The session "${key.sessionId}" runs "${latest.turnId}" already. Wait for its end, stop it, or give "onBusy: 'queue'".`,
-      { details: { sessionId: key.sessionId } },
-    )
+    return add({ key, task, runAt: given.runAt, decides, onBusy: given.onBusy })
   }
 
   async function add({
@@ -157,11 +144,13 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     task,
     runAt,
     decides,
+    onBusy,
   }: {
     key: DurableRun['key']
     task: Task
     runAt?: number | undefined
     decides?: readonly string[] | undefined
+    onBusy?: StartOptions['onBusy']
   }) {
     const id = crypto.randomUUID()
     own.add(id)
@@ -178,7 +167,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
         idempotencyKey: task.idempotencyKey,
         asked: askedOf(task),
       },
-      claim === undefined ? {} : { claim },
+      { ...(claim !== undefined && { claim }), ...(onBusy === 'reject' && { unlessBusy: lease }) },
     )
     const { run } = added.run
     if (!added.isNew) own.delete(id)

@@ -4,6 +4,7 @@ import { eventFunctions } from './functions-events.ts'
 import { runFunctions } from './functions-runs.ts'
 import { holdsThatEnd } from './holds-that-end.ts'
 import { oneWayIn } from './one-way-in.ts'
+import { runsUnlessBusy } from './runs-unless-busy.ts'
 import { quoted } from './schema-name.ts'
 import { tables } from './tables.ts'
 import { eventTables } from './tables-events.ts'
@@ -17,6 +18,7 @@ export const steps: readonly string[] = [
   `${runTables}\n${runFunctions}`,
   auditKeys,
   oneWayIn,
+  runsUnlessBusy,
 ]
 
 /** The version that this package works with. */

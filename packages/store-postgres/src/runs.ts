@@ -1,5 +1,6 @@
 import type { AddedRun, ClaimedRun, NewDurableRun, RunningAgent, RunStore } from '@allium/core'
 import {
+  busy,
   checkName,
   checkTogether,
   cursorOf,
@@ -23,7 +24,7 @@ export function postgresRuns(db: Database, sealer: Sealer): RunStore {
   const { renew } = postgresLeases(db)
   return {
     sealed: sealer.encrypts,
-    add: (run, { claim } = {}) => added(db, sealer, run, claim),
+    add: (run, options = {}) => added(db, sealer, run, options),
     async get({ tenant, run }) {
       const [row] = await db.repeatable(
         `select * from ${db.s}.runs where tenant = $1 and run = $2`,
@@ -108,7 +109,12 @@ export function postgresRuns(db: Database, sealer: Sealer): RunStore {
   }
 }
 
-async function added(db: Database, sealer: Sealer, given: NewDurableRun, claim: number | undefined): Promise<AddedRun> {
+async function added(
+  db: Database,
+  sealer: Sealer,
+  given: NewDurableRun,
+  { claim = null, unlessBusy = null }: { claim?: number | null; unlessBusy?: number | null },
+): Promise<AddedRun> {
   const { run, agent, version, runAt = null, idempotencyKey = null, asked = '', decides = [] } = given
   const key = checkedKey({ ...given.key })
   checkTogether('tenant and id of the run', [key.tenant, checkName('id of the run', run)])
@@ -117,11 +123,12 @@ async function added(db: Database, sealer: Sealer, given: NewDurableRun, claim: 
   const task = await sealedTask(sealer, key, run, given.task)
   const digests = await sealer.digests(asked, key.tenant)
   const [row] = await db.repeatable(
-    `select * from ${db.s}.add_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-    ...[...at(key), run, agent, version, runAt, idempotencyKey, digests, decides, task, claim ?? null],
+    `select * from ${db.s}.add_free_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+    ...[...at(key), run, agent, version, runAt, idempotencyKey, digests, decides, task, claim, unlessBusy],
   )
   const { outcome_: outcome, absent_: absent, n_: n, token_: token } = row ?? {}
   if (outcome === 'reused') throw keyReused(key, idempotencyKey ?? '', run)
+  if (outcome === 'busy') throw busy(key, Math.ceil(Number(row?.held_until_)))
   if (outcome === 'absent') throw notWaiting(key, absent as string[])
   const [stands] = await db.repeatable(`select * from ${db.s}.runs where n = $1`, n)
   if (stands === undefined) throw fenced(key)

@@ -62,6 +62,14 @@ export function keyReused({ sessionId }: SessionKey, idempotencyKey: string, run
   )
 }
 
+export function busy({ sessionId }: SessionKey, heldUntil: number): AlliumError {
+  return new AlliumError(
+    'session.busy',
+    `The session "${sessionId}" runs a turn. Try again when that has ended. Nothing was begun.`,
+    { details: { sessionId, heldUntil } },
+  )
+}
+
 export function notWaiting({ sessionId }: SessionKey, callIds: readonly string[]): AlliumError {
   const calls = callIds.map((id) => toJson(id)).join(', ')
   return new AlliumError(

@@ -27,10 +27,8 @@ export class Leases {
    */
   take(key: SessionKey, ms: number, run?: string): Acquired {
     const row = this.session(key)
-    const left = row === undefined ? 0 : this.left(row)
-    if (left > 0) return { heldUntil: this.#clock.now() + left }
-    // Until one takes its run over.
-    if (typeof row?.run === 'string' && row.run !== run) return { heldUntil: this.#clock.now() + ms }
+    const heldUntil = row && this.#heldUntil(row, ms, run)
+    if (heldUntil !== undefined) return { heldUntil }
     const token = this.#db.get("update counters set value = value + 1 where name = 'token' returning value")?.value
     this.#db.run(
       `insert into sessions (tenant, owner, id, token, held_until, boot, run) values (?, ?, ?, ?, ?, ?, ?)
@@ -43,6 +41,12 @@ export class Leases {
     )
     const lease = { key: { ...key }, token: Number(token), version: Number(row?.version ?? 0) }
     return { lease: typeof row?.open_turn === 'string' ? { ...lease, open: true } : lease }
+  }
+
+  /** Until when somebody has the session, in milliseconds since the epoch; undefined where nobody has. */
+  heldUntil(key: SessionKey, ms: number): number | undefined {
+    const row = this.session(key)
+    return row && this.#heldUntil(row, ms)
   }
 
   /** 0 stands for a lease that was given back. */
@@ -67,6 +71,13 @@ export class Leases {
   held({ key, token }: Lease, row = this.session(key)): Row {
     if (row === undefined || row.token !== token || this.left(row) <= 0) throw fenced(key)
     return row
+  }
+
+  #heldUntil(row: Row, ms: number, run?: string): number | undefined {
+    const left = this.left(row)
+    if (left > 0) return this.#clock.now() + left
+    // Until one takes its run over.
+    return typeof row.run === 'string' && row.run !== run ? this.#clock.now() + ms : undefined
   }
 
   /** Milliseconds that a lease still has. Those of another start of the machine have lapsed. */

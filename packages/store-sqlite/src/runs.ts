@@ -1,5 +1,6 @@
 import type { AddedRun, DurableRun, Lease, NewDurableRun, RunStore, SessionKey } from '@allium/core'
 import {
+  busy,
   checkKey,
   checkName,
   cursorOf,
@@ -25,7 +26,7 @@ export function sqliteRuns(db: Database, clock: SharedClock, leases: Leases, sea
   const claims = new RunClaims(db, clock, leases, sealer)
   return {
     sealed: sealer.encrypts,
-    add: (run, { claim } = {}) => runs.add(run, claim),
+    add: (run, options = {}) => runs.add(run, options),
     get: ({ tenant, run }) => runs.get(tenant, run),
     find: (key, idempotencyKey) => runs.find(key, idempotencyKey),
     list: async (of) => runs.list(of),
@@ -71,13 +72,15 @@ class Runs {
     this.#sealer = sealer
   }
 
-  async add(given: NewDurableRun, claim: number | undefined): Promise<AddedRun> {
+  async add(given: NewDurableRun, { claim, unlessBusy }: { claim?: number; unlessBusy?: number }): Promise<AddedRun> {
     const { key, run, asked = '' } = given
     const task = await sealedTask(this.#sealer, key, run, given.task)
     const digests = await this.#sealer.digests(asked, key.tenant)
     const { row, isNew, lease } = this.#db.write(() => {
       const known = this.#known(given, digests)
       if (known !== undefined) return { row: known, isNew: false, lease: undefined }
+      const heldUntil = unlessBusy === undefined ? undefined : this.#leases.heldUntil(key, unlessBusy)
+      if (heldUntil !== undefined) throw busy(key, heldUntil)
       this.#take(key, given.decides ?? [])
       const row = this.#insert(given, task, digests[0] ?? '')
       return { row, isNew: true, lease: claim === undefined ? undefined : this.#claim(row, key, claim) }

@@ -93,10 +93,12 @@ export interface RunStore {
   readonly sealed: boolean
   /**
    * @param options.claim milliseconds for which it is taken at once, where its time has come and the session is free
-   * @throws AlliumError `approval.used` where a call that it decides does not wait, `run.key_reused` where its key stands for something else; nothing
-   * is added
+   * @param options.unlessBusy milliseconds: where somebody has the session it is not added; what belongs to a run that nobody runs is held for
+   * as long
+   * @throws AlliumError `approval.used` where a call that it decides does not wait, `run.key_reused` where its key stands for something else,
+   * `session.busy` with `details.heldUntil`; nothing is added
    */
-  add(run: NewDurableRun, options?: { claim?: number }): Promise<AddedRun>
+  add(run: NewDurableRun, options?: { claim?: number; unlessBusy?: number }): Promise<AddedRun>
   get(of: { tenant: string; run: string }): Promise<DurableRun | undefined>
   /** The run of a session that an idempotency key stands for. */
   find(key: SessionKey, idempotencyKey: string): Promise<DurableRun | undefined>

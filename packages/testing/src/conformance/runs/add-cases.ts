@@ -39,6 +39,31 @@ export const addCases: RunCases = {
     checkEqual(elsewhere.isNew, true, 'A key is that of its session')
   },
 
+  async 'adds nothing where somebody has the session, if that is asked, and tells until when'(bench) {
+    const { runs, other, sessions, lease: ms, wait } = bench
+    const asked = { claim: ms, unlessBusy: ms }
+    const keyed = { idempotencyKey: 'k', asked: 'the task' }
+    const both = await Promise.allSettled([
+      runs.add(runOf('one', chat, keyed), asked),
+      other.runs.add(runOf('two', chat), asked),
+    ])
+    const refused = both.filter(({ status }) => status === 'rejected')
+    checkEqual(refused.length, 1, 'Of two who ask at once one is refused')
+    const [busy] = refused as PromiseRejectedResult[]
+    checkEqual([busy?.reason.code, busy?.reason.details.heldUntil > 0], ['session.busy', true], 'and told why')
+    const again = () => other.runs.add(runOf('again', chat, keyed), asked)
+    if (both[0]?.status === 'fulfilled') checkEqual((await again()).isNew, false, 'A run that is known is given')
+    await checkRejects(runs.add(runOf('three', chat), asked), 'session.busy', 'add() while another one runs')
+    await wait(ms * 2)
+    await checkRejects(runs.add(runOf('three', chat), asked), 'session.busy', 'add() where a run has lost its process')
+    checkEqual(await statusOf(bench, runOf('three', chat)), undefined, 'Nothing was added')
+    await runs.add(runOf('waits', chat))
+    const elsewhere = await sessions.acquire(named('held'), ms)
+    await checkRejects(runs.add(runOf('four', named('held')), asked), 'session.busy', 'add() beside another lease')
+    if (elsewhere.lease !== undefined) await sessions.release(elsewhere.lease)
+    checkEqual((await runs.add(runOf('four', named('held')), asked)).isNew, true, 'A session that is free')
+  },
+
   async 'uses up the calls that it decides, all or none, once'(bench) {
     const { runs, sessions, other } = bench
     const { lease } = await begun(bench, runOf('turn-one', chat))
