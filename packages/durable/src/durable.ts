@@ -4,6 +4,7 @@ import {
   type DurableStatus,
   type EventLog,
   type ExpiredCalls,
+  type Input,
   type LoggedEvent,
   type Page,
   type SessionStore,
@@ -27,6 +28,8 @@ export interface RunInfo extends StartedRun {
   readonly status: DurableStatus
   /** Milliseconds since the epoch: it is not run before. */
   readonly runAt: number
+  /** What it was asked, as long as it may be run again. */
+  readonly input?: Input
   readonly code?: string
   readonly reason?: string
   /** Of a run that has ended. */
@@ -182,12 +185,14 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     { principal, after = 0, signal }: Asks & { after?: number; signal?: AbortSignal } = {},
   ): AsyncGenerator<LoggedEvent, undefined> {
     const { key } = await mine(run, principal)
+    const isLeft = () => signal?.aborted === true
     let seq = after
-    while (signal?.aborted !== true) {
+    while (!isLeft()) {
       for await (const logged of events?.read({ key, turnId: run }, seq, signal) ?? []) {
         seq = logged.seq
         yield logged
       }
+      if (isLeft()) break
       const { status } = await mine(run, principal)
       const latest = await events?.latest(key)
       const isOpen = latest?.turnId === run && !latest.ended
@@ -217,7 +222,8 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   }
 
   async function get(run: string, { principal }: Asks = {}): Promise<RunInfo> {
-    const { key, status, runAt, code, reason } = await mine(run, principal)
+    const { key, status, runAt, task, code, reason } = await mine(run, principal)
+    const { input } = (task ?? {}) as Task
     const turn = await sessions.find(key, { turnId: run })
     return {
       run,
@@ -225,6 +231,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
       sessionId: key.sessionId,
       status,
       runAt,
+      ...(input !== undefined && { input }),
       ...(code !== undefined && { code }),
       ...((reason ?? turn?.reason) !== undefined && { reason: reason ?? turn?.reason }),
       ...(turn?.answer !== undefined && turn.answer !== null && { text: turn.answer }),

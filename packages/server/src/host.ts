@@ -53,6 +53,11 @@ function durablesOf(agents: ReadonlyMap<string, ServedAgent>, options: ServerOpt
         'server.options',
         `The option durable has runs of the agent "${agent.name}", which is not served here. Give durable(agent, …) the agent that server() gets.`,
       )
+    if (durables.some((other) => other.agent !== agent && other.agent.name === agent.name))
+      throw new AlliumError(
+        'server.options',
+        `Two agents with durable runs are named "${agent.name}", and would take each other's. Give each a name of its own.`,
+      )
     const own = { ...durables[0], ...given }
     if (sessions !== own.sessions || events !== own.events)
       throw new AlliumError(

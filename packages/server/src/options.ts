@@ -143,7 +143,10 @@ const noPrincipal =
   'A server needs to know who asks. Give `principal: (request) => …`, which returns { tenantId, userId } for a request that is signed in, and nothing for others.'
 
 function isDurable(value: unknown): boolean {
-  return [value].flat().every((one) => isObject(one) && isFunction((one as Partial<Durable>).start))
+  // That of an engine keeps no sessions and events that a server could read.
+  const isOne = (one: unknown) =>
+    isObject(one) && isFunction((one as Durable).start) && isObject((one as Durable).events)
+  return [value].flat().every(isOne)
 }
 function isFunction(value: unknown): boolean {
   return typeof value === 'function'

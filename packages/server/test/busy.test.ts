@@ -1,6 +1,6 @@
 import { Agent } from '@allium/core'
-import { expect, test } from 'vitest'
-import { ask, asStream, gated, listen } from './kit.ts'
+import { describe, expect, test } from 'vitest'
+import { ask, asStream, gated, kinds } from './kit.ts'
 
 const user = { role: 'user', content: 'Again' }
 const asked: [string, string, object, Record<string, string>][] = [
@@ -17,20 +17,22 @@ const chat: typeof asked = [false, true].map((stream) => [
   { 'x-session-id': 'a' },
 ])
 
-test.each([...asked, ...chat])(
-  'a second input by %s to a session that runs is 409, with a time to come back',
-  async (...of) => {
-    const [, path, body, headers] = of
-    const { model, text, end } = gated()
-    const { url } = await listen(new Agent({ model, name: 'support' }), { uiStream: 7, openai: true, agui: true })
-    const first = ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream })
-    text('One.')
-    await first
-    const second = await ask(`${url}${path}`, { body, headers })
-    expect([second.status, second.headers.get('retry-after')]).toEqual([409, expect.stringMatching(/^[1-9]\d*$/)])
-    const told = (await second.json()) as { code?: string; error?: { code: string } }
-    expect(path.startsWith('/v1') ? told.error?.code : told.code).toBe('session.busy')
-    end()
-    expect(await (await first).text()).toContain('"completed"')
-  },
-)
+describe.each(kinds)('A busy session of runs %s', (_, listen) => {
+  test.each([...asked, ...chat])(
+    'a second input by %s to a session that runs is 409, with a time to come back',
+    async (...of) => {
+      const [, path, body, headers] = of
+      const { model, text, end } = gated()
+      const { url } = await listen(new Agent({ model, name: 'support' }), { uiStream: 7, openai: true, agui: true })
+      const first = ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream })
+      text('One.')
+      await first
+      const second = await ask(`${url}${path}`, { body, headers })
+      expect([second.status, second.headers.get('retry-after')]).toEqual([409, expect.stringMatching(/^[1-9]\d*$/)])
+      const told = (await second.json()) as { code?: string; error?: { code: string } }
+      expect(path.startsWith('/v1') ? told.error?.code : told.code).toBe('session.busy')
+      end()
+      expect(await (await first).text()).toContain('"completed"')
+    },
+  )
+})

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import {
   Agent,
   type AgentOptions,
@@ -8,7 +11,9 @@ import {
   memoryStore,
   type SessionStore,
 } from '@allium/core'
+import { type DurableOptions, durable } from '@allium/durable'
 import { persist } from '@allium/memory'
+import { type SqliteStore, sqlite } from '@allium/store-sqlite'
 import { type ScriptedStep, scriptedModel } from '@allium/testing'
 import { onTestFinished } from 'vitest'
 import { type ServerOptions, server } from '../src/index.ts'
@@ -33,6 +38,45 @@ export async function listen(agent: Agent | Record<string, Agent>, options: Part
   })
   return { url, made, http }
 }
+
+/** A file in a folder of its own, until the test is over. */
+export function fileOf(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'allium-server-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  return join(folder, 'store.db')
+}
+
+/** A server whose runs are durable, in a file. */
+export async function listenDurably(agent: Agent, options: Partial<ServerOptions> = {}) {
+  const store = sqlite(fileOf(), { encrypt: mirrored })
+  const runs = durablyKept(agent, store)
+  onTestFinished(async () => {
+    await runs.drain()
+    store.close()
+  })
+  return listen(agent, { durable: runs, ...options })
+}
+
+/** For layers that redact: a durable run is stored before they see it. */
+const mirrored = { seal: mirror, open: mirror }
+function mirror(bytes: Uint8Array): Uint8Array {
+  return bytes.map((byte) => byte ^ 0xff)
+}
+
+/** The runs of an agent that keeps its sessions in a store. */
+export function durablyKept(agent: Agent, store: SqliteStore, options: Partial<DurableOptions> = {}) {
+  agent.use(persist({ store: store.sessions }))
+  return durable(agent, { store, lease: 1000, logger: silent, ...options })
+}
+
+/** Serves one agent. */
+export type Listen = (agent: Agent, options?: Partial<ServerOptions>) => ReturnType<typeof listen>
+
+/** Runs of the process, and durable ones. */
+export const kinds: readonly (readonly [string, Listen])[] = [
+  ['of the process', listen],
+  ['that are durable', listenDurably],
+]
 
 export function agentOf(steps: readonly ScriptedStep[], options: Partial<AgentOptions> = {}) {
   return new Agent({ model: scriptedModel(steps), logger: silent, ...options })

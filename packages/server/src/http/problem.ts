@@ -40,6 +40,7 @@ const statuses: Readonly<Record<string, number>> = {
   'run.interrupted': 409,
   'run.key_reused': 422,
   'run.not_running': 409,
+  'run.options': 400,
   'server.draining': 503,
   'session.busy': 409,
   'session.invalid_id': 400,

@@ -7,8 +7,11 @@ import { fail } from '../http/problem.ts'
  *
  * @throws AlliumError `session.not_found`
  */
-export async function isThere({ sessions }: Host, key: SessionKey): Promise<StoredSession> {
+export async function isThere({ sessions, events }: Host, key: SessionKey): Promise<StoredSession> {
   const stored = await sessions.load(key)
   if (stored !== undefined) return stored
+  // Of a durable run nothing stands in its session before it has ended.
+  if ((await events.latest(key))?.ended === false)
+    return { version: 0, owner: key.owner, history: [], rest: { state: {} } }
   throw fail('session.not_found', `There is no session ${JSON.stringify(key.sessionId)}.`)
 }

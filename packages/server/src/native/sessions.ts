@@ -28,12 +28,8 @@ export function sessionRoutes(app: Hono<Env>, host: Host, at: string): void {
 
   app.get(`${at}/sessions/:id/messages`, async (c) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
-    const [messages, stored] = await shownMessages(
-      host,
-      asks,
-      await readableKey(host, asks, c.req.param('id'), c.req.query('owner')),
-    )
-    return c.body(toJson({ messages, running: stored.open !== undefined }), 200, json)
+    const key = await readableKey(host, asks, c.req.param('id'), c.req.query('owner'))
+    return c.body(toJson(await shownMessages(host, asks, key)), 200, json)
   })
 
   app.get(`${at}/sessions/:id/usage`, async (c) => {

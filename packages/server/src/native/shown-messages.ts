@@ -1,4 +1,4 @@
-import type { Message, SessionKey, StoredSession } from '@allium/core'
+import type { Input, Message, SessionKey, StoredSession } from '@allium/core'
 import type { Host } from '../host.ts'
 import type { Visit } from '../visit.ts'
 import { isThere } from './is-there.ts'
@@ -6,15 +6,34 @@ import { type UiMessage, uiMessages } from './ui-messages.ts'
 import { waitingIn } from './waiting.ts'
 
 /** The history as a page shows it: with what waits for its owner's decision, and, while a run goes on, up to its input. */
-export async function shownMessages(host: Host, asks: Visit, key: SessionKey): Promise<[UiMessage[], StoredSession]> {
+export async function shownMessages(
+  host: Host,
+  asks: Visit,
+  key: SessionKey,
+): Promise<{ messages: UiMessage[]; running: boolean }> {
   const stored = await isThere(host, key)
   // Tokens and true values are for the owner.
   const waiting = key.owner === asks.owner ? await waitingIn(asks, key.sessionId, stored) : []
-  const shown = uiMessages(historyOf(stored), waiting)
-  const last = shown.at(-1)
-  const run = last?.role === 'assistant' && stored.open === undefined ? await lastAnswer(host, key) : undefined
+  const lasting = await lastingRun(host, asks, key)
+  const messages = uiMessages([...historyOf(stored), ...messagesOf(lasting?.input)], waiting)
+  const running = stored.open !== undefined || lasting !== undefined
+  const last = messages.at(-1)
+  const run = last?.role === 'assistant' && !running ? await lastAnswer(host, key) : undefined
   if (last !== undefined && run !== undefined) last.id = run
-  return [shown, stored]
+  return { messages, running }
+}
+
+/** A durable run that goes on: nothing of it stands in the session yet. */
+async function lastingRun({ events, runs }: Host, asks: Visit, key: SessionKey) {
+  const latest = await events.latest(key)
+  if (latest === undefined || latest.ended) return undefined
+  const run = await runs.lasting(latest.turnId, asks)
+  return run?.status === 'queued' || run?.status === 'running' ? run : undefined
+}
+
+function messagesOf(input: Input = []): readonly Message[] {
+  if (typeof input === 'string') return [{ role: 'user', content: input }]
+  return 'role' in input ? [input] : input
 }
 
 /** The last answer has the id of its run, as in the stream: a page that follows that again shows it once. */

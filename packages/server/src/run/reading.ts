@@ -5,16 +5,19 @@ import { type Frame, type SseOut, sse } from '../http/sse.ts'
 import { openedPending } from '../native/waiting.ts'
 import { keyOf, type Visit } from '../visit.ts'
 import type { Answering } from './answering.ts'
-import { type Entries, entriesOf } from './entries.ts'
+import { type Entries, entriesIn, entriesOf } from './entries.ts'
 import type { Placed } from './entry.ts'
 import { headOf } from './head.ts'
 import { readElsewhere } from './lost.ts'
+import { standing } from './standing.ts'
 
 /** How a protocol writes the events of a run. */
 export interface Protocol {
   /** For one reader. */
   frames(): Frames
   readonly headers?: Readonly<Record<string, string>>
+  /** It cannot say that an answer begins anew. */
+  readonly resetless?: boolean
 }
 
 /** The events of one run, as a protocol writes them for one reader. */
@@ -73,27 +76,37 @@ export async function resumedOf(
   const left = new AbortController()
   const run = host.runs.find(key, place.turnId)
   run?.readers.join()
-  const source = run === undefined && !host.runs.outlive(asks.agent) ? readElsewhere : readHere
-  const events = source(host, { key, turnId: place.turnId }, place.seq, left.signal)
+  const isHere = run !== undefined || (await host.runs.lasting(place.turnId, asks)) !== undefined
+  const signal = run === undefined ? AbortSignal.any([left.signal, host.runs.closing]) : left.signal
+  const source = isHere ? readHere : readElsewhere
+  const all = entriesOf(place.turnId, source(host, { key, turnId: place.turnId }, place.seq, signal))
+  const entries = protocol.resetless === true ? entriesIn(standing(all, place.known)) : all
   const open = (pending: readonly PendingCall[]) => openedPending(host, asks, sessionId, pending)
-  return respond(host, { entries: entriesOf(place.turnId, events), open, protocol }, () => {
+  return respond(host, { entries, open, protocol }, () => {
     left.abort()
     run?.readers.leave()
   })
+}
+
+/** Where the log stood when somebody came. */
+interface Known {
+  readonly known: number
 }
 
 async function resumePlace(
   { events, sessions }: Host,
   key: SessionKey,
   from: From | undefined,
-): Promise<From | undefined> {
+): Promise<(From & Known) | undefined> {
   const latest = await events.latest(key)
   if (latest === undefined) return undefined
   const { turnId, seq, ended } = latest
-  if (from?.turnId === turnId) return from.seq > seq || (ended && from.seq === seq) ? undefined : from
+  if (from?.turnId === turnId)
+    return from.seq > seq || (ended && from.seq === seq) ? undefined : { ...from, known: seq }
   // Of an earlier run the rest; what names no run of this session is garbage.
-  if (from !== undefined && (await sessions.find(key, { turnId: from.turnId })) !== undefined) return from
-  return { turnId, seq: 0 }
+  if (from !== undefined && (await sessions.find(key, { turnId: from.turnId })) !== undefined)
+    return { ...from, known: 0 }
+  return { turnId, seq: 0, known: seq }
 }
 
 function readHere({ events }: Host, run: RunKey, after: number, signal: AbortSignal) {

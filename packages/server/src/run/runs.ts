@@ -12,7 +12,7 @@ import {
   type SessionStore,
   type ToolDef,
 } from '@allium/core'
-import type { Durable } from '@allium/durable'
+import type { Durable, RunInfo } from '@allium/durable'
 import type { Known } from '@allium/durable/log'
 import { fail } from '../http/problem.ts'
 import type { Metrics } from '../metrics.ts'
@@ -53,10 +53,16 @@ export class Runs {
   readonly #live = new Map<string, Answering>()
   readonly #known = new WeakMap<AgentRun<unknown>, Pump>()
   readonly #going = new Set<Answering>()
+  readonly #closing = new AbortController()
   draining = false
 
   constructor(options: RunsOptions) {
     this.#options = options
+  }
+
+  /** Readers of what runs elsewhere are let go: they come back to another process. */
+  get closing(): AbortSignal {
+    return this.#closing.signal
   }
 
   get size(): number {
@@ -98,18 +104,18 @@ export class Runs {
     return pump
   }
 
-  /** Whether the runs of an agent go on where their process is lost. */
-  outlive(agent: ServedAgent): boolean {
-    return this.#durableOf(agent) !== undefined
+  /** How a durable run stands; undefined where it is none of this principal. */
+  async lasting(
+    turnId: string,
+    { agent, principal }: Pick<Asked, 'agent' | 'principal'>,
+  ): Promise<RunInfo | undefined> {
+    return known(this.#durableOf(agent)?.get(turnId, { principal }))
   }
 
   /** Stops a run, in whichever process it is; false where it has ended. */
   async stop(run: RunKey, { agent, principal }: Pick<Asked, 'agent' | 'principal'>): Promise<boolean> {
-    const asked = await this.#durableOf(agent)
-      ?.stop(run.turnId, { principal, reason: 'stopped by a client' })
-      .catch((error) => {
-        if (!isAlliumError(error, 'session.not_found')) throw error
-      })
+    const stopping = this.#durableOf(agent)?.stop(run.turnId, { principal, reason: 'stopped by a client' })
+    const asked = await known(stopping)
     return asked ?? this.#options.log.signal(run, { stop: true })
   }
 
@@ -135,6 +141,7 @@ export class Runs {
     await Promise.allSettled([...this.#going].map(({ ended }) => ended))
     disarm()
     left.catch(() => {})
+    this.#closing.abort()
   }
 
   #durableOf(agent: ServedAgent): Durable | undefined {
@@ -203,6 +210,16 @@ export class Runs {
     if (idempotencyKey !== undefined && live.idempotencyKey === idempotencyKey) return
     live.stop('its owner has asked something else')
     await live.ended.catch(() => {})
+  }
+}
+
+/** Of a run that is no durable one nothing is known. */
+async function known<T>(asked: Promise<T> | undefined): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (isAlliumError(error, 'session.not_found')) return undefined
+    throw error
   }
 }
 

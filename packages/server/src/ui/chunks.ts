@@ -9,6 +9,8 @@ export type UiVersion = 6 | 7
 
 /** The events of a run as a UI message stream of the AI SDK. What sub-agents and layers tell of themselves stays out. */
 export class UiWriter {
+  /** Nothing of what is still to come is written. */
+  over = false
   readonly #version: UiVersion
   readonly #blocks = new Blocks()
   /** The JSON text of each call of this run. */
@@ -116,7 +118,10 @@ export class UiWriter {
   /** Version 6 has no word for it: such a stream ends here, and a reload shows what is stored. */
   *#reset(): Generator<UiChunk> {
     this.#silent = true
-    if (this.#version === 6) return yield { type: 'error', errorText: 'The answer begins anew: reload to see it.' }
+    if (this.#version === 6) {
+      this.over = true
+      return yield { type: 'error', errorText: 'The answer begins anew: reload to see it.' }
+    }
     this.#blocks.drop()
     this.#inputs.clear()
     yield { type: 'reset-step' }

@@ -16,7 +16,7 @@ import { type UiVersion, UiWriter } from './chunks.ts'
 
 /** The routes that `DefaultChatTransport` of the AI SDK asks, with `/chat` as its `api`; the stop of a chat only disconnects. */
 export function uiRoutes(app: Hono<Env>, host: Host, at: string, version: UiVersion): void {
-  const protocol: Protocol = { frames: () => uiFrames(version), headers }
+  const protocol: Protocol = { frames: () => uiFrames(version), headers, resetless: version === 6 }
   const resets = version === 6 ? 'refuse' : 'allow'
 
   const refusal = refusing(host)
@@ -56,6 +56,9 @@ function uiFrames(version: UiVersion): Frames {
       for (const chunk of writer.write(entry)) yield { data: JSON.stringify(chunk) }
     },
     end: () => [{ data: '[DONE]' }],
+    get over() {
+      return writer.over
+    },
   }
 }
 
