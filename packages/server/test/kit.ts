@@ -47,11 +47,12 @@ export function fileOf(): string {
 }
 
 /** A server whose runs are durable, in a file. */
-export async function listenDurably(agent: Agent, options: Partial<ServerOptions> = {}) {
+export async function listenDurably(agent: Agent | Record<string, Agent>, options: Partial<ServerOptions> = {}) {
   const store = sqlite(fileOf(), { encrypt: mirrored })
-  const runs = durablyKept(agent, store)
+  const agents = agent instanceof Agent ? [agent] : Object.values(agent)
+  const runs = agents.map((one) => durablyKept(one, store))
   onTestFinished(async () => {
-    await runs.drain()
+    await Promise.all(runs.map((one) => one.drain({ timeout: 0 })))
     store.close()
   })
   return listen(agent, { durable: runs, ...options })
@@ -69,8 +70,7 @@ export function durablyKept(agent: Agent, store: SqliteStore, options: Partial<D
   return durable(agent, { store, lease: 1000, logger: silent, ...options })
 }
 
-/** Serves one agent. */
-export type Listen = (agent: Agent, options?: Partial<ServerOptions>) => ReturnType<typeof listen>
+export type Listen = typeof listen
 
 /** Runs of the process, and durable ones. */
 export const kinds: readonly (readonly [string, Listen])[] = [
