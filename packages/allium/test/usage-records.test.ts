@@ -1,7 +1,7 @@
 import { type AgentStore, memoryStore } from '@allium/core'
 import { type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
-import { Agent, guard, observe, model as packs } from '../src/index.ts'
+import { Agent, guard, observe, model as packs, tools } from '../src/index.ts'
 
 const principal = { tenantId: 'acme', userId: 'ann' }
 const priced = observe.usage({ record: true, prices: { 'scripted/model': { input: 1, output: 2 } } })
@@ -49,5 +49,17 @@ describe('observe.usage({ record: true })', () => {
       .use(priced)
     expect((await agent.session({ id: 'chat', principal }).run('a')).text).toBe('Hi.')
     expect((await taken()).map(([, , data]) => (data as typeof whole).usage.calls)).toEqual([1, 1])
+  })
+
+  it('stands beside a cache of tools, in either order', async () => {
+    const caching = () => tools.cache({ tools: ['look'] })
+    for (const layers of [
+      [priced, caching()],
+      [caching(), priced],
+    ]) {
+      const { agent, taken } = scene(['Hi.'])
+      await agent.use(layers).session({ id: 'chat', principal }).run('a')
+      expect((await taken()).map(([topic]) => topic)).toEqual(['usage'])
+    }
   })
 })

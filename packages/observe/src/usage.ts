@@ -71,7 +71,8 @@ export function usage<Name extends string = 'observe:usage'>(
 
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
-    order: { is: ['meters'] },
+    // What it does around a turn meters nothing.
+    order: { is: ['meters'], scopes: ['model'] },
     innermost: true,
     inherit: true,
     state: {
