@@ -73,10 +73,12 @@ export class LiveRun implements JournalHost {
   async insist(record: () => Promise<void>): Promise<void> {
     const { clock, lease } = this.#host
     const until = clock.monotonic() + lease
-    for (;;)
+    // Behind its end nothing is recorded: the store has the turn, and nobody replays it.
+    while (this.#end === undefined)
       try {
         return await record()
       } catch (error) {
+        if (this.#end !== undefined) return
         if (!isAlliumError(error, 'store.unavailable') || this.#lost || clock.monotonic() >= until) throw error
         await new Promise<void>((resolve) => clock.after(Math.min(200, lease / 10), resolve))
       }

@@ -52,6 +52,24 @@ it('keeps a task, runs it, and its readers get the events', async () => {
   expect(await runs.get(run, { principal })).toMatchObject({ run, sessionId, status: 'completed', text: 'Hello Ann.' })
 })
 
+it('tells its end at once where a layer does something once at the end', async () => {
+  const { clock, store } = world()
+  const done: string[] = []
+  const agent = new Agent({ model: scriptedModel(['Hello.']), clock }).use(persist({ store: store.sessions })).use({
+    name: 'closes',
+    turn(ctx, next) {
+      ctx.onEnd(() => ctx.once('close', () => void done.push('closed')))
+      return next()
+    },
+  })
+  const runs = durable(agent, { store, lease: 1000, clock })
+  open.push(runs)
+  const { run } = await runs.start({ principal, sessionId: 'chat', input: 'Hi' })
+  for (let i = 0; i < 50; i++) await settled()
+  const log = await store.events.latest({ tenant: 'acme', owner: 'ann', sessionId: 'chat' })
+  expect([log, done]).toEqual([{ turnId: run, seq: expect.any(Number), ended: true }, ['closed']])
+})
+
 it('goes on in another process where one was lost: no recorded call again, no finished tool again', async () => {
   const { clock, process, paid, store } = world()
   const dead = process(scriptedModel([call, { stall: true }]), { own: manualClock() })
