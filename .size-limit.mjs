@@ -13,7 +13,7 @@ const packs = {
   prices: 2,
   providers: 20,
   resilience: 2,
-  server: 29,
+  server: 31,
   'store-postgres': 17,
   'store-redis': 6,
   'store-sql': 7,

@@ -1,4 +1,4 @@
-import { type Emit, type Journal, recordStep, replayStep } from '@allium/core'
+import { AbortError, type Emit, type Journal, recordStep, replayStep } from '@allium/core'
 
 /** What one entry of Restate's journal holds: steps by their ids, in the order in which they ended, or what the work gave. */
 export interface Entry {
@@ -22,8 +22,11 @@ export class StepLog implements Journal {
   #end: (() => string) | undefined
   #wake = () => {}
   #cancelled = false
+  readonly #attempt: AbortSignal
 
+  /** @param attempt aborts when Restate has given the run to another attempt */
   constructor(work: (journal: Journal, signal: AbortSignal) => Promise<string>, attempt: AbortSignal) {
+    this.#attempt = attempt
     const signal = AbortSignal.any([this.#abort.signal, attempt])
     this.#work = () => work(this, signal)
   }
@@ -54,7 +57,10 @@ export class StepLog implements Journal {
 
   step = async <T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> => {
     const known = this.#records.get(id)
-    if (known === undefined) return recordStep(work, emit, (record) => this.#keep(id, record))
+    if (known === undefined) {
+      if (this.lost) throw new AbortError('Another attempt of Restate goes on with the run.')
+      return recordStep(work, emit, (record) => this.#keep(id, record))
+    }
     try {
       return await replayStep<T, C>(known, emit)
     } finally {
@@ -64,6 +70,10 @@ export class StepLog implements Journal {
   }
 
   known = (id: string): boolean => this.#records.has(id)
+
+  get lost(): boolean {
+    return this.#attempt.aborted
+  }
 
   /** Resolves when Restate has it. */
   #keep(id: string, record: string): Promise<void> {

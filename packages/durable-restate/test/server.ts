@@ -9,39 +9,46 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createEndpointHandler, type NodeEndpointOptions } from '@restatedev/restate-sdk'
 
-const program = createRequire(import.meta.url).resolve('@restatedev/restate-server/lib/index.js')
-
 export interface Server {
   readonly ingress: string
   /** Tells it of an endpoint. */
   register(port: number): Promise<void>
+  /** Kills it, and starts it again with what it has kept. */
+  crash(): Promise<void>
   stop(): Promise<void>
 }
 
 /** A Restate of one's own, empty, in a child process. */
 export async function ownServer(): Promise<Server> {
+  const program = createRequire(import.meta.url).resolve('@restatedev/restate-server/lib/index.js')
   const dir = await mkdtemp(join(tmpdir(), 'restate-'))
   const [ingress, admin, node] = [await freePort(), await freePort(), await freePort()]
-  const child = spawn(process.execPath, [program, '--node-name', 'test'], {
-    stdio: 'ignore',
-    env: {
-      ...process.env,
-      RESTATE_BASE_DIR: dir,
-      RESTATE_BIND_ADDRESS: `127.0.0.1:${node}`,
-      RESTATE_INGRESS__BIND_ADDRESS: `127.0.0.1:${ingress}`,
-      RESTATE_ADMIN__BIND_ADDRESS: `127.0.0.1:${admin}`,
-      RESTATE_DISABLE_TELEMETRY: 'true',
-    },
-  })
-  const ended = once(child, 'exit')
-  const alive = () => {
-    if (child.exitCode !== null) throw new Error(`Restate ended with ${child.exitCode}`)
-  }
-  for (const url of [`http://127.0.0.1:${admin}/health`, `http://127.0.0.1:${ingress}/restate/health`])
-    while (!(await answers(url))) {
-      alive()
-      await sleep(20)
+  const begin = async () => {
+    // In a group of its own: the program of npm is a parent of the server.
+    const child = spawn(process.execPath, [program, '--node-name', 'test'], {
+      stdio: 'ignore',
+      detached: true,
+      env: {
+        ...process.env,
+        RESTATE_BASE_DIR: dir,
+        RESTATE_BIND_ADDRESS: `127.0.0.1:${node}`,
+        RESTATE_INGRESS__BIND_ADDRESS: `127.0.0.1:${ingress}`,
+        RESTATE_ADMIN__BIND_ADDRESS: `127.0.0.1:${admin}`,
+        RESTATE_DISABLE_TELEMETRY: 'true',
+      },
+    })
+    const ended = once(child, 'exit')
+    for (const url of [`http://127.0.0.1:${admin}/health`, `http://127.0.0.1:${ingress}/restate/health`])
+      while (!(await answers(url))) {
+        if (child.exitCode !== null) throw new Error(`Restate ended with ${child.exitCode}`)
+        await sleep(20)
+      }
+    return async (signal: NodeJS.Signals) => {
+      process.kill(-(child.pid as number), signal)
+      await ended
     }
+  }
+  let end = await begin()
   return {
     ingress: `http://127.0.0.1:${ingress}`,
     async register(port) {
@@ -50,9 +57,12 @@ export async function ownServer(): Promise<Server> {
       const response = await fetch(`http://127.0.0.1:${admin}/deployments`, { method: 'POST', headers, body })
       if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
     },
+    async crash() {
+      await end('SIGKILL')
+      end = await begin()
+    },
     async stop() {
-      child.kill('SIGTERM')
-      await ended
+      await end('SIGTERM')
       await rm(dir, { recursive: true, force: true })
     },
   }

@@ -66,7 +66,7 @@ export interface Durable {
     cursor?: string
     limit?: number
   }): Promise<Page<Omit<DurableRun, 'task'>>>
-  /** One pass over the store, as each half lease: takes what this process may run. Gives how many. */
+  /** One pass over the store, as each quarter of a lease: takes what this process may run. Gives how many. */
   recover(): Promise<number>
   /**
    * Takes no more runs; those that go on have one lease to end, then others go on with them from their next step.

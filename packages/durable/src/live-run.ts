@@ -38,6 +38,8 @@ export class LiveRun implements JournalHost {
   /** Not even the end of the turn. */
   #fenced = false
   #end: Entry | undefined
+  /** Until when it is held for certain, by this process' clock. */
+  #heldUntil: number
 
   /** @param earlier its life before in this process, which was lost: it is waited for */
   constructor(host: Host, claimed: ClaimedRun, earlier?: LiveRun) {
@@ -47,6 +49,7 @@ export class LiveRun implements JournalHost {
     this.#key = { key: run.key, turnId: run.run }
     this.#task = (run.task ?? {}) as Task
     this.#over = run.stop
+    this.#heldUntil = host.clock.monotonic() + host.lease
     this.#writer = new LogWriter(host.events, this.#key, lease.token)
     this.done = this.#live(earlier?.done).catch((error) => this.#fault(error))
   }
@@ -54,6 +57,7 @@ export class LiveRun implements JournalHost {
   // What its journal asks
 
   over(): string | undefined {
+    this.checkHeld()
     return this.#over
   }
   fenced(): boolean {
@@ -85,6 +89,14 @@ export class LiveRun implements JournalHost {
   }
 
   // What the process asks
+
+  held(until: number): void {
+    this.#heldUntil = until
+  }
+  /** Where the store could not be asked in time, or the process stood still, another one may have it by now. */
+  checkHeld(): void {
+    if (this.#heldUntil <= this.#host.clock.monotonic()) this.lose('the lease of the run could not be renewed in time')
+  }
 
   /** Its lease is gone: what it would still write is refused. */
   lose(reason: string): void {

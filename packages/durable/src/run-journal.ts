@@ -44,12 +44,10 @@ export function runJournal(
     known.set(id, body)
   }
   return {
-    // Once the run is lost here nothing is written by it, though the store would still take it: its end is told by who has it then.
-    lease: {
-      ...lease,
-      get token() {
-        return host.fenced() ? 0 : lease.token
-      },
+    lease,
+    // Though the store would still take its end: that is told by who has it then.
+    get lost() {
+      return host.fenced()
     },
     known: (id) => known.has(id),
     async step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> {

@@ -11,8 +11,6 @@ const some = 50
 export class Worker {
   readonly #host: Host
   readonly #live = new Map<string, LiveRun>()
-  /** Until when each is held for certain, by this process' clock. */
-  readonly #heldUntil = new WeakMap<LiveRun, number>()
   #looking: Promise<number> | undefined
   #again = false
   #disarm: (() => void)[] = []
@@ -22,7 +20,8 @@ export class Worker {
   constructor(host: Host) {
     this.#host = host
     const { lease } = host
-    this.#every(lease / 2, () => this.#isQuiet || this.look())
+    // A lease that has just been renewed is looked at after one and a quarter, at the latest.
+    this.#every(lease / 4, () => this.#isQuiet || this.look())
     this.#every(lease / 3, () => this.#renew())
   }
 
@@ -48,7 +47,6 @@ export class Worker {
     earlier?.lose('the run was begun again')
     const live = new LiveRun(this.#host, claimed, earlier)
     this.#live.set(run.run, live)
-    this.#heldUntil.set(live, this.#leaseEnd())
     void live.done.finally(() => {
       if (this.#live.get(run.run) === live) this.#live.delete(run.run)
       if (run.attempts >= alone) this.#quietUntil = 0
@@ -108,27 +106,16 @@ export class Worker {
   async #renew(): Promise<void> {
     const live = [...this.#live.values()]
     if (live.length === 0) return
-    this.#loseLapsed(live)
-    const until = this.#leaseEnd()
+    for (const one of live) one.checkHeld()
+    const until = this.#host.clock.monotonic() + this.#host.lease
     const leases = live.map(({ claimed }) => claimed.lease)
     const held = await this.#host.runs.renew(leases, this.#host.lease).catch((error) => {
-      this.#loseLapsed(live)
+      for (const one of live) one.checkHeld()
       throw error
     })
     for (const [i, one] of live.entries())
       if (held[i] === false) one.lose('another process has taken the run')
-      else this.#heldUntil.set(one, until)
-  }
-
-  /** Where the store cannot be asked in time, another process may have it by now. */
-  #loseLapsed(live: readonly LiveRun[]): void {
-    const now = this.#host.clock.monotonic()
-    for (const one of live)
-      if ((this.#heldUntil.get(one) ?? 0) <= now) one.lose('the lease of the run could not be renewed in time')
-  }
-
-  #leaseEnd(): number {
-    return this.#host.clock.monotonic() + this.#host.lease
+      else one.held(until)
   }
 
   #every(ms: number, work: () => unknown): void {

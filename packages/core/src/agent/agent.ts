@@ -136,6 +136,11 @@ export class Agent<
 
   /** A conversation. Its layers open at its first run. @throws AlliumError `session.invalid_id`, `session.principal`, `run.options` for an unknown option */
   session(options: SessionOptions<ContextOf<C>, PrincipalOf<P>> = {}): Session<S, ContextOf<C>> {
+    return this.#session(options, this.#scope.setup.ids)
+  }
+
+  /** @param newId gives the id of a session that was given none */
+  #session(options: SessionOptions<ContextOf<C>, PrincipalOf<P>>, newId: () => string): Session<S, ContextOf<C>> {
     checkSessionOptions(options)
     const { setup } = this.#scope
     const parent = options.parent === undefined ? undefined : toolAttemptOf(options.parent)
@@ -144,7 +149,7 @@ export class Agent<
     const { principal = above?.session.principal, context = above?.options.context } = options
     const scope = new SessionScope(
       this.#scope,
-      id === undefined ? setup.ids() : checkSessionId(id),
+      id === undefined ? newId() : checkSessionId(id),
       checkValue(setup.principal, principal, 'principal', 'session.principal'),
       context === undefined ? undefined : this.#life.checkContext(context),
       metadata,
@@ -163,7 +168,9 @@ export class Agent<
       ...options
     }: RunOptions<ContextOf<C>, O> & { session?: SessionOptions<ContextOf<C>, PrincipalOf<P>> } = {},
   ): AgentRun<S, OutputOf<NoInfer<O>>> {
-    const session = this.session(of)
+    // Run again, the same turn is that of the same session.
+    const { turnId } = options
+    const session = this.#session(of ?? {}, () => turnId ?? this.#scope.setup.ids())
     const run = session.run(input, options as RunOptions<ContextOf<C>, O>)
     run
       .settled()

@@ -11,6 +11,10 @@ import { storedTurn } from './stored-turn.ts'
  */
 export async function store(turn: Turn, keepers: readonly SessionKeeper[]): Promise<(() => void) | undefined> {
   const { session } = turn
+  if (turn.options.journal.lost === true) {
+    for (const keeper of keepers) await keeper.end?.(undefined)
+    return () => session.notStored(hadEffect(turn))
+  }
   const stored = storedTurn(turn, statusOf(turn))
   let failed = false
   for (const keeper of keepers)

@@ -13,6 +13,8 @@ export interface Journal {
    * its own. Its steps are the record then, and the run is not checkpointed.
    */
   readonly lease?: Lease | undefined
+  /** Whether the run goes on elsewhere: what it comes to here is not its end, and nobody stores it. @default false */
+  readonly lost?: boolean | undefined
   /**
    * @param id unique in the run and equal on replay, such as `turn:model:0:1`
    * @param work the step; what it emits goes to `emit` in order

@@ -22,7 +22,8 @@ async function restarted(server: Required<Server>): Promise<void> {
   await server.start()
 }
 
-async function every(ms: number, signal: AbortSignal, act: () => Promise<unknown>): Promise<number> {
+/** Acts, waits so many milliseconds, and acts again, until `signal`; gives how often it has. */
+export async function every(ms: number, signal: AbortSignal, act: () => Promise<unknown>): Promise<number> {
   for (let times = 0; ; times++) {
     await act()
     await sleep(ms, undefined, { signal }).catch(() => {})

@@ -40,7 +40,7 @@ export async function problemsOf(store: Opened, noted: Noted): Promise<string[]>
   ]
 }
 
-async function sessionProblems({ sessions }: Opened, key: SessionKey): Promise<string[]> {
+export async function sessionProblems({ sessions }: Opened, key: SessionKey): Promise<string[]> {
   const session = await sessions.load(key)
   // A call that waits has no result yet.
   const waits = session?.rest.suspension !== undefined
@@ -65,7 +65,7 @@ function keyProblems(turns: readonly StoredTurn[], { acknowledged, effects }: No
   return problems
 }
 
-async function turnsOf({ sessions }: Opened, key: SessionKey): Promise<StoredTurn[]> {
+export async function turnsOf({ sessions }: Opened, key: SessionKey): Promise<StoredTurn[]> {
   const turns: StoredTurn[] = []
   for (let version = 1; ; version++) {
     const turn = await sessions.find(key, { version })

@@ -151,7 +151,7 @@ interface One {
   readonly session: string
 }
 
-function isStopped(pid: number | undefined): boolean {
+export function isStopped(pid: number | undefined): boolean {
   try {
     return /\) T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
   } catch {

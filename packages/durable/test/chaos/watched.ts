@@ -1,0 +1,166 @@
+import type { Agent, Journal, Lease, Ledger, SessionKey } from '@allium/core'
+import { type Kept, more, type Opened, stepNow, type Watch } from './scene.ts'
+
+/** A store that notes who has what and who writes, with a place before each write and one behind it. */
+export function watched(store: Opened, watch: Watch): Kept & Pick<Opened, 'events'> {
+  const { sessions, runs, events } = store
+  const writes = writing(watch)
+  const { note } = watch
+  const taken = (key: SessionKey, { token }: Lease, run = '', attempts = 1) =>
+    note({ what: 'taken', session: key.sessionId, run, token, attempts })
+  return {
+    sessions: {
+      ...sessions,
+      async acquire(key, ms) {
+        const acquired = await sessions.acquire(key, ms)
+        if (acquired.lease !== undefined) taken(key, acquired.lease)
+        return acquired
+      },
+      append: (lease, version, turn, options) =>
+        writes('append', lease, turn.turnId, () => sessions.append(lease, version, turn, options)),
+      checkpoint: (lease, version, turn) =>
+        writes('checkpoint', lease, turn.turnId, () => sessions.checkpoint(lease, version, turn)),
+    },
+    runs: {
+      ...runs,
+      async add(run, options) {
+        const added = await runs.add(run, options)
+        if (added.lease !== undefined) taken(added.run.key, added.lease, added.run.run, added.run.attempts)
+        return added
+      },
+      async claim(of) {
+        const claimed = await runs.claim(of)
+        for (const { run, lease } of claimed) taken(run.key, lease, run.run, run.attempts)
+        return claimed
+      },
+      async record(lease, run, step) {
+        await writes('record', lease, run, () => runs.record(lease, run, step))
+        note({ what: 'recorded', step: step.id })
+      },
+      giveUp: (lease, run, why) => writes('giveUp', lease, run, () => runs.giveUp(lease, run, why)),
+      told: (lease, run) => writes('told', lease, run, () => runs.told(lease, run)),
+    },
+    events: {
+      ...events,
+      append: (run, token, ...rest) =>
+        writes('tell', { key: run.key, token }, run.turnId, () => events.append(run, token, ...rest)),
+    },
+    keyValue: store.keyValue,
+    ledger: watchedLedger(store.ledger, watch),
+    audit: watchedAudit(store.audit, watch),
+  }
+}
+
+let count = 0
+
+function writing({ note, reach }: Watch) {
+  return async <T>(op: string, { key, token }: Pick<Lease, 'key' | 'token'>, run: string, write: () => Promise<T>) => {
+    const about = { write: `${process.pid}:${++count}`, session: key.sessionId, run, token, op }
+    reach(`before ${op}`)
+    note({ what: 'writing', ...about })
+    const result = await write()
+    note({ what: 'written', ...about })
+    reach(`after ${op}`)
+    return result
+  }
+}
+
+function watchedLedger(ledger: Ledger, { note, reach }: Watch): Ledger {
+  return {
+    ...ledger,
+    async reserve(request) {
+      const step = stepOf(request.id)
+      reach('before reserve')
+      note({ what: 'holding', step })
+      const reservation = await ledger.reserve(request)
+      if (reservation !== undefined) note({ what: 'held', step })
+      reach('after reserve')
+      return reservation
+    },
+    async settle(reservation, spent) {
+      reach('before settle')
+      await ledger.settle(reservation, spent)
+      if (spent < more) note({ what: 'settled', step: stepOf(reservation.id) })
+      reach('after settle')
+    },
+  }
+}
+
+/** The step of the model call that a reservation is for. */
+function stepOf(reservation: string): string {
+  const [, turn, place] = /^(.*):(\d+:\d+)(?:~.*)?$/.exec(reservation) ?? []
+  return `${turn}:model:${place}`
+}
+
+function watchedAudit(audit: Kept['audit'], { reach }: Watch): Kept['audit'] {
+  return {
+    chainOf(tenant) {
+      const chain = audit.chainOf(tenant)
+      return {
+        last: () => chain.last(),
+        lines: () => chain.lines(),
+        verifySealed: () => chain.verifySealed(),
+        async append(line, key) {
+          reach('before audit')
+          const known = await chain.append(line, key)
+          reach('after audit')
+          return known
+        },
+      }
+    },
+  }
+}
+
+/** The agent, with places before, in and behind each step of its runs. */
+export function stepping(agent: Agent, watch: Watch) {
+  return {
+    name: agent.name,
+    version: agent.version,
+    init: () => agent.init(),
+    inspect: () => agent.inspect(),
+    session(options: Parameters<Agent['session']>[0]) {
+      const session = agent.session(options)
+      const [run, resume] = [session.run.bind(session), session.resume.bind(session)]
+      session.run = ((input, given) => run(input, stepped(given, watch))) as typeof run
+      session.resume = ((decisions, given) => resume(decisions, stepped(given, watch))) as typeof resume
+      return session
+    },
+  }
+}
+
+function stepped<Options extends { journal?: Journal | undefined }>(given: Options | undefined, watch: Watch) {
+  const { journal } = given ?? {}
+  return journal === undefined ? given : { ...given, journal: watchedJournal(journal, watch) }
+}
+
+function watchedJournal(journal: Journal, { note, reach }: Watch): Journal {
+  return {
+    get lease() {
+      return journal.lease
+    },
+    get lost() {
+      return journal.lost
+    },
+    known: (id) => journal.known?.(id) ?? false,
+    async step(id, work, emit) {
+      let ran = false
+      reach('before step')
+      const result = await journal.step(
+        id,
+        (emit: Parameters<typeof work>[0]) =>
+          stepNow.run(id, async () => {
+            ran = true
+            note({ what: 'ran', step: id })
+            const done = await work(emit)
+            reach('step done')
+            return done
+          }),
+        emit,
+      )
+      // Restate's: that of a store notes it itself.
+      if (ran && journal.lease === undefined) note({ what: 'recorded', step: id })
+      reach('step recorded')
+      return result
+    },
+  }
+}
