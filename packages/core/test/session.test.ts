@@ -83,6 +83,12 @@ describe('a session', () => {
     expect(build([], [], { ids: () => 'mine' }).agent.session().id).toBe('mine')
   })
 
+  it('is the same one where a run without a session is run again under the id of its turn', async () => {
+    const { agent } = build(['One.', 'Two.'])
+    const ids = [await agent.run('Hi', { turnId: 't' }), await agent.run('Hi', { turnId: 't' })]
+    expect(ids.map(({ sessionId }) => sessionId)).toEqual(['t', 't'])
+  })
+
   it('gives the first run again for an idempotencyKey', async () => {
     const { agent, model } = build(['once', 'other'])
     const session = agent.session()

@@ -43,6 +43,17 @@ it('steps stand in the order in which they ended, and are found by id in another
   expect(ran).toEqual([])
 })
 
+it('an attempt that is over begins no step, and is lost: another one goes on', async () => {
+  const attempt = new AbortController()
+  const ran: string[] = []
+  const log = new StepLog(async (journal) => {
+    attempt.abort()
+    const told = await Promise.allSettled([journal.step('a', () => ran.push('a'), emit)])
+    return `${journal.lost} ${told[0]?.status}`
+  }, attempt.signal)
+  expect([await log.next(), ran]).toEqual([{ steps: [], end: 'true rejected' }, []])
+})
+
 it('a step goes on only when its entry is acknowledged', async () => {
   let isGiven = false
   const log = new StepLog(async (journal) => {

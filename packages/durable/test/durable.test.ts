@@ -286,6 +286,23 @@ it('ends its part in a run whose lease it could not renew in time: the store was
   expect(model.requests[0]?.signal?.aborted).toBe(true)
 })
 
+it('begins no step where it stood still for longer than its lease, before it has asked whether the run is its own', async () => {
+  const { process, paid } = world()
+  const manual = manualClock()
+  let still = 0
+  let go = () => {}
+  const asked = new Promise<void>((resolve) => (go = resolve))
+  const model = scriptedModel([() => asked.then(() => call), 'Paid.'])
+  const own = { ...manual, monotonic: () => manual.monotonic() + still }
+  const runs = process(model, { own })
+  const { run } = await runs.start({ principal, sessionId: 'chat', input: 'Pay.' })
+  while (model.requests.length === 0) await settled()
+  still = 1500
+  go()
+  for (let i = 0; i < 50; i++) await settled()
+  expect([paid, (await runs.get(run, { principal })).status]).toEqual([[], 'running'])
+})
+
 it('reads a run from its beginning, however long the log takes to listen for what is asked of it', async () => {
   const { process, store } = world()
   const { onSignal } = store.events

@@ -125,6 +125,27 @@ describe('a run that is replayed', () => {
     expect(await ledger.balance('["guard:budget","","","s","1970-01-01"]')).toEqual({ spent: 30, reserved: 0 })
   })
 
+  it('guard.budget: a call of a judge that was cut is posted by its estimate, beside the one in its place', async () => {
+    const ledger = memoryLedger()
+    const life = async (sentence: { text: string; stall?: boolean }, journal: MemoryJournal) => {
+      const estimate = () => ({ inputTokens: 100, outputTokens: 50 })
+      const money = budget({ limit: 1e6, unit: 'tokens', account: () => 'a', ledger, estimate })
+      const court = scriptedModel([sentence])
+      const layer = judge({ model: court, rubric: 'Is kind.', apply: ['input'], use: [money] })
+      const agent = new Agent({ model: scriptedModel(['Done.']) }).use(layer)
+      const run = agent.session({ id: 's' }).run('go', { turnId: 't', journal })
+      if (sentence.stall !== true) return run
+      run.catch(() => {})
+      while (court.requests.length === 0) await new Promise(setImmediate)
+      return undefined
+    }
+    const sentence = { text: '{"score":1,"why":"kind"}' }
+    const journal = memoryJournal()
+    await life({ text: '{"score"', stall: true }, journal)
+    const { status } = (await life(sentence, journal.reopen())) ?? {}
+    expect([status, await ledger.balance('a')]).toEqual(['completed', { spent: 150 + 15, reserved: 0 }])
+  })
+
   describe('guard.budget', () => {
     const held = { inputTokens: 100, outputTokens: 50 }
     /** Lives of one run, each with a model of its own; what is spent and held behind them. */

@@ -2,6 +2,7 @@ import {
   Agent,
   type AlliumError,
   type Middleware,
+  memoryJournal,
   memoryStore,
   type PartialResult,
   type SessionStore,
@@ -126,6 +127,19 @@ describe('a process that is lost in the middle of a turn', () => {
       ['running', 1],
       ['running', 3],
     ])
+  })
+
+  it('is neither stored nor held by the one that knows it has lost the run: the next life goes on', async () => {
+    const { kept, process } = world()
+    const journal = { ...memoryJournal(), lost: false }
+    const { session, model } = process([{ stall: true }])
+    const run = session.run('Hi', { turnId: 't', journal })
+    while (model.requests.length === 0) await new Promise(setImmediate)
+    journal.lost = true
+    run.abort('Somebody else has it.')
+    await expect(run).rejects.toThrow()
+    const { open, version } = (await kept.load(key)) ?? {}
+    expect([open?.status, version, (await kept.acquire(key, 1000)).lease !== undefined]).toEqual(['running', 0, true])
   })
 })
 

@@ -8,11 +8,26 @@ import {
   memoryEventLog,
   memoryStore,
 } from '@allium/core'
+import { sqlite } from '@allium/store-sqlite'
 import { manualClock, scriptedModel } from '@allium/testing'
-import { expect, test } from 'vitest'
+import { Agent as WholeAgent } from 'allium'
+import { expect, onTestFinished, test } from 'vitest'
 import { server } from '../src/index.ts'
 import { serve } from '../src/node.ts'
-import { agentOf, allOf, ask, asStream, eventsOf, gated, kept, listen, principal, silent, textIn } from './kit.ts'
+import {
+  agentOf,
+  allOf,
+  ask,
+  asStream,
+  eventsOf,
+  fileOf,
+  gated,
+  kept,
+  listen,
+  principal,
+  silent,
+  textIn,
+} from './kit.ts'
 
 test('texts with line ends, NUL, half characters and emoji reach a reader as they were, each in one event', async () => {
   const naughty = [
@@ -186,4 +201,19 @@ test('a run that has ended gets no other end where a reader is slow', async () =
   expect((await allOf(await ask(`${url}/sessions/a/events`))).map(({ event }) => event)).toEqual(
     whole.map(({ event }) => event),
   )
+})
+
+test("events of an ended run are kept for the `eventTtl` of the agent's store, and its text longer", async () => {
+  const clock = manualClock()
+  const store = sqlite(fileOf(), { clock, eventTtl: 60_000 })
+  onTestFinished(() => store.close())
+  const model = scriptedModel(['One two.'])
+  const { url } = await listen(new WholeAgent({ model, store }))
+  const all = await allOf(await ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream }))
+  const again = () => ask(`${url}/sessions/a/events`, { headers: { 'last-event-id': all[0]?.id as string } })
+  await clock.advance(59_000)
+  expect(await allOf(await again())).toEqual(all.slice(1))
+  await clock.advance(2_000)
+  expect((await again()).status).toBe(204)
+  expect(JSON.stringify(await (await ask(`${url}/sessions/a/messages`)).json())).toContain('One two.')
 })

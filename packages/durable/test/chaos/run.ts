@@ -15,6 +15,8 @@ const { values } = parseArgs({
     kills: { type: 'string', default: '200' },
     seed: { type: 'string', default: '1' },
     store: { type: 'string', default: 'postgres,restate' },
+    // Leaves what was written, and says where.
+    keep: { type: 'boolean', default: false },
   },
   allowPositionals: true,
 })
@@ -37,8 +39,8 @@ for (const kind of kinds) {
   problems.push(...found.problems)
   await engine.end()
 }
-if (process.env.KEEP === undefined) rmSync(folder, { recursive: true, force: true })
-else console.log(folder)
+if (values.keep) console.log(folder)
+else rmSync(folder, { recursive: true, force: true })
 for (const line of [...told, ...problems]) console.log(line)
 const seconds = Math.round((Date.now() - started) / 1000)
 const isHeld = problems.length === 0 && kills > 0

@@ -15,26 +15,30 @@ export async function foreignReads(store: Store, { operations, seed }: { operati
 }
 
 class Tenant {
+  /** Operations of the store. */
   done = 0
+  /** Its acts are numbered: what they store is named by that. */
+  #act = 0
   /** How many turns each session has. */
   readonly #turns = new Map<string, number>()
   #spent = 0
+  /** What it does, with how many operations that is. */
   readonly #acts = [
-    this.#append,
-    this.#append,
-    this.#load,
-    this.#load,
-    this.#load,
-    this.#find,
-    this.#find,
-    this.#list,
-    this.#waiting,
-    this.#vault,
-    this.#events,
-    this.#spend,
-    this.#intrude,
-    this.#forget,
-  ]
+    [this.#append, 2],
+    [this.#append, 2],
+    [this.#load, 1],
+    [this.#load, 1],
+    [this.#load, 1],
+    [this.#find, 2],
+    [this.#find, 2],
+    [this.#list, 1],
+    [this.#waiting, 2],
+    [this.#vault, 2],
+    [this.#events, 4],
+    [this.#spend, 4],
+    [this.#intrude, 5],
+    [this.#forget, 1],
+  ] as const
 
   constructor(
     readonly store: Store,
@@ -48,9 +52,10 @@ class Tenant {
   }
 
   async work(operations: number): Promise<void> {
-    for (; this.done < operations; this.done++) {
-      const act = this.#acts[this.below(this.#acts.length)] as () => Promise<void>
-      await act.call(this).catch((error) => this.problems.add(`${this.name} could not ${act.name}: ${error}`))
+    for (; this.done < operations; this.#act++) {
+      const [act, size] = this.#acts[this.below(this.#acts.length)] ?? this.#acts[0]
+      await act.call(this).catch((error: unknown) => this.problems.add(`${this.name} could not ${act.name}: ${error}`))
+      this.done += size
     }
   }
 
@@ -80,7 +85,7 @@ class Tenant {
   }
 
   #turn(from: number): StoredTurn {
-    const turnId = `${this.name}:${this.done}`
+    const turnId = `${this.name}:${this.#act}`
     const text = `of ${this.name}`
     return {
       turnId,
@@ -91,7 +96,7 @@ class Tenant {
       endedAt: 2,
       usage: { inputTokens: 1, outputTokens: 1, calls: 1 },
       answer: text,
-      idempotencyKey: `key-${this.done}`,
+      idempotencyKey: `key-${this.#act}`,
       records: [],
       from,
       messages: [{ role: 'user', content: text }],
@@ -110,7 +115,7 @@ class Tenant {
 
   /** All tenants have the same keys, and each may have seen an id of another. */
   async #find(): Promise<void> {
-    const number = this.below(this.done + 1)
+    const number = this.below(this.#act + 1)
     this.#owns('find()', await this.store.sessions.find(this.#key(), { idempotencyKey: `key-${number}` }))
     this.#owns('find()', await this.store.sessions.find(this.#key(), { turnId: `${this.#other()}:${number}` }))
   }
@@ -135,16 +140,16 @@ class Tenant {
   }
 
   async #events(): Promise<void> {
-    const run = { key: this.#key(), turnId: `run-${this.done}` }
+    const run = { key: this.#key(), turnId: `run-${this.#act}` }
     await this.store.events.append(run, 1, [`of ${this.name}`], { end: true })
     for await (const event of this.store.events.read(run, 0)) this.#owns('events.read()', event)
-    const foreign = this.store.events.read({ ...run, key: this.#key(this.#other()), turnId: `run-${this.done}` }, 0)
+    const foreign = this.store.events.read({ ...run, key: this.#key(this.#other()), turnId: `run-${this.#act}` }, 0)
     await foreign.return?.()
     this.#owns('events.latest()', await this.store.events.latest(this.#key()))
   }
 
   async #spend(): Promise<void> {
-    const place = { id: `${this.done}`, account: this.name }
+    const place = { id: `${this.#act}`, account: this.name }
     const held = await this.store.ledger.reserve({ ...place, amount: 3, limit: 1e9, run: `run of ${this.name}` })
     this.#owns('holds()', await this.store.ledger.holds?.(`run of ${this.name}`))
     if (held !== undefined) await this.store.ledger.settle(held, 2)
