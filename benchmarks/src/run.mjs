@@ -20,10 +20,12 @@ if (positionals.includes('flow')) {
   const cli = ['--conditions=@allium/source', '--import=tsx', 'packages/allium/test/flow/cli.ts']
   execFileSync(process.execPath, cli, { stdio: 'inherit' })
 }
-if (positionals.includes('stores')) {
-  const page = ['--conditions=@allium/source', '--import=tsx', 'packages/store-postgres/test/bench/run.ts']
-  process.exit(spawnSync(process.execPath, page, { stdio: 'inherit' }).status ?? 1)
-}
+const pages = { stores: 'store-postgres', durable: 'durable' }
+for (const [name, folder] of Object.entries(pages))
+  if (positionals.includes(name)) {
+    const page = ['--conditions=@allium/source', '--import=tsx', `packages/${folder}/test/bench/run.ts`]
+    process.exit(spawnSync(process.execPath, page, { stdio: 'inherit' }).status ?? 1)
+  }
 const unknown = positionals.filter((id) => !rows.some((row) => row.id === id))
 if (unknown.length > 0)
   throw new Error(`No row "${unknown.join('", "')}". There are: ${rows.map(({ id }) => id).join(', ')}.`)

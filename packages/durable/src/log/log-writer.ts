@@ -8,6 +8,8 @@ export class LogWriter {
   readonly #epoch: number
   #waiting: Entry[] = []
   #due = false
+  /** When it writes again, by `performance.now()`. */
+  #next = 0
   #writing: Promise<void> | undefined
   #failed: { error: unknown } | undefined
 
@@ -23,26 +25,33 @@ export class LogWriter {
     return this.#log.append(this.#run, this.#epoch, [])
   }
 
-  /** What comes in one turn of the event loop is written as one: its readers are woken once. */
+  /** What comes in one turn of the event loop, or soon behind what was written, is written as one: its readers are woken once. */
   push(entry: Entry): void {
     this.#waiting.push(entry)
     if (this.#waiting.length >= most) this.#flush()
-    else if (!this.#due && this.#writing === undefined) {
-      this.#due = true
-      soon(this.#flush)
-    }
+    else this.#arm()
   }
 
   /** What nobody has heard is given back first; then it ends. @throws what the log has thrown */
   async end(giveBack: (id: string) => void): Promise<void> {
     for (;;) {
-      this.#flush()
-      await this.#writing
-      if (this.#failed !== undefined) throw this.#failed.error
+      while (this.#waiting.length > 0 || this.#writing !== undefined) {
+        this.#flush()
+        await this.#writing
+        if (this.#failed !== undefined) throw this.#failed.error
+      }
       const { unheard } = await this.#log.append(this.#run, this.#epoch, [], { end: true })
       if (unheard === undefined) return
       for (const { id } of unheard) if (id !== undefined) giveBack(id)
     }
+  }
+
+  #arm(): void {
+    if (this.#due || this.#writing !== undefined || this.#waiting.length === 0) return
+    this.#due = true
+    const wait = this.#next - performance.now()
+    if (wait <= 0 || this.#waiting.length >= most) soon(this.#flush)
+    else setTimeout(this.#flush, wait)
   }
 
   readonly #flush = (): void => {
@@ -51,14 +60,14 @@ export class LogWriter {
   }
 
   async #write(): Promise<void> {
-    while (this.#waiting.length > 0 && this.#failed === undefined) {
-      const entries = this.#waiting
-      this.#waiting = []
-      await this.#append(entries).catch((error) => {
-        this.#failed = { error }
-      })
-    }
+    const entries = this.#waiting
+    this.#waiting = []
+    this.#next = performance.now() + pace
+    await this.#append(entries).catch((error) => {
+      this.#failed = { error }
+    })
     this.#writing = undefined
+    if (this.#failed === undefined) this.#arm()
   }
 
   /** What cannot be kept, as a function in an event of a layer, is left out. */
@@ -72,8 +81,10 @@ export class LogWriter {
   }
 }
 
-/** Events that wait for the event loop at most. */
+/** Events that wait at most. */
 const most = 64
+/** Milliseconds between two writes: nobody sees them, and a turn of quick steps writes a quarter as often. */
+const pace = 5
 
 /** Behind what has come in this turn of the event loop. */
 const soon: (fn: () => void) => unknown =

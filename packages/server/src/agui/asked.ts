@@ -1,13 +1,17 @@
-import type { Decision, FilePart, ImagePart, Input, PendingCall, TextPart } from '@allium/core'
+import type { Decision, FilePart, ImagePart, Input, PendingCall, TextPart, ToolDef } from '@allium/core'
 import { fail } from '../http/problem.ts'
+import { namedTool } from '../native/client-tools.ts'
 import { isBase64 } from '../native/input.ts'
 
-/** What a client of AG-UI asks: its newest message, or answers to interrupts. The rest of what it sends is not read. */
+/** What a client of AG-UI asks: its newest message, the results of its tools, or answers to interrupts. The rest of what it sends is not read. */
 export interface AguiAsked {
   readonly threadId: string
   readonly runId: string
   readonly input?: Input
   readonly resume?: readonly Resumed[]
+  readonly results?: readonly { readonly id: unknown; readonly text: string }[]
+  /** Tools that it runs itself. */
+  readonly clientTools?: readonly ToolDef[] | undefined
 }
 
 interface Resumed {
@@ -19,12 +23,32 @@ interface Resumed {
 export function aguiAsked({ threadId, runId, messages, tools, resume }: Record<string, unknown>): AguiAsked {
   if (typeof threadId !== 'string' || typeof runId !== 'string' || !Array.isArray(messages))
     throw fail('request.invalid', 'The body is the input of a run of AG-UI: { threadId, runId, messages, … }.')
-  if (Array.isArray(tools) && tools.length > 0)
-    throw fail('request.invalid', 'Tools of a client are not taken: those of the agent run here.')
-  if (Array.isArray(resume) && resume.length > 0) return { threadId, runId, resume: resume.map(resumed) }
+  const asked = { threadId, runId, clientTools: toolsOf(tools) }
+  if (Array.isArray(resume) && resume.length > 0) return { ...asked, resume: resume.map(resumed) }
   const last = object(messages.at(-1))
-  if (last.role !== 'user') throw fail('request.invalid', 'The last of `messages` is to be one of the user.')
-  return { threadId, runId, input: { role: 'user', content: contentOf(last.content) } }
+  if (last.role === 'tool') return { ...asked, results: resultsIn(messages) }
+  if (last.role !== 'user')
+    throw fail('request.invalid', 'The last of `messages` is to be one of the user, or the result of a tool.')
+  return { ...asked, input: { role: 'user', content: contentOf(last.content) } }
+}
+
+function toolsOf(tools: unknown): readonly ToolDef[] | undefined {
+  if (!Array.isArray(tools) || tools.length === 0) return undefined
+  return tools.map((tool) => {
+    const { name, description, parameters = { type: 'object' } } = object(tool)
+    return namedTool({ name, description, jsonSchema: parameters })
+  })
+}
+
+/** What tools of the client have given since anybody said something; what went wrong with one is its result, too. */
+function resultsIn(messages: readonly unknown[]): { id: unknown; text: string }[] {
+  const from = messages.findLastIndex((message) => object(message).role !== 'tool') + 1
+  return messages.slice(from).map((message) => {
+    const { toolCallId, content, error } = object(message)
+    const text = typeof content === 'string' && content !== '' ? content : error
+    if (typeof text === 'string') return { id: toolCallId, text }
+    throw fail('request.invalid', 'The result of a tool is { role: "tool", toolCallId, content }, with a text.')
+  })
 }
 
 /**

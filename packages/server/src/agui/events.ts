@@ -119,7 +119,9 @@ class Writer {
 
 function outcomeOf(status: string, pending: readonly PendingCall[]): object {
   if (status === 'aborted') return { type: 'cancelled' }
-  return pending.length > 0 ? { type: 'interrupt', interrupts: pending.map(interruptOf) } : { type: 'success' }
+  // Calls of the client's own tools are for it to run: no person is asked.
+  const asked = pending.filter(({ client }) => client !== true)
+  return asked.length > 0 ? { type: 'interrupt', interrupts: asked.map(interruptOf) } : { type: 'success' }
 }
 
 /** What is to run stands in its metadata: what the model asked for may be less than that. */

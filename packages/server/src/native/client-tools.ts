@@ -12,13 +12,20 @@ export function clientToolsOf(value: unknown): readonly ToolDef[] | undefined {
   throw fail('request.invalid', `The field \`clientTools\` is a list of tools. ${form}`)
 }
 
-const form = 'A tool is { name, description, jsonSchema }, with a name of letters, digits, _ and -.'
+const form =
+  'A tool has a name of up to 64 letters, digits, _ and -, a description, and the JSON Schema of its arguments.'
 
 function toolOf(value: unknown, at: number): ToolDef {
   const { name, description, jsonSchema, ...more } = (value ?? {}) as Record<string, unknown>
-  const isNamed = typeof name === 'string' && /^[\w-]{1,64}$/.test(name) && typeof description === 'string'
-  if (isNamed && isObject(jsonSchema) && Object.keys(more).length === 0) return { name, description, jsonSchema }
+  if (Object.keys(more).length === 0) return namedTool({ name, description, jsonSchema })
   throw fail('request.invalid', `The tool ${at} of \`clientTools\` is none. ${form}`)
+}
+
+/** A tool of a client, whichever way it is told. @throws AlliumError `request.invalid` */
+export function namedTool({ name, description, jsonSchema }: Record<string, unknown>): ToolDef {
+  const isNamed = typeof name === 'string' && /^[\w-]{1,64}$/.test(name) && typeof description === 'string'
+  if (isNamed && isObject(jsonSchema)) return { name, description, jsonSchema }
+  throw fail('request.invalid', `${JSON.stringify(name) ?? 'Something'} is no tool of a client. ${form}`)
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -19,7 +19,11 @@ export function chatInput(messages: unknown): Input {
 }
 
 /** The whole history of a client that has no session; the results of calls that were handed to it are among it. */
-export async function chatHistory(messages: unknown, callsIn: (calls: unknown) => Promise<Calls>): Promise<Message[]> {
+export async function chatHistory(
+  messages: unknown,
+  callsIn: (calls: unknown) => Promise<Calls>,
+  field = 'messages',
+): Promise<Message[]> {
   if (!Array.isArray(messages)) throw fail('request.invalid', 'The field `messages` is a list of messages.')
   const said: Message[] = []
   for (let at = 0; at < messages.length; at++) {
@@ -40,7 +44,7 @@ export async function chatHistory(messages: unknown, callsIn: (calls: unknown) =
   }
   const last = said.at(-1)?.role
   if (last === 'user' || last === 'tool') return said
-  throw fail('request.invalid', 'The last of `messages` is to be one of the user, or the results of calls.')
+  throw fail('request.invalid', `The last of \`${field}\` is to be one of the user, or the results of calls.`)
 }
 
 type Calls = Awaited<ReturnType<typeof callsOf>>
@@ -81,7 +85,7 @@ function textOf(content: unknown): string {
     .map((part) => {
       const { text } = object(part)
       if (typeof text === 'string') return text
-      throw fail('request.invalid', 'A message of the assistant has texts.')
+      throw fail('request.invalid', 'A message of the assistant, or the result of a call, has texts.')
     })
     .join('')
 }
@@ -111,13 +115,6 @@ export const imageBody = 8 * 1_048_576
 export function modelOf({ model }: Record<string, unknown>): string {
   if (typeof model === 'string') return model
   throw fail('request.invalid', 'The field `model` names an agent. See /v1/models.')
-}
-
-/** Fields by which a client would change what runs: `tools` would be calls that are handed back. */
-export function refuseTools({ tools, functions }: Record<string, unknown>): void {
-  for (const given of [tools, functions])
-    if (given !== undefined && given !== null && !(Array.isArray(given) && given.length === 0))
-      throw fail('request.invalid', 'Tools of a client are not taken: those of the agent run here.')
 }
 
 function object(value: unknown): Record<string, unknown> {

@@ -1,6 +1,7 @@
 import { type Decision, type Message, type PendingCall, sealOf, type ToolDef } from '@allium/core'
 import type { Host } from '../host.ts'
 import { fail } from '../http/problem.ts'
+import { namedTool } from '../native/client-tools.ts'
 import type { Visit } from '../visit.ts'
 
 /** A call of a client's tool as Chat Completions has it: https://platform.openai.com/docs/api-reference/chat/object */
@@ -24,7 +25,7 @@ export function toolsOf(
   const given = [tools, functions].filter((one) => one !== undefined && one !== null && !isEmpty(one))
   if (given.length === 0) return undefined
   if (functions !== undefined || !Array.isArray(tools))
-    throw fail('request.invalid', 'Tools of a client come in the field `tools`, as { type: "function", function }.')
+    throw fail('request.invalid', 'Tools of a client come in the field `tools`, as a list.')
   if (!isStored && secret === undefined)
     throw fail(
       'request.invalid',
@@ -37,32 +38,32 @@ function isEmpty(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0
 }
 
+/** In Chat Completions a function stands in the tool, in Responses it is the tool. */
 function toolOf(value: unknown): ToolDef {
-  const { type, function: of } = (value ?? {}) as { type?: unknown; function?: Record<string, unknown> }
-  const { name, description = '', parameters = { type: 'object', properties: {} } } = of ?? {}
-  const isNamed = typeof name === 'string' && /^[\w-]{1,64}$/.test(name) && typeof description === 'string'
-  if (type === 'function' && isNamed && typeof parameters === 'object' && parameters !== null)
-    return { name, description, jsonSchema: parameters as Record<string, unknown> }
-  throw fail(
-    'request.invalid',
-    'A tool of a client is { type: "function", function: { name, description, parameters } }.',
-  )
+  const tool = (value ?? {}) as Record<string, unknown>
+  const of = (typeof tool.function === 'object' && tool.function !== null ? tool.function : tool) as typeof tool
+  const { name, description, parameters } = of
+  if (tool.type === 'function')
+    return namedTool({ name, description: description ?? '', jsonSchema: parameters ?? noArgs })
+  throw fail('request.invalid', 'A tool of a client is of the type "function": others run here, or nowhere.')
 }
 
-/** The calls that the client is to run; of a session that is not stored under sealed ids. */
+const noArgs = { type: 'object', properties: {} }
+
+/** The calls that the client is to run; under sealed ids where the client is to give them back by those alone. */
 export async function handedBack(
   { options: { secret = '' } }: Host,
   asks: Visit,
   pending: readonly PendingCall[],
-  isStored: boolean,
+  isSealed: boolean,
 ): Promise<WireCall[]> {
   const own = pending.filter(({ client }) => client === true)
   return Promise.all(
     own.map(async ({ callId, name, args }) => {
       const nonce = crypto.randomUUID().replaceAll('-', '').slice(0, 12)
-      const id = isStored
-        ? callId
-        : `call_${nonce}${(await sealOf(boundOf(asks, nonce, { name, args }), secret)).slice(0, macLength)}`
+      const id = isSealed
+        ? `call_${nonce}${(await sealOf(boundOf(asks, nonce, { name, args }), secret)).slice(0, macLength)}`
+        : callId
       return { id, type: 'function', function: { name, arguments: JSON.stringify(args) } }
     }),
   )
@@ -148,14 +149,19 @@ export function resultMessage(
 }
 
 /** In a stored session: the results of calls; that they wait there, and were handed to a client, is checked as they are used. */
-export function resultsFor(
+export async function resultsFor(
+  host: Host,
+  asks: Visit,
   waiting: readonly PendingCall[],
   results: readonly { id: unknown; text: string }[],
-): Record<string, Decision> {
-  return Object.fromEntries(
-    results.map(({ id, text }) => {
-      const token = waiting.find(({ callId, client }) => callId === id && client === true)?.token
-      return [String(id), { result: text, ...(token !== undefined && { token }) }]
-    }),
-  )
+): Promise<Record<string, Decision>> {
+  const left = waiting.filter(({ client }) => client === true)
+  const decisions: Record<string, Decision> = {}
+  for (const { id, text } of results) {
+    const given = String(id)
+    const fits = await Promise.all(left.map(async (call) => call.callId === given || isOurs(host, asks, given, call)))
+    const [call] = left.splice(fits.indexOf(true) >>> 0, 1)
+    decisions[call?.callId ?? given] = { result: text, ...(call?.token !== undefined && { token: call.token }) }
+  }
+  return decisions
 }

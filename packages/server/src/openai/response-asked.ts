@@ -1,30 +1,48 @@
-import type { Input, Message } from '@allium/core'
 import { fail } from '../http/problem.ts'
-import { messageOf } from './asked.ts'
+
+type Item = Record<string, unknown>
 
 /**
- * What a client of Responses says: its texts and those that it was answered; behind a response that the server has, what the
- * user says since.
+ * The input of a client of Responses as messages of Chat Completions, which say the same: texts, calls that were handed back, and
+ * their results.
  *
  * @throws AlliumError `request.invalid`
  */
-export function responseInput(input: unknown, goesOn: boolean): Input {
-  if (typeof input === 'string' && input !== '') return input
+export function messagesIn(input: unknown): object[] {
+  if (typeof input === 'string' && input !== '') return [{ role: 'user', content: input }]
   if (!Array.isArray(input)) throw fail('request.invalid', 'The field `input` is a text or a list of items.')
-  const said = input.flatMap(itemOf)
-  if (said.at(-1)?.role !== 'user') throw fail('request.invalid', 'The last item of `input` is to be one of the user.')
-  return goesOn ? said.slice(said.findLastIndex(({ role }) => role !== 'user') + 1) : said
+  const messages: object[] = []
+  let calls: object[] | undefined
+  for (const item of input.map(itemOf)) {
+    if (item.type !== 'function_call') {
+      calls = undefined
+      messages.push(...messageOf(item))
+      continue
+    }
+    if (calls === undefined) {
+      calls = []
+      messages.push({ role: 'assistant', content: null, tool_calls: calls })
+    }
+    calls.push({ id: item.call_id, type: 'function', function: { name: item.name, arguments: item.arguments } })
+  }
+  return messages
 }
 
 /** A client that sends its history sends the reasoning that it was shown, too: that says nothing. */
-function itemOf(value: unknown): Message[] {
-  const { type = 'message' } = (value ?? {}) as { type?: unknown }
+function messageOf(item: Item): object[] {
+  const { type = 'message', call_id: id, output } = item
   if (type === 'reasoning') return []
-  if (type === 'message') return messageOf(value)
+  if (type === 'message') return [item]
+  if (type === 'function_call_output') return [{ role: 'tool', tool_call_id: id, content: output }]
   throw fail(
     'request.invalid',
-    `An item of the type ${JSON.stringify(type)} is not taken from a client: it has messages, and tools run here.`,
+    `An item of the type ${JSON.stringify(type)} is not taken from a client: it has messages, calls that were handed to it, and their results.`,
   )
+}
+
+function itemOf(value: unknown): Item {
+  if (typeof value === 'object' && value !== null) return value as Item
+  throw fail('request.invalid', 'An item of `input` is an object.')
 }
 
 /** @throws AlliumError `request.invalid` */

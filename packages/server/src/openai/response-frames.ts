@@ -1,19 +1,28 @@
-import type { StreamEvent, Usage } from '@allium/core'
+import type { PendingCall, StreamEvent, Usage } from '@allium/core'
 import type { RunError } from '@allium/durable/log'
 import type { Frame } from '../http/sse.ts'
 import type { Frames } from '../run/reading.ts'
-import { messageItem, type Responding, type ResponseState, responseOf, statusOf, textPart } from './response.ts'
+import type { WireCall } from './handed-back.ts'
+import {
+  callItem,
+  messageItem,
+  type Responding,
+  type ResponseState,
+  responseOf,
+  statusOf,
+  textPart,
+} from './response.ts'
 
 /**
  * A run as the events of a response: https://www.openresponses.org/specification. The texts of a step are one message; what
- * tools of the agent do stays out, because a client would run their calls.
+ * tools of the agent do stays out, because a client would run their calls: it gets those of its own tools, at the end.
  */
-export function responseFrames(
-  responding: Responding,
-  { now, idOf }: { now: () => number; idOf: (turnId: string) => string },
-): Frames {
+export function responseFrames(responding: Responding, { now, idOf, callsOfPending }: ResponseFrames): Frames {
   const writer = new Writer(responding, now, idOf)
   return {
+    async prepare(pending) {
+      writer.calls = await callsOfPending(pending)
+    },
     write({ event }) {
       return 'path' in event && event.path !== undefined ? [] : writer.write(event as StreamEvent | RunError)
     },
@@ -24,8 +33,17 @@ export function responseFrames(
   }
 }
 
+interface ResponseFrames {
+  /** Seconds since the epoch. */
+  now(): number
+  idOf(turnId: string): string
+  /** Those of the calls that wait which the client is to run. */
+  callsOfPending(pending: readonly PendingCall[]): Promise<readonly WireCall[]>
+}
+
 class Writer {
   over = false
+  calls: readonly WireCall[] = []
   readonly #responding: Responding
   readonly #now: () => number
   readonly #idOf: (turnId: string) => string
@@ -92,9 +110,24 @@ class Writer {
     if (status === 'failed') return
     const end = statusOf(status, this.#finish)
     yield* this.#close(end.status === 'completed' ? 'completed' : 'incomplete')
+    for (const call of this.calls) yield* this.#call(call)
     const completed = end.status === 'completed' ? { completed: this.#now() } : {}
     yield this.#snapshot(`response.${end.status}`, { ...end, ...completed, usage })
     this.over = true
+  }
+
+  *#call(call: WireCall): Generator<Frame> {
+    const id = `fc_${crypto.randomUUID()}`
+    const [item, args] = [callItem(call, id), call.function.arguments]
+    const place = { item_id: id, output_index: this.#done.length }
+    yield this.#frame('response.output_item.added', {
+      output_index: this.#done.length,
+      item: { ...item, status: 'in_progress', arguments: '' },
+    })
+    yield this.#frame('response.function_call_arguments.delta', { ...place, delta: args })
+    yield this.#frame('response.function_call_arguments.done', { ...place, name: call.function.name, arguments: args })
+    yield this.#frame('response.output_item.done', { output_index: this.#done.length, item })
+    this.#done.push(item)
   }
 
   *#fail({ code, message }: { code: string; message: string }): Generator<Frame> {

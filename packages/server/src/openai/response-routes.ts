@@ -1,4 +1,4 @@
-import type { Message, StoredTurn } from '@allium/core'
+import type { Message, PendingCall, StoredTurn } from '@allium/core'
 import type { Hono } from 'hono'
 import type { Host } from '../host.ts'
 import { refusing } from '../http/answer.ts'
@@ -6,13 +6,16 @@ import { readObject } from '../http/body.ts'
 import { blockedProblem, fail, type Problem } from '../http/problem.ts'
 import { fork } from '../native/fork.ts'
 import { isThere } from '../native/is-there.ts'
+import { waitingIn } from '../native/waiting.ts'
 import { streamOf } from '../run/reading.ts'
 import { resultOf } from '../run/result.ts'
+import type { Asked } from '../run/runs.ts'
 import { type Env, keyOf, mayUse, principalOf, type Visit, visit } from '../visit.ts'
-import { imageBody, modelOf, refuseTools } from './asked.ts'
+import { chatHistory, imageBody, modelOf, resultsAt } from './asked.ts'
 import { errorBody } from './error-body.ts'
-import { messageItem, type Responding, responseOf, statusOf } from './response.ts'
-import { metadataOf, responseInput } from './response-asked.ts'
+import { callsOf, handedBack, resultsFor, toolsOf, type WireCall } from './handed-back.ts'
+import { callItem, messageItem, type Responding, responseOf, statusOf } from './response.ts'
+import { messagesIn, metadataOf } from './response-asked.ts'
 import { responseFrames } from './response-frames.ts'
 import { responseId, runOf } from './response-id.ts'
 
@@ -33,7 +36,10 @@ export function responseRoutes(app: Hono<Env>, host: Host): void {
         if (!(await mayUse(host, principal, model))) continue
         const asks = await visit(host, c.req.raw, model)
         const turn = await host.sessions.find(keyOf(asks, run?.sessionId ?? ''), { turnId: run?.turnId ?? '' })
-        if (turn?.agent === model) return c.json(storedResponse(turn, { id, model, sessionId: run?.sessionId }))
+        if (turn?.agent !== model || run === undefined) continue
+        const waiting = turn.status === 'suspended' ? await waitingBehind(host, asks, run.sessionId, turn) : []
+        const calls = await handedBack(host, asks, waiting, host.options.secret !== undefined)
+        return c.json(storedResponse(turn, calls, { id, model, sessionId: run.sessionId }))
       }
       throw fail('session.not_found', `There is no response ${JSON.stringify(id.slice(0, 200))} of yours.`)
     }),
@@ -48,41 +54,83 @@ export function responseRoutes(app: Hono<Env>, host: Host): void {
       const body = await readObject(c.req.raw, Math.max(host.maxBody, imageBody))
       const model = modelOf(body)
       const asks = await visit(host, c.req.raw, model)
-      refuseTools(body)
       const previous = previousOf(body)
-      const input = responseInput(body.input, previous !== undefined)
-      const sessionId = body.store === false ? undefined : await sessionOf(host, asks, previous)
+      const isStored = body.store !== false
+      const clientTools = toolsOf(body, host, isStored)
+      const sessionId = isStored ? await sessionOf(host, asks, previous) : undefined
+      const what = await saidIn(host, asks, previous === undefined ? undefined : sessionId, body.input)
       const stream = body.stream === true
-      const metadata = metadataOf(body)
-      const responding: Responding = { model, sessionId, previous: previous ?? null, metadata, created: now() }
+      const given = { previous: previous ?? null, metadata: metadataOf(body), tools: clientTools }
+      const responding: Responding = { model, sessionId, ...given, created: now() }
       const idOf = (turnId: string) =>
         sessionId === undefined ? `resp_${crypto.randomUUID()}` : responseId({ sessionId, turnId })
       const pump = await host.runs.begin({
         ...asks,
         sessionId,
-        input,
+        ...what,
+        clientTools,
         ...(stream && { resets: 'refuse' }),
         onDisconnect: 'abort',
       })
-      if (stream) return streamOf(host, asks, pump, { frames: () => responseFrames(responding, { now, idOf }) })
-      const { status, text, turnId, usage, ...end } = await resultOf(pump, c.req.raw.signal)
-      const output = text === '' ? [] : [messageItem(`msg_${crypto.randomUUID()}`, 'completed', [text])]
+      // Whoever sends its whole history next time has nothing but the ids.
+      const isSealed = host.options.secret !== undefined
+      const callsOfPending = (pending: readonly PendingCall[]) => handedBack(host, asks, pending, isSealed)
+      const frames = () => responseFrames(responding, { now, idOf, callsOfPending })
+      if (stream) return streamOf(host, asks, pump, { frames })
+      const { status, text, turnId, usage, pending, ...end } = await resultOf(pump, c.req.raw.signal)
+      const said = text === '' ? [] : [messageItem(`msg_${crypto.randomUUID()}`, 'completed', [text])]
+      const calls = await callsOfPending(pending)
+      const output = [...said, ...calls.map((call) => callItem(call, `fc_${crypto.randomUUID()}`))]
       const state = { ...statusOf(status, undefined), id: idOf(turnId), output, completed: now(), usage }
       return blockedProblem(end) ?? c.json(responseOf(responding, state))
     }),
   )
 }
 
+/** What a client says: in the session of the response before what it says since, or the results of calls that wait there; else all of it. */
+async function saidIn(
+  host: Host,
+  asks: Visit,
+  sessionId: string | undefined,
+  input: unknown,
+): Promise<Pick<Asked, 'input' | 'decisions'>> {
+  const messages = messagesIn(input)
+  if (sessionId === undefined)
+    return { input: await chatHistory(messages, (calls) => callsOf(host, asks, calls), 'input') }
+  const since = messages.slice(
+    messages.findLastIndex((message) => 'role' in message && message.role === 'assistant') + 1,
+  )
+  const results = resultsAt(since, 0)
+  if (results.length === 0) return { input: await chatHistory(since, (calls) => callsOf(host, asks, calls), 'input') }
+  if (results.length < since.length)
+    throw fail('request.invalid', 'Results of calls stand alone: say more when the answer to them is there.')
+  const waiting = await waitingIn(asks, sessionId, await isThere(host, keyOf(asks, sessionId)))
+  return { decisions: await resultsFor(host, asks, waiting, results) }
+}
+
+/** The calls that a run has left to somebody, while they wait. */
+async function waitingBehind(
+  host: Host,
+  asks: Visit,
+  sessionId: string,
+  turn: StoredTurn,
+): Promise<readonly PendingCall[]> {
+  const stored = await isThere(host, keyOf(asks, sessionId))
+  return stored.rest.runCount === turn.rest.runCount ? waitingIn(asks, sessionId, stored) : []
+}
+
 /** A run as it was stored: the texts of its answer; one that goes on has those that are stored so far. */
 function storedResponse(
   { status, messages, usage, startedAt, endedAt }: StoredTurn,
+  calls: readonly WireCall[],
   { id, model, sessionId }: { id: string; model: string; sessionId: string | undefined },
 ): object {
   const texts = messages.flatMap(({ role, content }) => (role === 'assistant' ? [textIn(content)] : []))
   const end = endedAt === undefined ? { status: 'in_progress' as const } : statusOf(status ?? 'failed', undefined)
-  const output = texts
+  const said = texts
     .filter((text) => text !== '')
     .map((text, at) => messageItem(`msg_${id.slice(-16)}_${at}`, 'completed', [text]))
+  const output = [...said, ...calls.map((call, at) => callItem(call, `fc_${id.slice(-16)}_${at}`))]
   const responding = { model, sessionId, previous: null, metadata: {}, created: Math.floor(startedAt / 1000) }
   const completed = endedAt === undefined ? {} : { completed: Math.floor(endedAt / 1000) }
   return responseOf(responding, { ...end, ...completed, id, output, usage })

@@ -1,4 +1,5 @@
-import type { Usage } from '@allium/core'
+import type { ToolDef, Usage } from '@allium/core'
+import type { WireCall } from './handed-back.ts'
 
 /** What is the same in all forms of a response. */
 export interface Responding {
@@ -7,6 +8,8 @@ export interface Responding {
   readonly sessionId: string | undefined
   readonly previous: string | null
   readonly metadata: Readonly<Record<string, string>>
+  /** Those of the client. @default none */
+  readonly tools?: readonly ToolDef[] | undefined
   /** Seconds since the epoch. */
   readonly created: number
 }
@@ -27,7 +30,7 @@ export interface ResponseState {
  * The settings are those of the agent: what stands here is what the specification calls none.
  */
 export function responseOf(
-  { model, sessionId, previous, metadata, created }: Responding,
+  { model, sessionId, previous, metadata, tools = [], created }: Responding,
   state: ResponseState,
 ): object {
   const { id, status, output, completed, reason, error, usage } = state
@@ -46,12 +49,12 @@ export function responseOf(
     store: sessionId !== undefined,
     metadata: sessionId === undefined ? metadata : { ...metadata, session_id: sessionId },
     ...settings,
+    tools: tools.map(functionTool),
   }
 }
 
 const settings = {
   instructions: null,
-  tools: [],
   tool_choice: 'auto',
   truncation: 'disabled',
   parallel_tool_calls: true,
@@ -74,6 +77,15 @@ const settings = {
 /** A message of the answer. */
 export function messageItem(id: string, status: 'in_progress' | 'completed' | 'incomplete', texts: string[]): object {
   return { type: 'message', id, status, role: 'assistant', content: texts.map(textPart) }
+}
+
+/** A call that the client is to run. */
+export function callItem({ id: callId, function: { name, arguments: args } }: WireCall, id: string): object {
+  return { type: 'function_call', id, status: 'completed', call_id: callId, name, arguments: args }
+}
+
+function functionTool({ name, description, jsonSchema }: ToolDef): object {
+  return { type: 'function', name, description, parameters: jsonSchema, strict: null }
 }
 
 export function textPart(text: string): object {

@@ -41,7 +41,7 @@ export function openaiRoutes(app: Hono<Env>, host: Host): void {
       const clientTools = toolsOf(body, host, sessionId !== undefined)
       const what = await saidIn(host, asks, sessionId, body.messages)
       const callsOfPending = (pending: readonly PendingCall[]) =>
-        handedBack(host, asks, pending, sessionId !== undefined)
+        handedBack(host, asks, pending, sessionId === undefined)
       const stream = body.stream === true
       const answering = {
         id: `chatcmpl-${crypto.randomUUID()}`,
@@ -82,7 +82,7 @@ async function saidIn(
   const results = resultsAt(list, behind)
   if (results.length === 0) return { input: chatInput(messages) }
   const waiting = await waitingIn(asks, sessionId, await isThere(host, keyOf(asks, sessionId)))
-  return { decisions: resultsFor(waiting, results) }
+  return { decisions: await resultsFor(host, asks, waiting, results) }
 }
 
 function keyIn(c: Ctx): { idempotencyKey?: string } {
