@@ -31,13 +31,13 @@ export interface Host {
 
 export function hostOf(agents: ReadonlyMap<string, ServedAgent>, options: ServerOptions): Host {
   const { clock = systemClock, logger = console, headersAfter = 1000, heartbeat = 15_000 } = options
-  const { onDisconnect = 'continue', abortAfter = 0 } = options
+  const { onDisconnect = 'continue', abortAfter = 0, onBusy = 'reject' } = options
   const shared = sharedStore(agents)
   const durables = durablesOf(agents, options)
   const events = options.events ?? durables[0]?.events ?? shared?.events ?? memoryEventLog({ clock })
   const metrics = new Metrics()
   const sessions = storeOf(agents, options.sessions ?? durables[0]?.sessions ?? shared?.sessions)
-  const runs = new Runs({ log: events, sessions, clock, onDisconnect, abortAfter, metrics, durables })
+  const runs = new Runs({ log: events, sessions, clock, onDisconnect, abortAfter, metrics, durables, onBusy })
   const { maxBody = 1_048_576 } = options
   return { agents, sessions, events, runs, metrics, clock, logger, options, headersAfter, heartbeat, maxBody }
 }

@@ -59,7 +59,7 @@ export interface ServerOptions {
   /** Serves clients of OpenAI's API, below `/v1`. @default false */
   openai?: boolean | undefined
   /**
-   * Seals the calls that are handed back to clients of Chat Completions without a session: tools of theirs are taken only with it.
+   * Seals the calls that are handed back to clients of OpenAI's API that send their history: tools of theirs are taken only with it.
    * At least 16 characters, random, the same in all processes. @default none: such tools are refused
    */
   secret?: string | undefined
@@ -70,6 +70,12 @@ export interface ServerOptions {
    * asked about calls that wait, where their client can. Without `hosts` it serves loopback names alone. @default false
    */
   mcp?: boolean | { readonly elicitation?: boolean | undefined } | undefined
+  /**
+   * What becomes of an input while its session runs another one: it is refused with 409; said to the run that goes on, whose stream it
+   * gets from where it was heard, or a turn of its own where that had its answer before; or it waits, 16 at most, first come first served.
+   * @default 'reject'
+   */
+  onBusy?: 'reject' | 'steer' | 'queue' | undefined
   /** What happens to a run whose last reader has left. It goes on, for a reader who comes back, or is aborted. @default 'continue' */
   onDisconnect?: 'continue' | 'abort' | undefined
   /** Milliseconds that `'abort'` waits for a reader to come back. @default 0 */
@@ -112,6 +118,7 @@ const checks: Record<keyof ServerOptions, (value: unknown) => boolean> = {
   mcp: (value) => typeof value === 'boolean' || isObject(value),
   onDisconnect: (value) => value === 'continue' || value === 'abort',
   abortAfter: isCount,
+  onBusy: (value) => value === 'reject' || value === 'steer' || value === 'queue',
   headersAfter: isCount,
   heartbeat: (value) => isCount(value) && value !== 0,
   maxBody: (value) => isCount(value) && value !== 0,

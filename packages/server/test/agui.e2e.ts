@@ -113,12 +113,28 @@ test("the history is the server's, whatever the client says of it", async () => 
   expect(scripted.requests[1]?.messages.map(({ content }) => content)).toEqual(['I am Ann.', 'Hello.', 'Who am I?'])
 })
 
-test('nobody is refused, tools of a client are, and a provider that fails is told', async () => {
+test('a call of a tool of the client is for it to run: its result goes on with the run, once', async () => {
+  const call = { toolCalls: [{ name: 'locate', callId: 'c1', args: { exact: true } }] }
+  const agent = await client(agentOf([call, 'In Oslo.'], options))
+  const tools = [{ name: 'locate', description: 'Where the user is', parameters: { type: 'object' } }]
+  agent.addMessage({ id: 'u', role: 'user', content: 'Where am I?' })
+  const { events, interrupts } = await run(agent, { tools })
+  expect([events.includes('TOOL_CALL_RESULT'), interrupts]).toEqual([false, []])
+  expect(agent.messages.at(-1)).toMatchObject({ toolCalls: [{ id: 'c1', function: { name: 'locate' } }] })
+  const result = { id: 'r', role: 'tool' as const, toolCallId: 'c1', content: 'Oslo' }
+  agent.addMessage(result)
+  await run(agent, { tools })
+  expect(shown(agent).at(-1)).toEqual(['assistant', 'In Oslo.'])
+  agent.addMessage({ ...result, id: 'again' })
+  await expect(run(agent, { tools })).rejects.toMatchObject({ status: 409 })
+})
+
+test('nobody is refused, what is no tool of a client is, and a provider that fails is told', async () => {
   const failed = Object.assign(new Error('sk-1'), { statusCode: 500 })
   await expect(say(await client(agentOf([]), 'none'), 'Hi')).rejects.toMatchObject({ status: 401 })
   const agent = await client(agentOf([{ text: 'One', error: failed }]))
   agent.addMessage({ id: 'u', role: 'user', content: 'Hi' })
-  const tools = [{ name: 'x', description: 'x', parameters: {} }]
+  const tools = [{ name: 'a b', description: 'x', parameters: {} }]
   await expect(run(agent, { tools })).rejects.toMatchObject({ status: 400 })
   const told: unknown[] = []
   const heard = agent.runAgent({}, { onRunErrorEvent: ({ event }) => void told.push(event) })

@@ -1,4 +1,5 @@
-import { Agent } from '@allium/core'
+import { Agent, type Model } from '@allium/core'
+import { scriptedModel } from '@allium/testing'
 import { describe, expect, test } from 'vitest'
 import { ask, asStream, gated, kinds } from './kit.ts'
 
@@ -35,4 +36,20 @@ describe.each(kinds)('A busy session of runs %s', (_, listen) => {
       expect(await (await first).text()).toContain('"completed"')
     },
   )
+
+  test('of two that go on with the same response at once the second is 409, in the shape of OpenAI', async () => {
+    const [{ model: late, text, end }, quick] = [gated(), scriptedModel(['One.'])]
+    const model: Model = { id: 'm', stream: (request) => (quick.calls === 0 ? quick : late).stream(request) }
+    const { url } = await listen(new Agent({ model, name: 'support' }), { openai: true })
+    const post = (body: object) => ask(`${url}/v1/responses`, { body: { model: 'support', input: 'Hi', ...body } })
+    const { id } = (await (await post({})).json()) as { id: string }
+    const asked = post({ previous_response_id: id, stream: true })
+    text('Two.')
+    const second = await asked
+    const third = await post({ previous_response_id: id })
+    expect([third.status, third.headers.get('retry-after')]).toEqual([409, expect.stringMatching(/^[1-9]\d*$/)])
+    expect(await third.json()).toMatchObject({ error: { code: 'session.busy' } })
+    end()
+    expect(await second.text()).toContain('Two.')
+  })
 })

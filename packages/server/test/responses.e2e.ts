@@ -1,7 +1,7 @@
 import { createOpenResponses } from '@ai-sdk/open-responses'
 import { Agent, defineTool } from '@allium/core'
 import { scriptedModel } from '@allium/testing'
-import { generateText, streamText } from 'ai7'
+import { generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai7'
 import OpenAI from 'openai'
 import { expect, test } from 'vitest'
 import { agentOf, gated, listen, silent } from './kit.ts'
@@ -11,8 +11,8 @@ const principal = (request: Request) => {
   return userId === undefined ? undefined : { tenantId, userId }
 }
 
-async function clients(agent: Agent) {
-  const { url } = await listen(agent, { principal, openai: true })
+async function clients(agent: Agent, options: object = {}) {
+  const { url } = await listen(agent, { principal, openai: true, ...options })
   const of = (apiKey: string) => new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 })
   const sdk = createOpenResponses({ name: 'allium', url: `${url}/v1/responses`, apiKey: 'acme/ann' })
   return { ann: of('acme/ann'), bob: of('acme/bob'), sdk }
@@ -37,6 +37,36 @@ test('streams a response, with a message for each step, tools of the agent run o
   expect(output.map(({ type }) => type)).toEqual(['message', 'message'])
   expect([output_text, usage?.total_tokens]).toEqual(['I look.It is noon.', 30])
   expect([...types].at(-1)).toBe('response.completed')
+})
+
+const locate = {
+  type: 'function' as const,
+  name: 'locate',
+  description: 'Where the user is',
+  parameters: { type: 'object', properties: {} },
+  strict: false,
+}
+const located = { toolCalls: [{ name: 'locate', callId: 'c1' }] }
+
+test('hands a call of its own tool to a client, streaming, which answers behind that response', async () => {
+  const { ann } = await clients(agentOf([located, 'In Oslo.']))
+  const { id, output } = await ann.responses.stream({ model, input: 'Where am I?', tools: [locate] }).finalResponse()
+  const call = output[0] as OpenAI.Responses.ResponseFunctionToolCall
+  expect([call.type, call.name, call.arguments]).toEqual(['function_call', 'locate', '{}'])
+  const input = [{ type: 'function_call_output' as const, call_id: call.call_id, output: 'Oslo' }]
+  expect((await ann.responses.create({ model, input, previous_response_id: id })).output_text).toBe('In Oslo.')
+})
+
+test('runs tools of a client of the AI SDK there, which sends its whole history', async () => {
+  const { sdk } = await clients(agentOf([located, 'In Oslo.']), { secret: 'a secret of the test' })
+  const ran: unknown[] = []
+  const execute = (input: unknown) => {
+    ran.push(input)
+    return 'Oslo'
+  }
+  const tools = { locate: tool({ description: 'Where', inputSchema: jsonSchema({ type: 'object' }), execute }) }
+  const { text } = await generateText({ model: sdk(model), prompt: 'Where am I?', tools, stopWhen: stepCountIs(3) })
+  expect([text, ran]).toEqual(['In Oslo.', [{}]])
 })
 
 test('goes on with the session of the response before, of which the client sends nothing', async () => {
@@ -85,9 +115,8 @@ test('with `store: false` the texts that a client sends are its history, and not
 })
 
 test.each<[string, object]>([
-  ['tools', { tools: [{ type: 'function', name: 'x', parameters: null, strict: null }] }],
+  ['tools that no client runs', { tools: [{ type: 'web_search' }] }],
   ['a result of a tool', { input: [{ type: 'function_call_output', call_id: 'c', output: 'x' }] }],
-  ['a call', { input: [{ type: 'function_call', call_id: 'c', name: 'x', arguments: '{}' }] }],
   ['a conversation', { conversation: 'conv_1' }],
   ['no input', { input: [] }],
   ['an answer as the last word', { input: [{ role: 'assistant', content: 'x' }] }],

@@ -9,7 +9,6 @@ import { isThere } from '../native/is-there.ts'
 import { waitingIn } from '../native/waiting.ts'
 import { streamOf } from '../run/reading.ts'
 import { resultOf } from '../run/result.ts'
-import type { Asked } from '../run/runs.ts'
 import { type Env, keyOf, mayUse, principalOf, type Visit, visit } from '../visit.ts'
 import { chatHistory, imageBody, modelOf, resultsAt } from './asked.ts'
 import { errorBody } from './error-body.ts'
@@ -22,6 +21,8 @@ import { responseId, runOf } from './response-id.ts'
 /** The route of OpenAI's Responses, which others speak as Open Responses. */
 export function responseRoutes(app: Hono<Env>, host: Host): void {
   const now = () => Math.floor(host.clock.now() / 1000)
+  const waiting = async (asks: Visit, sessionId: string) =>
+    waitingIn(asks, sessionId, await isThere(host, keyOf(asks, sessionId)))
 
   app.get(
     '/v1/responses/:id',
@@ -37,8 +38,8 @@ export function responseRoutes(app: Hono<Env>, host: Host): void {
         const asks = await visit(host, c.req.raw, model)
         const turn = await host.sessions.find(keyOf(asks, run?.sessionId ?? ''), { turnId: run?.turnId ?? '' })
         if (turn?.agent !== model || run === undefined) continue
-        const waiting = turn.status === 'suspended' ? await waitingBehind(host, asks, run.sessionId, turn) : []
-        const calls = await handedBack(host, asks, waiting, host.options.secret !== undefined)
+        const left = turn.status === 'suspended' ? await waitingBehind(host, asks, run.sessionId, turn) : []
+        const calls = await handedBack(host, asks, left, host.options.secret !== undefined)
         return c.json(storedResponse(turn, calls, { id, model, sessionId: run.sessionId }))
       }
       throw fail('session.not_found', `There is no response ${JSON.stringify(id.slice(0, 200))} of yours.`)
@@ -57,8 +58,13 @@ export function responseRoutes(app: Hono<Env>, host: Host): void {
       const previous = previousOf(body)
       const isStored = body.store !== false
       const clientTools = toolsOf(body, host, isStored)
-      const sessionId = isStored ? await sessionOf(host, asks, previous) : undefined
-      const what = await saidIn(host, asks, previous === undefined ? undefined : sessionId, body.input)
+      const messages = messagesIn(body.input)
+      const { since, results } = previous === undefined ? { since: messages, results: [] } : saidBehind(messages)
+      const sessionId = isStored ? await sessionOf(host, asks, previous, results.length > 0) : undefined
+      const what =
+        sessionId !== undefined && results.length > 0
+          ? { decisions: await resultsFor(host, asks, await waiting(asks, sessionId), results) }
+          : { input: await chatHistory(since, (calls) => callsOf(host, asks, calls), 'input') }
       const stream = body.stream === true
       const given = { previous: previous ?? null, metadata: metadataOf(body), tools: clientTools }
       const responding: Responding = { model, sessionId, ...given, created: now() }
@@ -87,25 +93,14 @@ export function responseRoutes(app: Hono<Env>, host: Host): void {
   )
 }
 
-/** What a client says: in the session of the response before what it says since, or the results of calls that wait there; else all of it. */
-async function saidIn(
-  host: Host,
-  asks: Visit,
-  sessionId: string | undefined,
-  input: unknown,
-): Promise<Pick<Asked, 'input' | 'decisions'>> {
-  const messages = messagesIn(input)
-  if (sessionId === undefined)
-    return { input: await chatHistory(messages, (calls) => callsOf(host, asks, calls), 'input') }
-  const since = messages.slice(
-    messages.findLastIndex((message) => 'role' in message && message.role === 'assistant') + 1,
-  )
+/** What a client says behind a response: the results of calls that were handed back with it, else what it says since. */
+function saidBehind(messages: readonly object[]): { since: readonly object[]; results: ReturnType<typeof resultsAt> } {
+  const from = messages.findLastIndex((message) => 'role' in message && message.role === 'assistant') + 1
+  const since = messages.slice(from)
   const results = resultsAt(since, 0)
-  if (results.length === 0) return { input: await chatHistory(since, (calls) => callsOf(host, asks, calls), 'input') }
-  if (results.length < since.length)
+  if (results.length > 0 && results.length < since.length)
     throw fail('request.invalid', 'Results of calls stand alone: say more when the answer to them is there.')
-  const waiting = await waitingIn(asks, sessionId, await isThere(host, keyOf(asks, sessionId)))
-  return { decisions: await resultsFor(host, asks, waiting, results) }
+  return { since, results }
 }
 
 /** The calls that a run has left to somebody, while they wait. */
@@ -156,8 +151,11 @@ function previousOf({ previous_response_id: id, conversation, store }: Record<st
   return id
 }
 
-/** The session of the response before, at its end; where that is not the last one, a session that branches off behind it. */
-async function sessionOf(host: Host, asks: Visit, previous: string | undefined): Promise<string> {
+/**
+ * The session of the response before, at its end; where that is not the last one, a session that branches off behind it, but
+ * for results, which count once.
+ */
+async function sessionOf(host: Host, asks: Visit, previous: string | undefined, areResults: boolean): Promise<string> {
   const fresh = `response-${crypto.randomUUID()}`
   if (previous === undefined) return fresh
   const run = runOf(previous)
@@ -166,7 +164,7 @@ async function sessionOf(host: Host, asks: Visit, previous: string | undefined):
   if (run === undefined || turn?.endedAt === undefined)
     throw fail('session.not_found', `There is no response ${JSON.stringify(previous.slice(0, 200))} of yours.`)
   const { rest } = await isThere(host, key)
-  if (rest.runCount === turn.rest.runCount) return run.sessionId
+  if (areResults || rest.runCount === turn.rest.runCount) return run.sessionId
   await fork(host, asks, { from: run.sessionId, to: fresh, at: run.turnId })
   return fresh
 }

@@ -4,23 +4,36 @@ import {
   type RunKey,
   type SessionKey,
   type SessionStore,
+  type StoredStatus,
   type Usage,
 } from '@allium/core'
-import type { Durable, StartedRun } from '@allium/durable'
+import type { Durable, RunInfo, StartedRun } from '@allium/durable'
 import type { Entry } from '@allium/durable/log'
 import { type Answering, Readers, type ReadersOptions } from './answering.ts'
 import { type Entries, entriesBehind, entriesIn, entriesOf } from './entries.ts'
 import type { Answer } from './result.ts'
 
+/** What knows the run. */
+export interface Attaching extends Pick<Durable, 'stop'> {
+  attach(turnId: string, of: { principal: unknown; after: number; signal: AbortSignal }): EventReader
+  get(turnId: string, of: { principal: unknown }): Promise<Standing>
+}
+
+interface Standing extends Pick<RunInfo, 'text' | 'usage' | 'code' | 'reason'> {
+  readonly status: StoredStatus | RunInfo['status']
+}
+
 export interface AttachedOptions extends ReadersOptions {
-  readonly durable: Durable
+  readonly runs: Attaching
+  /** Its readers have its first event, then those behind this place. @default all */
+  readonly from?: number | undefined
   readonly sessions: SessionStore
   readonly principal: unknown
   readonly key: SessionKey
   readonly idempotencyKey: string | undefined
 }
 
-/** A durable run: whichever process runs it, it is read from the log. */
+/** A run that is read from the log, whichever process runs it. */
 export class AttachedRun implements Answering {
   readonly key: SessionKey
   readonly sessionId: string
@@ -48,8 +61,8 @@ export class AttachedRun implements Answering {
   }
 
   stop(reason: string): void {
-    const { durable, principal } = this.#options
-    durable.stop(this.turnId, { principal, reason }).catch(() => {})
+    const { runs, principal } = this.#options
+    runs.stop(this.turnId, { principal, reason }).catch(() => {})
   }
 
   /** Nobody here waits for it any more: it goes on elsewhere. */
@@ -86,6 +99,8 @@ export class AttachedRun implements Answering {
   async #open(signal: AbortSignal): Promise<Entries> {
     const logged = entriesOf(this.turnId, this.#attach(signal))
     const first = await logged.next()
+    if (first !== undefined && this.#options.from !== undefined)
+      return entriesBehind([first], undefined, entriesOf(this.turnId, this.#attach(signal, this.#options.from)))
     if (first !== undefined || signal.aborted) return entriesBehind(first ? [first] : [], undefined, logged)
     const { status, text, usage, code, reason } = await this.#info()
     const end = { type: 'turn:end', sessionId: this.sessionId, turnId: this.turnId, status, usage, code, reason }
@@ -94,9 +109,9 @@ export class AttachedRun implements Answering {
     return entriesBehind(told, undefined, logged)
   }
 
-  #attach(signal: AbortSignal): EventReader {
-    const { durable, principal } = this.#options
-    return durable.attach(this.turnId, { principal, signal })
+  #attach(signal: AbortSignal, after = 0): EventReader {
+    const { runs, principal } = this.#options
+    return runs.attach(this.turnId, { principal, signal, after })
   }
 
   async #follow(): Promise<void> {
@@ -111,8 +126,8 @@ export class AttachedRun implements Answering {
   }
 
   #info() {
-    const { durable, principal } = this.#options
-    return durable.get(this.turnId, { principal })
+    const { runs, principal } = this.#options
+    return runs.get(this.turnId, { principal })
   }
 }
 

@@ -1,6 +1,19 @@
-import { type EventReader, interruptedTurn, type LoggedEvent, type RunKey, type SessionStore } from '@allium/core'
+import {
+  type Clock,
+  type EventLog,
+  type EventReader,
+  interruptedTurn,
+  type LoggedEvent,
+  type RunKey,
+  type SessionStore,
+} from '@allium/core'
 import type { Entry } from '@allium/durable/log'
-import type { Host } from '../host.ts'
+
+interface Elsewhere {
+  readonly sessions: SessionStore
+  readonly events: EventLog
+  readonly clock: Clock
+}
 
 /** Milliseconds without an event after which somebody asks whether the process that runs it is still there; a lease is as long. */
 const silence = 10_000
@@ -9,7 +22,7 @@ const silence = 10_000
  * The events of a run that another process runs. Where that is lost, the run is kept as interrupted, and its readers are told and come
  * to their end: nobody else would end it.
  */
-export function readElsewhere(host: Host, run: RunKey, after: number, signal: AbortSignal): EventReader {
+export function readElsewhere(host: Elsewhere, run: RunKey, after: number, signal: AbortSignal): EventReader {
   const { clock } = host
   const events = host.events.read(run, after, signal)
   let [seq, came, over] = [after, clock.monotonic(), signal.aborted]
@@ -57,7 +70,7 @@ export function readElsewhere(host: Host, run: RunKey, after: number, signal: Ab
 }
 
 /** Not where there is more to read: then it is the reader who is slow. */
-async function endIfLost({ sessions, events, clock }: Host, run: RunKey, seq: number): Promise<void> {
+async function endIfLost({ sessions, events, clock }: Elsewhere, run: RunKey, seq: number): Promise<void> {
   const latest = await events.latest(run.key)
   if (latest?.turnId !== run.turnId || latest.ended || latest.seq > seq) return
   const { lease } = await sessions.acquire(run.key, silence)

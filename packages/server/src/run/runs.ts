@@ -19,7 +19,11 @@ import type { Metrics } from '../metrics.ts'
 import type { ServedAgent } from '../options.ts'
 import type { Answering, ReadersOptions } from './answering.ts'
 import { AttachedRun } from './attached.ts'
+import { LaterRun } from './later-run.ts'
+import { nameOf } from './name-of.ts'
 import { Pump } from './pump.ts'
+import { Queues } from './queues.ts'
+import { saidIn, steeredRun } from './steered-run.ts'
 import { noteUsed } from './used-tokens.ts'
 
 export interface RunsOptions extends ReadersOptions {
@@ -27,6 +31,7 @@ export interface RunsOptions extends ReadersOptions {
   readonly sessions: SessionStore
   readonly metrics: Metrics
   readonly durables: readonly Durable[]
+  readonly onBusy: 'reject' | 'steer' | 'queue'
 }
 
 /** What a run is asked: an input, or decisions about the calls that wait. */
@@ -54,10 +59,12 @@ export class Runs {
   readonly #known = new WeakMap<AgentRun<unknown>, Pump>()
   readonly #going = new Set<Answering>()
   readonly #closing = new AbortController()
+  readonly #queues: Queues
   draining = false
 
   constructor(options: RunsOptions) {
     this.#options = options
+    this.#queues = new Queues(options.clock, (key) => this.#live.get(nameOf(key)))
   }
 
   /** Readers of what runs elsewhere are let go: they come back to another process. */
@@ -75,11 +82,36 @@ export class Runs {
    * @throws AlliumError `server.draining`, `run.key_reused`
    */
   async begin(asked: Asked): Promise<Answering> {
+    const { agent, principal, sessionId, idempotencyKey, decider } = asked
+    if (decider !== undefined) return this.#begin(asked)
+    const of = { principal: principal as never }
+    const { key } = agent.session(sessionId === undefined ? of : { id: sessionId, ...of })
+    await this.#takeTurn(key, idempotencyKey)
+    const live = this.#live.get(nameOf(key))
+    const isKnown = live !== undefined && idempotencyKey !== undefined && live.idempotencyKey === idempotencyKey
+    if (this.#options.onBusy === 'reject' || sessionId === undefined || isKnown) return this.#begin(asked)
+    const { clock } = this.#options
+    return new LaterRun({ key, idempotencyKey, clock }, (left) => this.#later(key, asked, left))
+  }
+
+  /** Said to the run that goes on, or begun behind it. */
+  async #later(key: SessionKey, asked: Asked, left: AbortSignal): Promise<Answering> {
+    const { onBusy } = this.#options
+    const { principal, input, idempotencyKey } = asked
+    const said = asked.decisions === undefined ? saidIn(input) : undefined
+    if (onBusy === 'steer' && said !== undefined) {
+      const id = idempotencyKey ?? crypto.randomUUID()
+      const run = await steeredRun(said, { ...this.#options, principal, key, idempotencyKey, id, left })
+      if (run !== undefined) return run
+    }
+    return this.#queues.begin(key, left, () => this.#begin(asked))
+  }
+
+  async #begin(asked: Asked): Promise<Answering> {
     if (this.draining) throw fail('server.draining', 'The server is being stopped.')
     const { agent, principal, sessionId, input, decisions, idempotencyKey, decider } = asked
     const of = { principal: principal as never }
     const session = agent.session(sessionId === undefined ? of : { id: sessionId, ...of })
-    if (decider === undefined) await this.#takeTurn(session.key, idempotencyKey)
     const durable = this.#durableOf(agent)
     if (durable !== undefined && sessionId !== undefined) return this.#start(durable, session.key, asked)
     const digest = await digestOf([input ?? null, decisions ?? null])
@@ -156,7 +188,7 @@ export class Runs {
     const own = { principal, sessionId, clientTools, idempotencyKey, resets, onBusy: 'reject' } as const
     const started = await durable.start({ ...what, ...own })
     const { sessions, onDisconnect } = this.#options
-    const options = { ...this.#options, durable, sessions, principal, key, idempotencyKey }
+    const options = { ...this.#options, runs: durable, sessions, principal, key, idempotencyKey }
     const run =
       this.find(key, started.turnId) ??
       this.#note(new AttachedRun(started, { ...options, onDisconnect: asked.onDisconnect ?? onDisconnect }))
@@ -235,10 +267,6 @@ interface Digested extends Known {
   readonly digest: string
   readonly idempotencyKey: string | undefined
   readonly onDisconnect: 'abort' | 'continue' | undefined
-}
-
-function nameOf({ tenant, owner, sessionId }: SessionKey): string {
-  return JSON.stringify([tenant, owner, sessionId])
 }
 
 function reused(key: string | undefined): AlliumError {
