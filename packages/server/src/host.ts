@@ -5,6 +5,7 @@ import {
   type Logger,
   memoryEventLog,
   memoryStore,
+  nearestFirst,
   type SessionStore,
   systemClock,
 } from '@allium/core'
@@ -35,11 +36,23 @@ export function hostOf(agents: ReadonlyMap<string, ServedAgent>, options: Server
   const shared = sharedStore(agents)
   const durables = durablesOf(agents, options)
   const events = options.events ?? durables[0]?.events ?? shared?.events ?? memoryEventLog({ clock })
+  checkState(agents, options.state)
   const metrics = new Metrics()
   const sessions = storeOf(agents, options.sessions ?? durables[0]?.sessions ?? shared?.sessions)
   const runs = new Runs({ log: events, sessions, clock, onDisconnect, abortAfter, metrics, durables, onBusy })
   const { maxBody = 1_048_576 } = options
   return { agents, sessions, events, runs, metrics, clock, logger, options, headersAfter, heartbeat, maxBody }
+}
+
+/** @throws AlliumError `server.options` for a key that no layer has */
+function checkState(agents: ReadonlyMap<string, ServedAgent>, state: readonly string[] = []): void {
+  const known = [...agents.values()].flatMap((agent) => agent.inspect().layers.flatMap(({ state }) => state))
+  for (const key of state)
+    if (!known.includes(key))
+      throw new AlliumError(
+        'server.options',
+        `The option state names "${key}", which no layer of the agents has. They have: ${nearestFirst(key, known).join(', ')}.`,
+      )
 }
 
 /** @throws AlliumError `server.options` where one is of another agent, or keeps its sessions or events elsewhere */

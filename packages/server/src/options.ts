@@ -18,7 +18,7 @@ export interface ServedAgent {
   readonly store?: Pick<AgentStore, 'sessions' | 'events'> | undefined
   session(options?: { id?: string; principal?: never }): Session<unknown, unknown>
   use(layer: Middleware): unknown
-  inspect(): { layers: readonly { name: string; order: { is?: readonly string[] } }[] }
+  inspect(): { layers: readonly { name: string; state: readonly string[]; order: { is?: readonly string[] } }[] }
   dispose(options?: { timeout?: number }): Promise<void>
 }
 
@@ -76,6 +76,11 @@ export interface ServerOptions {
    * @default 'reject'
    */
   onBusy?: 'reject' | 'steer' | 'queue' | undefined
+  /**
+   * The keys of a session's state that who may read the session may read, as its last run left them, such as what a page shows. State is
+   * what layers keep, secrets among it. @default none
+   */
+  state?: readonly string[] | undefined
   /** What happens to a run whose last reader has left. It goes on, for a reader who comes back, or is aborted. @default 'continue' */
   onDisconnect?: 'continue' | 'abort' | undefined
   /** Milliseconds that `'abort'` waits for a reader to come back. @default 0 */
@@ -118,6 +123,7 @@ const checks: Record<keyof ServerOptions, (value: unknown) => boolean> = {
   mcp: (value) => typeof value === 'boolean' || isObject(value),
   onDisconnect: (value) => value === 'continue' || value === 'abort',
   abortAfter: isCount,
+  state: isTexts,
   onBusy: (value) => value === 'reject' || value === 'steer' || value === 'queue',
   headersAfter: isCount,
   heartbeat: (value) => isCount(value) && value !== 0,

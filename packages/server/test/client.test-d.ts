@@ -43,6 +43,16 @@ session.run([{ type: 'image', data: new Uint8Array(), mediaType: 'image/png' }])
 // @ts-expect-error There is one agent, and no name.
 createClient<typeof agent>({ url, agent: 'support' })
 
+// The state is that of the agent, as far as the server shows it.
+const counted = new Agent({ model: scriptedModel([]) }).use({ name: 'count', state: { count: { default: 0 } } })
+const state = await createClient<typeof counted>({ url }).session('a').state()
+const count: number | undefined = state.count
+console.log(count)
+// @ts-expect-error The agent has no such state.
+console.log(state.counts)
+// @ts-expect-error The server may not show it.
+state.count.toFixed()
+
 // Several agents are asked by name.
 const agents = { support: agent, sales: agent }
 createClient<typeof agents>({ url, agent: 'sales' })

@@ -63,7 +63,8 @@ test('the routes answer as the document says', async () => {
   expect((await check('get', '/approvals'))?.approvals).toHaveLength(1)
   const [{ callId }] = pending as [{ callId: string }]
   await check('post', '/sessions/{id}/decisions', { decisions: { [callId]: { approve: true } } })
-  for (const path of ['/sessions', '/sessions/{id}/messages', '/sessions/{id}/usage']) await check('get', path)
+  for (const path of ['/sessions', '/sessions/{id}/messages', '/sessions/{id}/usage', '/sessions/{id}/state'])
+    await check('get', path)
   await check('get', '/sessions/{id}/events')
   await check('post', '/sessions/{id}/fork', { id: 'b', at: turnId })
   await check('delete', '/sessions/{id}')

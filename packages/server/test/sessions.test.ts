@@ -1,7 +1,9 @@
-import { type Agent, defineTool, type PendingCall } from '@allium/core'
+import { type Agent, defineMiddleware, defineTool, type PendingCall } from '@allium/core'
 import { usage } from '@allium/observe'
-import { expect, test } from 'vitest'
-import { agentOf, allOf, ask, asStream, listen } from './kit.ts'
+import { describe, expect, test } from 'vitest'
+import { createClient } from '../src/client.ts'
+import { server } from '../src/index.ts'
+import { agentOf, allOf, ask, asStream, kinds, listen, principal } from './kit.ts'
 
 const refunds: unknown[] = []
 const refund = defineTool({
@@ -137,6 +139,37 @@ test('the usage of a session is what observe.usage has counted', async () => {
   expect(await json(ask(`${url}/sessions/a/usage`))).toMatchObject({
     tokens: { inputTokens: 20, outputTokens: 10, calls: 2 },
   })
+})
+
+describe.each(kinds)('the state of a session of runs %s', (_, listen) => {
+  const trip = { name: 'trip', state: { trip: { default: new Map<string, Date>() }, token: { default: 'secret' } } }
+  const travels = defineMiddleware({
+    ...trip,
+    async turn(ctx, next) {
+      ctx.state.trip = new Map([['Oslo', new Date(0)]])
+      ctx.state.token = 'changed'
+      await next()
+    },
+  })
+  const agent = () => agentOf(['One.']).use(travels) as Agent
+
+  test('is shown as far as the option says, as it was', async () => {
+    const { url } = await listen(agent(), { state: ['trip'] })
+    const session = createClient<Agent>({ url, headers: () => ({ authorization: 'acme/ann' }) }).session('a')
+    await session.run('Hi')
+    expect(await session.state()).toEqual({ trip: new Map([['Oslo', new Date(0)]]) })
+  })
+
+  test('is not shown without it, nor to others', async () => {
+    const { url } = await listen(agent())
+    await ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' } })
+    expect(await json(ask(`${url}/sessions/a/state`))).toEqual({ state: {} })
+    expect((await ask(`${url}/sessions/a/state`, { as: 'acme/bob' })).status).toBe(404)
+  })
+})
+
+test('a key of the state that no layer has is refused as the server is made', () => {
+  expect(() => server(agentOf([]), { principal, state: ['trips'] })).toThrow(/"trips", which no layer/)
 })
 
 test('of several agents a principal finds those that they may use, and no others', async () => {

@@ -58,6 +58,7 @@ test("whatever is asked by whomever, nobody sees what is another tenant's or own
     stop: (as, id) => ask(`${url}/sessions/${id}/stop`, { as, method: 'POST' }),
     messages: (as, id) => ask(`${url}/sessions/${id}/messages`, { as }),
     usage: (as, id) => ask(`${url}/sessions/${id}/usage`, { as }),
+    state: (as, id) => ask(`${url}/sessions/${id}/state`, { as }),
     fork: (as, id) => ask(`${url}/sessions/${id}/fork`, { as, body: next() < 0.5 ? { id: pick(ids) } : {} }),
     delete: (as, id) => ask(`${url}/sessions/${id}`, { as, method: 'DELETE' }),
     chat: (as, id) => {
@@ -107,7 +108,7 @@ test("whatever is asked by whomever, nobody sees what is another tenant's or own
   for (const route of Object.keys(routes))
     if (!['stop', 'chatStop', 'decide'].includes(route))
       expect([route, seen.has(`${route} true`)]).toEqual([route, true])
-  for (const route of ['messages', 'usage', 'fork', 'delete', 'stop', 'chatStop', 'decide', 'response'])
+  for (const route of ['messages', 'usage', 'state', 'fork', 'delete', 'stop', 'chatStop', 'decide', 'response'])
     expect([route, seen.has(`${route} false`)]).toEqual([route, true])
 }, 60_000)
 
@@ -129,7 +130,8 @@ test('who may read another owner of their tenant sees list, messages and usage, 
   const [status, messages] = await read('/sessions/a/messages?owner=ann', 'acme/support')
   expect([status, messages]).toEqual([200, expect.stringContaining('I ask.')])
   expect(messages).not.toContain('approval')
-  expect((await read('/sessions/a/usage?owner=ann', 'acme/support'))[0]).toBe(200)
+  for (const route of ['usage', 'state'])
+    expect((await read(`/sessions/a/${route}?owner=ann`, 'acme/support'))[0]).toBe(200)
   expect((await read('/sessions?owner=ann', 'acme/support'))[1]).toContain('"id":"a"')
   expect(asked[0]).toEqual({ owner: 'ann', sessionId: 'a' })
   for (const as of ['acme/bob', 'umbrella/support']) {

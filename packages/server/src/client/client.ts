@@ -1,4 +1,4 @@
-import type { Decision } from '@allium/core'
+import type { Decision, Session } from '@allium/core'
 import type { ServedAgent } from '../options.ts'
 import type { Pending, ToolSet } from './events.ts'
 import { json, type Wire } from './http.ts'
@@ -22,6 +22,13 @@ export type ClientOptions<A> = A extends ServedAgent
   ? CommonOptions & { agent?: undefined }
   : CommonOptions & { agent: keyof A & string }
 
+/** The state of an agent's sessions; of several agents that of any. */
+export type StateOf<A> = A extends { session(options?: never): Session<infer S, never> }
+  ? S
+  : A extends Readonly<Record<string, ServedAgent>>
+    ? { [Name in keyof A]: StateOf<A[Name]> }[keyof A]
+    : never
+
 /** A page; with `cursor` there is more. */
 export interface Page<Item> {
   readonly items: readonly Item[]
@@ -37,9 +44,9 @@ export interface Listed {
 }
 
 /** An agent behind a server. */
-export interface AgentClient<T extends ToolSet = ToolSet> {
+export interface AgentClient<T extends ToolSet = ToolSet, S = Record<string, unknown>> {
   /** A session of who asks; a run begins it. @param id @default a new one */
-  session(id?: string): ClientSession<T>
+  session(id?: string): ClientSession<T, S>
   /** Those of who asks, changed last first. */
   list(page?: { limit?: number; cursor?: string }): Promise<Page<Listed>>
   /** The calls that wait for a decision of who asks. A page may be short, and more may follow where it has a cursor. */
@@ -64,7 +71,7 @@ export interface Decided {
  * A client of `server(agent)`, for pages and other processes. Runs outlive connections: a reader who loses one goes on behind
  * the last event that came.
  *
- * `typeof agent` tells whether it is one or several by name; `typeof tools`, an object of tools by their names, types the
+ * `typeof agent` tells whether it is one or several by name, and types the state of sessions; `typeof tools`, an object of tools by their names, types the
  * arguments of calls in events and approvals.
  *
  * @example
@@ -74,10 +81,10 @@ export interface Decided {
 export function createClient<
   A extends ServedAgent | Readonly<Record<string, ServedAgent>>,
   T extends ToolSet = ToolSet,
->(options: ClientOptions<A>): AgentClient<T> {
+>(options: ClientOptions<A>): AgentClient<T, StateOf<A>> {
   const wire = wireOf(options as CommonOptions & { agent?: string })
   return {
-    session: (id = crypto.randomUUID()) => clientSession<T>(wire, id),
+    session: (id = crypto.randomUUID()) => clientSession<T, StateOf<A>>(wire, id),
     list: async (page) => {
       const { sessions, cursor } = await json<{ sessions: Listed[]; cursor?: string }>(wire, `/sessions${query(page)}`)
       return { items: sessions, cursor }

@@ -1,4 +1,4 @@
-import type { Decision, FilePart, ImagePart, TextPart, ToolDef } from '@allium/core'
+import { type Decision, type FilePart, fromJson, type ImagePart, type TextPart, type ToolDef } from '@allium/core'
 import type { UiMessage } from '../native/ui-messages.ts'
 import type { ClientRun, Pending, ToolSet } from './events.ts'
 import { json, request, type Wire } from './http.ts'
@@ -34,7 +34,7 @@ export interface SessionUsage {
 }
 
 /** A session of who asks. */
-export interface ClientSession<T extends ToolSet = ToolSet> {
+export interface ClientSession<T extends ToolSet = ToolSet, S = Record<string, unknown>> {
   readonly id: string
   run(input: ClientInput, options?: RunAskOptions): ClientRun<T>
   /** Goes on with decisions about the calls that wait, and results of those that run here, by call id. */
@@ -54,19 +54,21 @@ export interface ClientSession<T extends ToolSet = ToolSet> {
   stop(): Promise<void>
   history(): Promise<SessionHistory>
   usage(): Promise<SessionUsage>
+  /** Those keys of the session's state that the server's option `state` opens, as the last run left them. @throws ClientError `session.not_found` */
+  state(): Promise<Partial<S>>
   /** Begins a session with what this one had, at its end or after one of its runs. */
-  fork(options?: { id?: string; at?: string }): Promise<ClientSession<T>>
+  fork(options?: { id?: string; at?: string }): Promise<ClientSession<T, S>>
   delete(): Promise<void>
 }
 
-export function clientSession<T extends ToolSet>(wire: Wire, id: string): ClientSession<T> {
+export function clientSession<T extends ToolSet, S>(wire: Wire, id: string): ClientSession<T, S> {
   const at = `/sessions/${encodeURIComponent(id)}`
   const events = `${at}/events`
   const ask = (path: string, body: object, { idempotencyKey = crypto.randomUUID(), signal }: AskOptions = {}) => {
     const headers = { 'idempotency-key': idempotencyKey }
     return clientRun<T>(wire, { path, events, call: { method: 'POST', body, headers, signal, safe: true } })
   }
-  const resume: ClientSession<T>['resume'] = (decisions, options) => ask(`${at}/decisions`, { decisions }, options)
+  const resume: ClientSession<T, S>['resume'] = (decisions, options) => ask(`${at}/decisions`, { decisions }, options)
   return {
     id,
     resume,
@@ -79,9 +81,13 @@ export function clientSession<T extends ToolSet>(wire: Wire, id: string): Client
     stop: async () => void (await request(wire, `${at}/stop`, { method: 'POST', body: {} })),
     history: () => json(wire, `${at}/messages`),
     usage: () => json(wire, `${at}/usage`),
+    state: async () => {
+      const { state } = fromJson(await (await request(wire, `${at}/state`)).text()) as { state: Partial<S> }
+      return state
+    },
     fork: async (options = {}) => {
       const made = await json<{ id: string }>(wire, `${at}/fork`, { method: 'POST', body: options })
-      return clientSession<T>(wire, made.id)
+      return clientSession<T, S>(wire, made.id)
     },
     delete: async () => void (await request(wire, at, { method: 'DELETE' })),
   }

@@ -66,6 +66,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
     running: { type: 'boolean' },
   }),
   SessionUsage: open({ tokens: any, cost: any, models: any }),
+  SessionState: open({ state: { type: 'object' } }),
   Forked: open({ id: text }),
   Stopped: open({ stopped: { const: true } }),
   Decided: open({ callId: text, decision: { enum: ['approved', 'edited', 'denied'] } }),

@@ -89,6 +89,13 @@ const ofAgents: readonly Route[] = [
     parameters: [owner],
   },
   {
+    method: 'get',
+    path: '/sessions/{id}/state',
+    summary: 'What the server shows of the state of the session',
+    answers: { 200: 'SessionState' },
+    parameters: [owner],
+  },
+  {
     method: 'post',
     path: '/sessions/{id}/fork',
     summary: 'Begins a session with what this one had',

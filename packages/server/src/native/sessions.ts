@@ -39,6 +39,13 @@ export function sessionRoutes(app: Hono<Env>, host: Host, at: string): void {
     return c.body(toJson({ tokens: told('tokens'), cost: told('cost'), models: told('models') }), 200, json)
   })
 
+  app.get(`${at}/sessions/:id/state`, async (c) => {
+    const asks = await visit(host, c.req.raw, c.req.param('agent'))
+    const { rest } = await isThere(host, await readableKey(host, asks, c.req.param('id'), c.req.query('owner')))
+    const open = (host.options.state ?? []).filter((key) => Object.hasOwn(rest.state, key))
+    return c.body(toJson({ state: Object.fromEntries(open.map((key) => [key, rest.state[key]])) }), 200, json)
+  })
+
   app.post(`${at}/sessions/:id/fork`, async (c) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
     const body = await readObject(c.req.raw, host.maxBody)
