@@ -3,8 +3,8 @@ import {
   type AskedSignal,
   type EventTable,
   month,
-  partsOf,
   type RunHead,
+  runName,
   type StoredBatch,
   sessionParts,
 } from '@allium/store-sql'
@@ -22,7 +22,13 @@ export function redisEvents(client: Client, eventTtl: number): EventTable {
   /** How many events of its open runs this process has seen. */
   const known = new Map<string, number>()
   const latestKey = (key: RunKey['key']) => client.key(['run', ...sessionParts(key)])
-  const keysOf = ({ key, turnId }: RunKey) => {
+  const keys = new WeakMap<RunKey, readonly string[]>()
+  const keysOf = (run: RunKey) => {
+    const made = keys.get(run) ?? makeKeys(run)
+    keys.set(run, made)
+    return made
+  }
+  const makeKeys = ({ key, turnId }: RunKey) => {
     const latest = latestKey(key)
     const name = encodeURIComponent(turnId)
     return [...parts.map((part) => `${latest}:${name}:${part}`), latest]
@@ -32,7 +38,7 @@ export function redisEvents(client: Client, eventTtl: number): EventTable {
 
   return {
     async append(run, epoch, batch, end) {
-      const name = JSON.stringify(partsOf(run))
+      const name = runName(run)
       const knows = known.get(name) ?? 0
       const count = batch?.count ?? 0
       const body = batch === undefined ? '' : base64(batch.body)

@@ -11,7 +11,7 @@ export type {
   StoredBatch,
 } from './events/event-table.ts'
 export { hour, polledEventLog } from './events/polled-event-log.ts'
-export { checkRun, partsOf, sessionParts } from './events/run-name.ts'
+export { checkRun, partsOf, runName, sessionParts } from './events/run-name.ts'
 export { checkKey, checkName, checkTogether } from './key.ts'
 export { cursorOf, pageOf } from './page.ts'
 export { month, type OutboxOptions, openedRecords } from './records.ts'

@@ -24,12 +24,14 @@ function problemOf(text: unknown): string | undefined {
   if (typeof text !== 'string') return 'is no text'
   if (text.includes('\0')) return 'has a NUL'
   if (!isWellFormed(text)) return 'has half a character'
+  // A unit of UTF-16 has three bytes at most.
+  if (text.length * 3 <= most) return undefined
   const { length } = new TextEncoder().encode(text)
   return length > most ? `has ${length} bytes` : undefined
 }
 
 function isWellFormed(text: string): boolean {
-  return !/\p{Surrogate}/u.test(text)
+  return (text as { isWellFormed?(): boolean }).isWellFormed?.() ?? !/\p{Surrogate}/u.test(text)
 }
 
 /**

@@ -35,5 +35,11 @@ export class EventSealer {
 }
 
 function placeOf({ key, turnId }: RunKey, kind: 'events' | 'signal', id: string): SealedPlace {
-  return { tenant: key.tenant, row: JSON.stringify([kind, key.owner, key.sessionId, turnId, id]) }
+  return {
+    tenant: key.tenant,
+    // Asked for only where a store seals, or where something is wrong.
+    get row() {
+      return JSON.stringify([kind, key.owner, key.sessionId, turnId, id])
+    },
+  }
 }

@@ -6,7 +6,7 @@ import type { AskedSignal, EventTable } from './event-table.ts'
 import { Listener } from './listener.ts'
 import { Poller } from './poller.ts'
 import { readRun } from './reader.ts'
-import { checkRun, runName } from './run-name.ts'
+import { checkedOnce, checkRun, runName } from './run-name.ts'
 
 /** Milliseconds that the events of a run are kept after its end, unless options say it. */
 export const hour = 3_600_000
@@ -16,8 +16,9 @@ export function polledEventLog(
   table: EventTable,
   sealer: Sealer,
   clock: Pick<Clock, 'after'> = systemClock,
-  check: (run: RunKey) => RunKey = checkRun,
+  checkKeyOf: (run: RunKey) => RunKey = checkRun,
 ): EventLog {
+  const check = checkedOnce(checkKeyOf)
   const sealed = new EventSealer(sealer)
   const poller = new Poller(table, clock)
   const sources = { table, sealer: sealed, poller }

@@ -16,12 +16,12 @@ export function readRun(
   after: number,
   signal: AbortSignal | undefined,
 ): AsyncIterableIterator<LoggedEvent, undefined> {
-  const left = new AbortController()
-  const events = eventsOf(sources, run, { after, left, signal })
+  const reader = new Reader()
+  const events = eventsOf(sources, run, { after, reader, signal })
   return {
     next: () => events.next(),
     return: () => {
-      left.abort()
+      reader.leave()
       return events.return(undefined)
     },
     [Symbol.asyncIterator]() {
@@ -30,28 +30,40 @@ export function readRun(
   }
 }
 
+/** Whether somebody still reads. One waits for each event: a signal of its own for that would be listened to as often. */
+class Reader {
+  left = false
+  /** Ends what it waits for. */
+  wake = () => {}
+
+  leave(): void {
+    this.left = true
+    this.wake()
+  }
+}
+
 interface Place {
   after: number
-  left: AbortController
+  reader: Reader
   signal: AbortSignal | undefined
 }
 
 async function* eventsOf(
   { table, sealer, poller }: ReaderSources,
   run: RunKey,
-  { after, left, signal }: Place,
+  { after, reader, signal }: Place,
 ): AsyncGenerator<LoggedEvent, undefined> {
-  const untie = signal === undefined ? () => {} : followSignal(signal, () => left.abort())
+  const untie = signal === undefined ? () => {} : followSignal(signal, () => reader.leave())
   let seq = Math.max(0, Math.floor(after) || 0)
   try {
-    while (!left.signal.aborted) {
-      const head = await beyond(poller, run, seq, left.signal)
+    while (!reader.left) {
+      const head = await beyond(poller, run, seq, reader)
       if (head === undefined || head.seq <= seq) return undefined
       const { batch: next } = head
       for (const batch of next?.first === seq + 1 ? [next] : await table.batches(run, seq)) {
         const events = await sealer.events(run, batch)
         for (const [i, event] of events.entries()) {
-          if (left.signal.aborted) return undefined
+          if (reader.left) return undefined
           if (batch.first + i <= seq) continue
           seq = batch.first + i
           yield { seq, event }
@@ -65,15 +77,11 @@ async function* eventsOf(
 }
 
 /** How the run stands once it has events behind a place, or has ended; undefined where it is not there, or the reader left. */
-function beyond(poller: Poller, run: RunKey, seq: number, left: AbortSignal): Promise<Appended | undefined> {
+function beyond(poller: Poller, run: RunKey, seq: number, reader: Reader): Promise<Appended | undefined> {
   return new Promise((resolve, reject) => {
     const over = () => {
       poller.delete(watcher)
-      left.removeEventListener('abort', gone)
-    }
-    const gone = () => {
-      over()
-      resolve(undefined)
+      reader.wake = () => {}
     }
     const came = (head: Appended | undefined) => {
       if (head !== undefined && head.seq <= seq && !head.ended) return false
@@ -91,7 +99,10 @@ function beyond(poller: Poller, run: RunKey, seq: number, left: AbortSignal): Pr
         reject(error)
       },
     }
-    left.addEventListener('abort', gone)
+    reader.wake = () => {
+      over()
+      resolve(undefined)
+    }
     poller.add(watcher)
   })
 }

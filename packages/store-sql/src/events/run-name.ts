@@ -17,7 +17,31 @@ export function sessionParts({ tenant, owner, sessionId }: SessionKey): readonly
   return [tenant, owner, sessionId]
 }
 
-/** One text for a run that no other has. */
+const names = new WeakMap<RunKey, string>()
+
+/** One text for a run that no other has. @param run a copy that nobody changes */
 export function runName(run: RunKey): string {
-  return JSON.stringify(partsOf(run))
+  let name = names.get(run)
+  if (name === undefined) {
+    name = JSON.stringify(partsOf(run))
+    names.set(run, name)
+  }
+  return name
+}
+
+/** A check that is made once of a run that is given again and again, as long as it says the same. */
+export function checkedOnce(check: (run: RunKey) => RunKey): (run: RunKey) => RunKey {
+  const copies = new WeakMap<RunKey, RunKey>()
+  return (given) => {
+    const known = copies.get(given)
+    if (known !== undefined && isSame(known, given)) return known
+    const copy = check(given)
+    copies.set(given, copy)
+    return copy
+  }
+}
+
+function isSame({ key, turnId }: RunKey, given: RunKey): boolean {
+  const { tenant, owner, sessionId } = given.key
+  return turnId === given.turnId && key.tenant === tenant && key.owner === owner && key.sessionId === sessionId
 }
