@@ -40,24 +40,32 @@ export class Client {
   }
 
   async ask<T>(work: (redis: RedisClient) => Promise<T>): Promise<T> {
-    if (this.#closed) throw new AlliumError('store.unavailable', 'The store is closed. Open another one.')
+    const redis = this.#open()
     try {
-      return await work(this.redis)
+      return await work(redis)
     } catch (error) {
       throw told(error)
     }
   }
 
   /** Sends the text of a script where the server does not know it yet. */
-  run({ text, digest }: Script, keys: readonly string[], ...values: readonly (string | number)[]): Promise<unknown> {
-    return this.ask(async (redis) => {
-      try {
-        return await redis.evalsha(digest, keys.length, ...keys, ...values)
-      } catch (error) {
-        if (!String((error as Error).message).startsWith('NOSCRIPT')) throw error
-        return await redis.eval(text, keys.length, ...keys, ...values)
-      }
-    })
+  async run(
+    { text, digest }: Script,
+    keys: readonly string[],
+    ...values: readonly (string | number)[]
+  ): Promise<unknown> {
+    const redis = this.#open()
+    try {
+      return await redis.evalsha(digest, keys.length, ...keys, ...values)
+    } catch (error) {
+      if (!String((error as Error).message).startsWith('NOSCRIPT')) throw told(error)
+      return this.ask(() => redis.eval(text, keys.length, ...keys, ...values))
+    }
+  }
+
+  #open(): RedisClient {
+    if (this.#closed) throw new AlliumError('store.unavailable', 'The store is closed. Open another one.')
+    return this.redis
   }
 
   close(): void {

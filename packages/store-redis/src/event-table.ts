@@ -107,5 +107,5 @@ function signalsIn(fields: readonly string[]): AskedSignal[] {
 }
 
 function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('base64')
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 }

@@ -17,14 +17,20 @@ export class Sealer {
 
   /** @throws AlliumError `state.invalid` where the value cannot be kept */
   async seal(value: unknown, place: SealedPlace): Promise<Uint8Array> {
+    return this.sealed(value, place)
+  }
+
+  /** The same at once where the store does not encrypt. */
+  sealed(value: unknown, place: SealedPlace): Uint8Array | Promise<Uint8Array> {
     const bytes = new TextEncoder().encode(toJson(value))
-    return this.#encrypt === undefined ? bytes : await this.#encrypt.seal(bytes, place)
+    return this.#encrypt === undefined ? bytes : sealedBy(this.#encrypt, bytes, place)
   }
 
   /** @throws AlliumError `store.sealed` where it cannot be opened, `store.corrupt` where what was kept does not parse */
   async open(bytes: Uint8Array, place: SealedPlace): Promise<unknown> {
     try {
-      return fromJson(new TextDecoder('utf-8', { fatal: true }).decode(await this.#opened(bytes, place)))
+      const plain = this.#encrypt === undefined ? bytes : await this.#opened(this.#encrypt, bytes, place)
+      return fromJson(new TextDecoder('utf-8', { fatal: true }).decode(plain))
     } catch (error) {
       if (isAlliumError(error, 'store.sealed')) throw error
       throw corrupt(place, error)
@@ -39,10 +45,9 @@ export class Sealer {
     return all.map((one) => Buffer.from(one).toString('base64url'))
   }
 
-  async #opened(bytes: Uint8Array, place: SealedPlace): Promise<Uint8Array> {
-    if (this.#encrypt === undefined) return bytes
+  async #opened(encrypt: Encrypt, bytes: Uint8Array, place: SealedPlace): Promise<Uint8Array> {
     try {
-      return await this.#encrypt.open(bytes, place)
+      return await encrypt.open(bytes, place)
     } catch (cause) {
       throw new AlliumError(
         'store.sealed',
@@ -51,6 +56,10 @@ export class Sealer {
       )
     }
   }
+}
+
+async function sealedBy(encrypt: Encrypt, bytes: Uint8Array, place: SealedPlace): Promise<Uint8Array> {
+  return encrypt.seal(bytes, place)
 }
 
 /** What was kept at a place does not parse. */

@@ -12,10 +12,12 @@ export class EventSealer {
   }
 
   /** The values are read before anything is awaited. @throws AlliumError `state.invalid` */
-  async batch(run: RunKey, events: readonly unknown[]): Promise<EventBatch | undefined> {
-    if (events.length === 0) return undefined
+  batch(run: RunKey, events: readonly unknown[]): EventBatch | Promise<EventBatch> | undefined {
+    const count = events.length
+    if (count === 0) return undefined
     const id = crypto.randomUUID()
-    return { id, count: events.length, body: await this.#sealer.seal(events, placeOf(run, 'events', id)) }
+    const body = this.#sealer.sealed(events, placeOf(run, 'events', id))
+    return body instanceof Promise ? body.then((body) => ({ id, count, body })) : { id, count, body }
   }
 
   /** @throws AlliumError `store.sealed`, `store.corrupt` */

@@ -27,9 +27,9 @@ export function polledEventLog(
     async append(given, epoch, events, { end = false } = {}) {
       const run = check(given)
       const sealing = sealed.batch(run, events)
-      sealing.catch(() => {})
+      if (sealing instanceof Promise) sealing.catch(() => {})
       return inOrder(runName(run), async () => {
-        const batch = await sealing
+        const batch = sealing instanceof Promise ? await sealing : sealing
         const { unheard, fenced, ...stands } = outcomeFields(await table.append(run, epoch, batch, end))
         const { seq } = stands
         if (fenced !== undefined) {
@@ -74,13 +74,11 @@ function outcomeFields(outcome: Awaited<ReturnType<EventTable['append']>>) {
 function turnTaking() {
   const tails = new Map<string, Promise<unknown>>()
   return <T>(name: string, work: () => Promise<T>): Promise<T> => {
-    const doing = (tails.get(name) ?? Promise.resolve()).then(work)
-    const tail = doing.then(
-      () => {},
-      () => {},
-    )
-    tails.set(name, tail)
-    void tail.then(() => tails.get(name) === tail && tails.delete(name))
+    const before = tails.get(name)
+    const doing = before === undefined ? work() : before.then(work, work)
+    tails.set(name, doing)
+    const over = () => tails.get(name) === doing && tails.delete(name)
+    doing.then(over, over)
     return doing
   }
 }
