@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { AlliumError, fromJson, isAlliumError, messageOf, toJson } from '@allium/core'
+import { AlliumError, fromJson, messageOf, toJson } from '@allium/core'
 import type { Encrypt, SealedPlace } from './encrypt.ts'
 
 /** Values as bytes of a row and back, sealed where the store encrypts. */
@@ -22,19 +22,19 @@ export class Sealer {
 
   /** The same at once where the store does not encrypt. */
   sealed(value: unknown, place: SealedPlace): Uint8Array | Promise<Uint8Array> {
-    const bytes = new TextEncoder().encode(toJson(value))
+    const bytes = encoder.encode(toJson(value))
     return this.#encrypt === undefined ? bytes : sealedBy(this.#encrypt, bytes, place)
   }
 
   /** @throws AlliumError `store.sealed` where it cannot be opened, `store.corrupt` where what was kept does not parse */
   async open(bytes: Uint8Array, place: SealedPlace): Promise<unknown> {
-    try {
-      const plain = this.#encrypt === undefined ? bytes : await this.#opened(this.#encrypt, bytes, place)
-      return fromJson(new TextDecoder('utf-8', { fatal: true }).decode(plain))
-    } catch (error) {
-      if (isAlliumError(error, 'store.sealed')) throw error
-      throw corrupt(place, error)
-    }
+    return this.opened(bytes, place)
+  }
+
+  /** The same at once where the store does not encrypt. */
+  opened(bytes: Uint8Array, place: SealedPlace): unknown {
+    if (this.#encrypt === undefined) return parsed(bytes, place)
+    return this.#opened(this.#encrypt, bytes, place).then((plain) => parsed(plain, place))
   }
 
   /** Digests of a text by which it is found again: the first is written, any matches. */
@@ -60,6 +60,17 @@ export class Sealer {
 
 async function sealedBy(encrypt: Encrypt, bytes: Uint8Array, place: SealedPlace): Promise<Uint8Array> {
   return encrypt.seal(bytes, place)
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+function parsed(bytes: Uint8Array, place: SealedPlace): unknown {
+  try {
+    return fromJson(decoder.decode(bytes))
+  } catch (error) {
+    throw corrupt(place, error)
+  }
 }
 
 /** What was kept at a place does not parse. */

@@ -27,6 +27,8 @@ export class LogWriter {
 
   /** What comes in one turn of the event loop, or soon behind what was written, is written as one: its readers are woken once. */
   push(entry: Entry): void {
+    // Behind a gap nothing is written.
+    if (this.#failed !== undefined) return
     this.#waiting.push(entry)
     if (this.#waiting.length >= most) this.#flush()
     else this.#arm()
@@ -38,8 +40,9 @@ export class LogWriter {
       while (this.#waiting.length > 0 || this.#writing !== undefined) {
         this.#flush()
         await this.#writing
-        if (this.#failed !== undefined) throw this.#failed.error
+        if (this.#failed !== undefined) break
       }
+      if (this.#failed !== undefined) throw this.#failed.error
       const { unheard } = await this.#log.append(this.#run, this.#epoch, [], { end: true })
       if (unheard === undefined) return
       for (const { id } of unheard) if (id !== undefined) giveBack(id)

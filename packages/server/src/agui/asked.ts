@@ -45,7 +45,7 @@ function resultsIn(messages: readonly unknown[]): { id: unknown; text: string }[
   const from = messages.findLastIndex((message) => object(message).role !== 'tool') + 1
   return messages.slice(from).map((message) => {
     const { toolCallId, content, error } = object(message)
-    const text = typeof content === 'string' && content !== '' ? content : error
+    const text = typeof error === 'string' && error !== '' ? error : content
     if (typeof text === 'string') return { id: toolCallId, text }
     throw fail('request.invalid', 'The result of a tool is { role: "tool", toolCallId, content }, with a text.')
   })

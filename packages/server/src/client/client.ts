@@ -71,8 +71,8 @@ export interface Decided {
  * A client of `server(agent)`, for pages and other processes. Runs outlive connections: a reader who loses one goes on behind
  * the last event that came.
  *
- * `typeof agent` tells whether it is one or several by name, and types the state of sessions; `typeof tools`, an object of tools by their names, types the
- * arguments of calls in events and approvals.
+ * `typeof agent` tells whether it is one or several by name, and types the state of sessions; `typeof tools`, an object of tools by
+ * their names, types the arguments of calls in events and approvals.
  *
  * @example
  * const client = createClient<typeof agent, typeof tools>({ url, headers: () => ({ authorization }) })

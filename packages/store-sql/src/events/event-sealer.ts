@@ -21,8 +21,8 @@ export class EventSealer {
   }
 
   /** @throws AlliumError `store.sealed`, `store.corrupt` */
-  async events(run: RunKey, { id, body }: EventBatch): Promise<unknown[]> {
-    return (await this.#sealer.open(body, placeOf(run, 'events', id))) as unknown[]
+  events(run: RunKey, { id, body }: EventBatch): unknown[] | Promise<unknown[]> {
+    return this.#sealer.opened(body, placeOf(run, 'events', id)) as unknown[] | Promise<unknown[]>
   }
 
   async signal(run: RunKey, { steer, id }: RunSignal): Promise<Uint8Array | null> {

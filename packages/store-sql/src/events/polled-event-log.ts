@@ -2,7 +2,7 @@ import { AlliumError, type Clock, type EventLog, type RunKey, type RunSignal, sy
 import { checkKey, checkName } from '../key.ts'
 import type { Sealer } from '../sealer.ts'
 import { EventSealer } from './event-sealer.ts'
-import type { AskedSignal, EventTable } from './event-table.ts'
+import type { AskedSignal, EventBatch, EventTable, StoredBatch } from './event-table.ts'
 import { Listener } from './listener.ts'
 import { Poller } from './poller.ts'
 import { readRun } from './reader.ts'
@@ -30,14 +30,14 @@ export function polledEventLog(
       if (sealing instanceof Promise) sealing.catch(() => {})
       return inOrder(runName(run), async () => {
         const batch = sealing instanceof Promise ? await sealing : sealing
-        const { unheard, fenced, ...stands } = outcomeFields(await table.append(run, epoch, batch, end))
-        const { seq } = stands
-        if (fenced !== undefined) {
+        const outcome = await table.append(run, epoch, batch, end)
+        if (outcome.fenced !== undefined) {
           poller.lost(run)
-          throw refused(run, fenced)
+          throw refused(run, outcome.fenced)
         }
-        if (unheard !== undefined) return { unheard: await signalsOf(run, unheard) }
-        poller.appended(run, { ...stands, ended: end, batch: batch && { ...batch, first: seq - batch.count + 1 } })
+        if (outcome.unheard !== undefined) return { unheard: await signalsOf(run, outcome.unheard) }
+        const { seq, asked, listener } = outcome
+        poller.appended(run, { seq, asked, listener, ended: end, batch: batch && placed(batch, seq) })
         return { seq }
       })
     },
@@ -66,8 +66,9 @@ export function polledEventLog(
   }
 }
 
-function outcomeFields(outcome: Awaited<ReturnType<EventTable['append']>>) {
-  return { seq: 0, asked: undefined, listener: undefined, unheard: undefined, fenced: undefined, ...outcome }
+/** A batch that ends at a place. */
+function placed({ id, count, body }: EventBatch, seq: number): StoredBatch {
+  return { id, count, body, first: seq - count + 1 }
 }
 
 /** Work of one name, one after the other in the order in which it came. */

@@ -61,7 +61,8 @@ async function* eventsOf(
       if (head === undefined || head.seq <= seq) return undefined
       const { batch: next } = head
       for (const batch of next?.first === seq + 1 ? [next] : await table.batches(run, seq)) {
-        const events = await sealer.events(run, batch)
+        const opened = sealer.events(run, batch)
+        const events = opened instanceof Promise ? await opened : opened
         for (const [i, event] of events.entries()) {
           if (reader.left) return undefined
           if (batch.first + i <= seq) continue
