@@ -160,11 +160,13 @@ describe('the admin page', { timeout: 60_000 }, () => {
     await page.getByText('Tell me if anything').waitFor()
     await page.getByRole('link', { name: 'Admin' }).click()
     await page.getByText('stand as they were written').waitFor()
+    await page.locator('.plot').waitFor()
     expect(await page.locator('.plot rect').count()).toBe(14)
     expect(await page.locator('.sums dd').first().textContent()).not.toBe('$0.00')
     await page.locator('.row', { hasText: 'alex' }).click()
     await page.locator('.panel', { hasText: 'Turns of alex' }).locator('.row').first().click()
     await page.getByText('The onion of this turn').waitFor()
+    await page.locator('.layers').waitFor()
     const layers = await page.locator('.layers .layer').allTextContents()
     expect(layers.slice(0, 3)).toEqual(['guard:pii', 'guard:rateLimit', 'observe:audit'])
     expect(await page.locator('.layers tr', { hasText: 'tenant-plan' }).first().textContent()).toMatch(

@@ -50,7 +50,7 @@ export function fileOf(): string {
 export async function listenDurably(agent: Agent | Record<string, Agent>, options: Partial<ServerOptions> = {}) {
   const store = sqlite(fileOf(), { encrypt: mirrored })
   const agents = agent instanceof Agent ? [agent] : Object.values(agent)
-  const runs = agents.map((one) => durablyKept(one, store))
+  const runs = agents.map((one) => durablyKept(one, store, { lease: 10_000 }))
   onTestFinished(async () => {
     await Promise.all(runs.map((one) => one.drain({ timeout: 0 })))
     store.close()
