@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http2'
 import { createRequire } from 'node:module'
-import { type AddressInfo, createServer as createTcp } from 'node:net'
+import { type AddressInfo, createServer as createTcp, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -71,15 +71,19 @@ export async function ownServer(): Promise<Server> {
 /** Serves objects until it is closed, cutting what runs. */
 export async function serveHere(services: NodeEndpointOptions['services'], port = 0) {
   const server = createServer(createEndpointHandler({ services, logger: () => {} }))
-  const sessions = new Set<{ destroy(): void }>()
-  server.on('session', (session) => sessions.add(session))
+  // Sockets, not sessions: one that has just come has no session yet, and would hold the server open.
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
     async close() {
       server.close()
-      for (const session of sessions) session.destroy()
+      for (const socket of sockets) socket.destroy()
       await once(server, 'close')
     },
   }

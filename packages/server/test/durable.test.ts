@@ -146,10 +146,8 @@ test('a session of no name is a run of this process alone', async () => {
 
 test('durable runs of another agent, or with another log of events, are refused', async () => {
   const { store } = world()
-  const [one, other] = [agentOf([]), agentOf([])].map((agent) => agent.use(persist({ store: store.sessions }))) as [
-    Agent,
-    Agent,
-  ]
+  const kept = () => agentOf([]).use(persist({ store: store.sessions }))
+  const [one, other] = [kept(), kept()]
   const runs: Durable = durable(one, { store, logger: silent })
   onTestFinished(() => runs.drain())
   expect(() => server(other, { principal, durable: runs })).toThrow('which is not served here')

@@ -33,6 +33,12 @@ export class Crew {
     this.#begun = begun
   }
 
+  /** For whoever wonders why it does not end. */
+  standing(): string {
+    const live = [...this.#live].map((child) => `${child.pid}${isStopped(child.pid) ? ' stopped' : ''}`)
+    return `${this.kills} killed, ${this.#left} left, ${this.#over ? 'ending, ' : ''}processes ${live.join(', ') || 'none'}`
+  }
+
   begin(size: number): void {
     for (let i = 0; i < size; i++) this.#lives.push(this.#lane())
   }
@@ -103,7 +109,10 @@ export class Crew {
     const isOver = job.stopAt === undefined || job.signal === 'SIGSTOP'
     if (isOver) this.#live.delete(child)
     if (isOver) child.send({ end: true }, () => {})
+    // One that comes to its place only now stands still until it is woken.
+    const waking = isOver ? setInterval(() => child.kill('SIGCONT'), 200) : undefined
     const [code, by] = await closed
+    clearInterval(waking)
     this.#live.delete(child)
     if (by === 'SIGKILL' && job.stopAt !== undefined) this.kills++
     else if (code !== 0) this.problems.push(`a process ended with ${code ?? by}: ${out.slice(-500)}`)

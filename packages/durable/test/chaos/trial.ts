@@ -26,7 +26,12 @@ export async function trial({ engine, folder, count, random }: Trial) {
   const store = open(place)
   await store.sessions.list({ tenant: 'acme', limit: 1 })
   const crew = new Crew(ready, place, random, engine.begun)
-  const clients: Clients = { problems: crew.problems, ended: [], readers: { count: 0 } }
+  const clients: Clients = { problems: crew.problems, ended: [], readers: { count: 0 }, waiting: new Map() }
+  // Whoever ends it before its time is told where it stood.
+  process.once('SIGTERM', () => {
+    console.log(`${name}: ${crew.standing()}; waited for: ${[...clients.waiting.values()].join(', ') || 'nothing'}`)
+    process.exit(1)
+  })
   const client = engine.client(store, crew, random)
   let key = 0
   const one = (lane: number) => turn(client, store, { session: `s${lane}`, key: `k${++key}` }, clients)

@@ -17,6 +17,8 @@ export interface Clients {
   /** Keys of turns that have ended, by their session. */
   readonly ended: [session: string, key: string][]
   readonly readers: { count: number }
+  /** What each session waits for now. */
+  readonly waiting: Map<string, string>
 }
 
 /** Runs a turn from its question to its answer, over its approval, with two readers of each of its runs. */
@@ -29,13 +31,18 @@ export async function turn(
   const { session, key } = at
   const asked = { principal, sessionId: session }
   await ended(client, { ...asked, input: key, idempotencyKey: key }, 'suspended', of)
+  of.waiting.set(session, `what waits of ${key}`)
   const decisions = await decisionsFor(store, session)
   await ended(client, { ...asked, decisions, idempotencyKey: decidedKey(key) }, 'completed', of)
   of.ended.push([session, key])
+  of.waiting.delete(session)
 }
 
 async function ended(client: Client, options: StartOptions, asked: string, of: Clients): Promise<void> {
+  const { sessionId = '', idempotencyKey } = options
+  of.waiting.set(sessionId, `the start of ${idempotencyKey}`)
   const run = await client.start(options)
+  of.waiting.set(sessionId, `the end of ${idempotencyKey}, run ${run}`)
   const texts = await Promise.all([client.read(run, true), client.read(run, false)])
   const { status, text = '' } = await client.get(run)
   if (status !== asked) of.problems.push(`the run of ${options.idempotencyKey} has ended as ${status}`)

@@ -65,7 +65,7 @@ function isEmpty(value: unknown): boolean {
 }
 
 /** A message of a client, or nothing where it is the agent's business. @throws AlliumError `request.invalid` */
-export function messageOf(value: unknown): Message[] {
+function messageOf(value: unknown): Message[] {
   const { role, content, tool_calls: calls } = object(value)
   if (role === 'system' || role === 'developer') return []
   if (role === 'tool' || role === 'function' || (calls !== undefined && calls !== null && !isEmpty(calls)))
