@@ -55,8 +55,15 @@ function row(checker: ts.TypeChecker, field: ts.Symbol, defaults: boolean): stri
     undefined,
     ts.TypeFormatFlags.NoTruncation | ts.TypeFormatFlags.UseAliasDefinedOutsideCurrentScope,
   )
+  const told = text.length > 200 ? (declaredType(field) ?? text) : text
   const own = defaults ? ` ${cell(defaultOf(checker, field))} |` : ''
-  return `| \`${field.name}${isOptional ? '?' : ''}\` | \`${cell(text)}\` |${own} ${cell(docOf(checker, field))} |`
+  return `| \`${field.name}${isOptional ? '?' : ''}\` | \`${cell(told)}\` |${own} ${cell(docOf(checker, field))} |`
+}
+
+/** As it is written, where that is no list of fields. */
+function declaredType({ valueDeclaration: declared }: ts.Symbol): string | undefined {
+  const written = declared && ts.isPropertySignature(declared) ? declared.type?.getText() : undefined
+  return written?.includes('{') ? undefined : written?.replace(/ \| undefined$/, '')
 }
 
 /** What the docstring of a symbol says. */

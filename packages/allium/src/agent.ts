@@ -1,4 +1,10 @@
-import { type AgentStore, Agent as CoreAgent, type AgentOptions as CoreOptions, type Tool } from '@allium/core'
+import {
+  type AgentStore,
+  type CallTypes,
+  Agent as CoreAgent,
+  type AgentOptions as CoreOptions,
+  type Tool,
+} from '@allium/core'
 import { adaptAiSdk, createResolver } from '@allium/providers'
 import { storeLayers } from './store-layers.ts'
 import { ajvValidate } from './validate.ts'
@@ -6,7 +12,11 @@ import { ajvValidate } from './validate.ts'
 type Schema = Tool['schema']
 
 /** The options of core's agent, and a store. */
-export interface AgentOptions<C extends Schema = undefined, P extends Schema = undefined> extends CoreOptions<C, P> {
+export interface AgentOptions<
+  C extends Schema = undefined,
+  P extends Schema = undefined,
+  Calls extends readonly CallTypes[] = readonly CallTypes[],
+> extends CoreOptions<C, P, Calls> {
   /**
    * Keeps sessions, as `memory.persist({ store: store.sessions })` does; and budgets, rates, caches and `guard.pii` keep theirs
    * there, where they are given no place of their own. Who made it closes it, after `dispose()`.
@@ -28,11 +38,16 @@ export interface AgentOptions<C extends Schema = undefined, P extends Schema = u
  *   .use(guard.budget({ limit: 1.0 }))
  * const { text } = await agent.run('Hello')
  */
-export class Agent<S = {}, C extends Schema = undefined, P extends Schema = undefined> extends CoreAgent<S, C, P> {
+export class Agent<
+  S = {},
+  C extends Schema = undefined,
+  P extends Schema = undefined,
+  Calls extends readonly CallTypes[] = readonly CallTypes[],
+> extends CoreAgent<S, C, P, Calls> {
   /** As it was given: a server takes sessions and events from it. */
   readonly store?: AgentStore | undefined
 
-  constructor({ store, ...options }: AgentOptions<C, P>) {
+  constructor({ store, ...options }: AgentOptions<C, P, Calls>) {
     super({
       ...options,
       resolveModel: options.resolveModel ?? createResolver(),

@@ -82,7 +82,6 @@ export type { InnerRun, OnceOptions } from './rings/turn/once.ts'
 export type { ShownText } from './rings/turn/screen.ts'
 export type { Steered } from './rings/turn/steering.ts'
 export type { StreamVerbs } from './rings/turn/stream-verbs.ts'
-export type { ToolCallRecord } from './rings/turn/turn-options.ts'
 // Seams
 export {
   type AgentStore,
@@ -124,8 +123,17 @@ export type { PendingCall, Snapshot, SuspendedCall, SuspendRequest, Suspension }
 export type { OnChunk, Pipe } from './stream/transforms.ts'
 // Tools
 export type { Approval, DecidableCall, Decision } from './tool/approval.ts'
+export type { ToolCallRecord } from './tool/call-record.ts'
 export type { FlowLabels, ToolFlow } from './tool/flow.ts'
-export { type AnyTool, defineTool, type Tool, type ToolArgs, type ToolExecution } from './tool/tool.ts'
+export {
+  type AnyTool,
+  type DefinedTool,
+  defineTool,
+  type Tool,
+  type ToolArgs,
+  type ToolExecution,
+  type ToolList,
+} from './tool/tool.ts'
 export {
   resultOf,
   type ShapedToolResult,
@@ -133,3 +141,4 @@ export {
   type ToolResultInput,
   toolResult,
 } from './tool/tool-result.ts'
+export type { CallTypes } from './tool/typed-calls.ts'

@@ -9,10 +9,10 @@ const tools = {
   refund: defineTool({ name: 'refund', description, schema: z.object({ cents: z.number() }) }),
   clock: defineTool({ name: 'clock', description, jsonSchema: { type: 'object' } }),
 }
-const agent = new Agent({ model: scriptedModel([]), tools: Object.values(tools) })
+const agent = new Agent({ model: scriptedModel([]), tools: [tools.refund, tools.clock] })
 const url = 'http://localhost'
 
-const client = createClient<typeof agent, typeof tools>({ url })
+const client = createClient<typeof agent>({ url })
 const session = client.session('a')
 
 // The name of a tool tells its arguments, in events and in approvals.
@@ -61,6 +61,6 @@ createClient<typeof agents>({ url, agent: 'sale' })
 // @ts-expect-error Which one?
 createClient<typeof agents>({ url })
 
-// Without tools the arguments are those of any tool.
-for await (const event of createClient<typeof agent>({ url }).session().run('Hi'))
+// Of tools that nobody has defined the arguments are those of any.
+for await (const event of createClient<typeof counted>({ url }).session().run('Hi'))
   if (event.type === 'tool:start') console.log(event.name.length, event.args.anything)

@@ -23,6 +23,7 @@ import type { RegisteredContext, RegisteredPrincipal } from '../seams/register.t
 import type { AgentRun } from '../session/agent-run.ts'
 import { checkSessionOptions, type RunOptions, type SessionOptions } from '../session/options.ts'
 import { Session } from '../session/session.ts'
+import type { CallTypes } from '../tool/typed-calls.ts'
 import { checkPlace, checkSessionId, checkValue } from './check-value.ts'
 import { type Inspection, inspectLayers } from './inspect.ts'
 import { LayerStack } from './layer-stack.ts'
@@ -62,12 +63,13 @@ export class Agent<
   S = {},
   C extends StandardSchemaV1 | undefined = undefined,
   P extends StandardSchemaV1 | undefined = undefined,
+  Calls extends readonly CallTypes[] = readonly CallTypes[],
 > {
   readonly #scope: AgentScope
   readonly #stack: LayerStack
   readonly #life: Lifecycle
 
-  constructor(options: AgentOptions<C, P>) {
+  constructor(options: AgentOptions<C, P, Calls>) {
     checkAgentOptions(options)
     this.#scope = new AgentScope(toSetup(options))
     this.#stack = new LayerStack(this.#scope)
@@ -86,27 +88,27 @@ export class Agent<
   }
 
   /** Adds a layer inside those before it: an object, with its config; a hook of one scope; a turn function; an array of these. */
-  use<K extends ScopeName>(
-    scope: K,
+  use<Scope extends ScopeName>(
+    scope: Scope,
     hook:
-      | Hooks<S, unknown, ContextOf<C>, PrincipalOf<P>>[K]
-      | { name?: string; process: Hooks<S, unknown, ContextOf<C>, PrincipalOf<P>>[K] },
+      | Hooks<S, unknown, ContextOf<C>, PrincipalOf<P>>[Scope]
+      | { name?: string; process: Hooks<S, unknown, ContextOf<C>, PrincipalOf<P>>[Scope] },
   ): this
   use(hook: Hooks<S, unknown, ContextOf<C>, PrincipalOf<P>>['turn']): this
   use<F = {}, Schema extends StandardSchemaV1 | undefined = undefined>(
     layer: TypedMiddleware<F, Schema, ContextOf<C>, PrincipalOf<P>>,
     ...config: ConfigArgs<Schema>
-  ): Agent<S & F, C, P>
+  ): Agent<S & F, C, P, Calls>
   use<M extends Middleware>(layer: M & (IsLoose<M> extends true ? unknown : never), config?: unknown): this
   use<M extends AnyMiddleware | readonly AnyMiddleware[]>(layer: {
     toMiddleware(): M
-  }): Agent<S & StatesOf<M extends readonly unknown[] ? M : [M]>, C, P>
-  use<M extends readonly Usable[]>(layers: readonly [...M]): Agent<S & StatesOf<M>, C, P>
+  }): Agent<S & StatesOf<M extends readonly unknown[] ? M : [M]>, C, P, Calls>
+  use<M extends readonly Usable[]>(layers: readonly [...M]): Agent<S & StatesOf<M>, C, P, Calls>
   // Once more: where none fits, TypeScript tells of the last one, and mistakes are made in objects. First, it costs least.
   use<F = {}, Schema extends StandardSchemaV1 | undefined = undefined>(
     layer: TypedMiddleware<F, Schema, ContextOf<C>, PrincipalOf<P>>,
     ...config: ConfigArgs<Schema>
-  ): Agent<S & F, C, P>
+  ): Agent<S & F, C, P, Calls>
   use(first: unknown, second?: unknown): unknown {
     if (this.#life.begun)
       throw new AlliumError(
@@ -135,12 +137,15 @@ export class Agent<
   }
 
   /** A conversation. Its layers open at its first run. @throws AlliumError `session.invalid_id`, `session.principal`, `run.options` for an unknown option */
-  session(options: SessionOptions<ContextOf<C>, PrincipalOf<P>> = {}): Session<S, ContextOf<C>> {
+  session(options: SessionOptions<ContextOf<C>, PrincipalOf<P>> = {}): Session<S, ContextOf<C>, Calls[number]> {
     return this.#session(options, this.#scope.setup.ids)
   }
 
   /** @param newId gives the id of a session that was given none */
-  #session(options: SessionOptions<ContextOf<C>, PrincipalOf<P>>, newId: () => string): Session<S, ContextOf<C>> {
+  #session(
+    options: SessionOptions<ContextOf<C>, PrincipalOf<P>>,
+    newId: () => string,
+  ): Session<S, ContextOf<C>, Calls[number]> {
     checkSessionOptions(options)
     const { setup } = this.#scope
     const parent = options.parent === undefined ? undefined : toolAttemptOf(options.parent)
@@ -167,7 +172,7 @@ export class Agent<
       session: of,
       ...options
     }: RunOptions<ContextOf<C>, O> & { session?: SessionOptions<ContextOf<C>, PrincipalOf<P>> } = {},
-  ): AgentRun<S, OutputOf<NoInfer<O>>> {
+  ): AgentRun<S, OutputOf<NoInfer<O>>, Calls[number]> {
     // Run again, the same turn is that of the same session.
     const { turnId } = options
     const session = this.#session(of ?? {}, () => turnId ?? this.#scope.setup.ids())
@@ -210,4 +215,6 @@ export class Agent<
 }
 
 /** What the runs of an agent come to: `ResultOf<typeof agent>`. */
-export type ResultOf<A> = A extends { run(input: Input): AgentRun<infer S, string> } ? RunResult<S> : never
+export type ResultOf<A> = A extends { run(input: Input): AgentRun<infer S, string, infer K> }
+  ? RunResult<S, string, K>
+  : never

@@ -19,11 +19,13 @@ import { consoleLogger, type Logger, safeLogger } from '../seams/logger.ts'
 import type { RegisteredPrincipal } from '../seams/register.ts'
 import type { Validate } from '../seams/validate.ts'
 import { schemaFault } from '../tool/schema-fault.ts'
-import type { AnyTool } from '../tool/tool.ts'
+import type { ToolList } from '../tool/tool.ts'
+import type { CallTypes } from '../tool/typed-calls.ts'
 
 export interface AgentOptions<
   C extends StandardSchemaV1 | undefined = undefined,
   P extends StandardSchemaV1 | undefined = undefined,
+  Calls extends readonly CallTypes[] = readonly CallTypes[],
 > {
   /** @default 'agent' */
   name?: string | undefined
@@ -31,7 +33,8 @@ export interface AgentOptions<
   model: ModelRef
   /** The first system message of each model call. */
   instructions?: Instructions | undefined
-  tools?: readonly AnyTool[] | undefined
+  /** Those made with `defineTool` type the calls in events, approvals and results. */
+  tools?: ToolList<Calls> | undefined
   /** What the runtime context must be; types `ctx.context` and the `context` of runs and sessions. */
   context?: C | undefined
   /** What the principal must be; types `ctx.principal` and the `principal` of sessions. */

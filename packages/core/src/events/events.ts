@@ -25,7 +25,7 @@ export interface TurnStart extends InTurn {
   /** The run that this one resumes. */
   resumes?: string
 }
-export interface TurnEnd extends InTurn {
+export interface TurnEnd<K extends CallEvents = CallEvents> extends InTurn {
   type: 'turn:end'
   turnIndex: number
   /** How the turn ended. */
@@ -37,7 +37,7 @@ export interface TurnEnd extends InTurn {
   retryAfter?: number
   usage: Usage
   /** Of a suspended run: the calls that wait for a decision, for the run's own reader alone. Observers get none: it has tokens. */
-  pending?: readonly PendingCall[]
+  pending?: readonly K['pending'][]
 }
 export interface StepStart extends InStep {
   type: 'step:start'
@@ -65,6 +65,12 @@ export interface ToolEnd extends InStep {
   isError: boolean
   /** What a human has decided of the call. */
   approval?: ApprovalRecord
+}
+/** What events tell of tool calls: of tools whose types are known, or of any. */
+export interface CallEvents {
+  start: ToolStart
+  end: ToolEnd
+  pending: PendingCall
 }
 /** A message that came while the turn ran stands in the history, before this step. */
 export interface SteerHeard extends InStep {
@@ -104,20 +110,23 @@ export interface SubAgentChunk extends InStep {
   chunk: ContentChunk | FinishChunk
 }
 
-/** One event of a run's stream. Those with a `path` come from sub-agents. */
-export type StreamEvent =
+/**
+ * One event of a run's stream. Those with a `path` come from sub-agents. Where the agent's tools were made with `defineTool` the name of
+ * a call tells its arguments; calls of sub-agents, and of tools that layers bring, come too, and are no part of that type.
+ */
+export type StreamEvent<K extends CallEvents = CallEvents> =
   | ContentChunk
   | FinishChunk
   | ModelReset
   | ModelWarned
-  | ToolStart
-  | ToolEnd
+  | K['start']
+  | K['end']
   | StepStart
   | StepEnd
   | SteerHeard
   | SteerReturned
   | TurnStart
-  | TurnEnd
+  | TurnEnd<K>
   | SubAgentChunk
   | JournalDrift
 

@@ -2,12 +2,11 @@ import type { RunStatus } from '../events/events.ts'
 import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
 import type { AnswerDetails } from '../model/response.ts'
-import type { ToolCallRecord } from '../rings/turn/turn-options.ts'
-import type { PendingCall } from '../state/snapshot.ts'
 import type { State } from '../state/state-store.ts'
+import type { CallTypes } from '../tool/typed-calls.ts'
 
 /** What a run came to. An aborted or failed run rejects instead. */
-export interface RunResult<S = State, O = string> extends AnswerDetails {
+export interface RunResult<S = State, O = string, K extends CallTypes = CallTypes> extends AnswerDetails {
   /** The text of the last step. */
   text: string
   /** The answer: its text, or where the run had the option `output` what its schema made of it; null where it has none. */
@@ -29,9 +28,9 @@ export interface RunResult<S = State, O = string> extends AnswerDetails {
   /** What this turn added to the history. */
   messages: readonly Message[]
   /** Each tool call of this run, in the order of the model's: `callId`, `name`, the `args` that the model sent, and the `result` that it got. */
-  toolCalls: readonly ToolCallRecord[]
+  toolCalls: readonly K['record'][]
   /** Calls that wait for a decision. */
-  pending: readonly PendingCall[]
+  pending: readonly K['pending'][]
   /** The id of this run; a turn that was resumed had several. */
   turnId: string
   /** The run that this one resumed. */

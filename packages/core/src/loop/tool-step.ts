@@ -6,7 +6,7 @@ import { notJson } from '../model/tool-args.ts'
 import { toolRing } from '../rings/tool/ring.ts'
 import { type AskedCall, type SentArgs, ToolCall } from '../rings/tool/tool-call.ts'
 import type { Turn } from '../rings/turn/turn.ts'
-import type { ToolCallRecord } from '../rings/turn/turn-options.ts'
+import type { ToolCallRecord } from '../tool/call-record.ts'
 import { type CheckedArgs, checkArgs, refusedKey } from '../tool/check-args.ts'
 import { errorResult, isShaped, type ToolResult } from '../tool/tool-result.ts'
 

@@ -4,6 +4,7 @@ import type { Partial } from '../loop/partial.ts'
 import type { RunResult } from '../loop/run-result.ts'
 import type { Steered } from '../rings/turn/steering.ts'
 import type { State } from '../state/state-store.ts'
+import type { CallTypes } from '../tool/typed-calls.ts'
 import type { LiveRun } from './live-run.ts'
 import { checkSteerOptions, type SteerInput, type SteerOptions, toSteered } from './steer-input.ts'
 
@@ -11,8 +12,8 @@ import { checkSteerOptions, type SteerInput, type SteerOptions, toSteered } from
  * A run that has started: await it for its result, or iterate it for its events, or both.
  * Leaving the iteration aborts the run. A run that fails and that nobody awaits never ends the process.
  */
-export class AgentRun<S = State, O = string>
-  implements PromiseLike<RunResult<S, O>>, AsyncIterable<StreamEvent | LayerEvent>
+export class AgentRun<S = State, O = string, K extends CallTypes = CallTypes>
+  implements PromiseLike<RunResult<S, O, K>>, AsyncIterable<StreamEvent<K> | LayerEvent>
 {
   readonly #run: LiveRun
   #read = false
@@ -53,23 +54,23 @@ export class AgentRun<S = State, O = string>
   }
 
   // biome-ignore lint/suspicious/noThenProperty: awaiting the run is its plain use
-  then<A = RunResult<S, O>, B = never>(
-    onResult?: ((result: RunResult<S, O>) => A | PromiseLike<A>) | null,
+  then<A = RunResult<S, O, K>, B = never>(
+    onResult?: ((result: RunResult<S, O, K>) => A | PromiseLike<A>) | null,
     onError?: OnError<B> | null,
   ): Promise<A | B> {
     this.#run.heeded = true
     this.#run.events.flow()
-    return (this.#run.result as Promise<RunResult<S, O>>).then(onResult, onError)
+    return (this.#run.result as Promise<RunResult<S, O, K>>).then(onResult, onError)
   }
-  catch<B = never>(onError?: OnError<B> | null): Promise<RunResult<S, O> | B> {
+  catch<B = never>(onError?: OnError<B> | null): Promise<RunResult<S, O, K> | B> {
     return this.then(undefined, onError)
   }
-  finally(onSettled?: (() => void) | null): Promise<RunResult<S, O>> {
+  finally(onSettled?: (() => void) | null): Promise<RunResult<S, O, K>> {
     return this.then().finally(onSettled)
   }
 
   /** Every event, once. @throws AlliumError `stream.second_reader` for a second iterator */
-  [Symbol.asyncIterator](): AsyncIterator<StreamEvent | LayerEvent, undefined> {
+  [Symbol.asyncIterator](): AsyncIterator<StreamEvent<K> | LayerEvent, undefined> {
     if (this.#read)
       throw new AlliumError(
         'stream.second_reader',
@@ -78,7 +79,7 @@ export class AgentRun<S = State, O = string>
     this.#read = this.#run.heeded = true
     const { events } = this.#run
     return {
-      next: () => events.next() as Promise<IteratorResult<StreamEvent | LayerEvent, undefined>>,
+      next: () => events.next() as Promise<IteratorResult<StreamEvent<K> | LayerEvent, undefined>>,
       return: async () => {
         this.#run.abort('the reader left the stream')
         events.close()

@@ -16,9 +16,10 @@ import { randomIds } from '../seams/ids.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../seams/register.ts'
 import type { SessionKey, StoredTurn } from '../seams/session-store.ts'
 import { tenantOf } from '../seams/tenant.ts'
-import type { PendingCall, Snapshot } from '../state/snapshot.ts'
+import type { Snapshot } from '../state/snapshot.ts'
 import type { State } from '../state/state-store.ts'
 import type { Decision } from '../tool/approval.ts'
+import type { CallTypes } from '../tool/typed-calls.ts'
 import { AgentRun } from './agent-run.ts'
 import { decidable, deciderOf } from './deciders.ts'
 import { checkedDecisions } from './decisions.ts'
@@ -43,7 +44,7 @@ import {
 import { tellUnheeded } from './tell-unheeded.ts'
 
 /** One conversation with an agent: its history and state, and one turn at a time. */
-export class Session<S = State, C = RegisteredContext> {
+export class Session<S = State, C = RegisteredContext, K extends CallTypes = CallTypes> {
   readonly id: string
   readonly #scope: SessionScope
   readonly #host: SessionHost
@@ -79,7 +80,7 @@ export class Session<S = State, C = RegisteredContext> {
    * Tool calls that wait for a decision: those of the last answer without a result. Of an agent with `approvals.mayDecide` as
    * the model made them, without their tokens: those are for who may decide, from `pendingFor()`.
    */
-  get pending(): readonly PendingCall[] {
+  get pending(): readonly K['pending'][] {
     return this.#known().pending
   }
 
@@ -87,7 +88,7 @@ export class Session<S = State, C = RegisteredContext> {
    * The calls that wait which somebody may approve, with their tokens and true values: by the agent's `approvals.mayDecide`;
    * without it all of them, for the owner of the session. In other tenants there are none.
    */
-  async pendingFor(principal: RegisteredPrincipal): Promise<PendingCall[]> {
+  async pendingFor(principal: RegisteredPrincipal): Promise<K['pending'][]> {
     return decidable(this.#known(), this.#host.checkPrincipal(principal))
   }
 
@@ -111,8 +112,8 @@ export class Session<S = State, C = RegisteredContext> {
   run<O extends OutputOption | undefined = undefined>(
     input: Input,
     options: RunOptions<C, O> = {},
-  ): AgentRun<S, OutputOf<NoInfer<O>>> {
-    return this.#start({ input, decisions: undefined, options }) as AgentRun<S, OutputOf<O>>
+  ): AgentRun<S, OutputOf<NoInfer<O>>, K> {
+    return this.#start({ input, decisions: undefined, options }) as AgentRun<S, OutputOf<O>, K>
   }
 
   /**
@@ -125,8 +126,8 @@ export class Session<S = State, C = RegisteredContext> {
   resume<O extends OutputOption | undefined = undefined>(
     decisions: Readonly<Record<string, Decision>>,
     options: ResumeOptions<C, O> = {},
-  ): AgentRun<S, OutputOf<NoInfer<O>>> {
-    return this.#start({ input: [], decisions: decisions ?? null, options }) as AgentRun<S, OutputOf<O>>
+  ): AgentRun<S, OutputOf<NoInfer<O>>, K> {
+    return this.#start({ input: [], decisions: decisions ?? null, options }) as AgentRun<S, OutputOf<O>, K>
   }
 
   /**
@@ -136,11 +137,11 @@ export class Session<S = State, C = RegisteredContext> {
    * with `open()` or its first run, which then fails where the store does not have it @default what there is now
    * @throws AlliumError `session.unknown_turn`
    */
-  fork({ at, id }: { at?: string; id?: string } = {}): Session<S, C> {
+  fork({ at, id }: { at?: string; id?: string } = {}): Session<S, C, K> {
     const { agent, principal, context, metadata } = this.#known()
     const own = id === undefined ? agent.setup.ids() : this.#host.checkSessionId(id)
     const scope = new SessionScope(agent, own, principal, context, { ...metadata }, id === undefined)
-    const fork = new Session<S, C>(this.#host, scope, this.#busy)
+    const fork = new Session<S, C, K>(this.#host, scope, this.#busy)
     const begin = (standing: Snapshot) => {
       scope.restore(standing)
       scope.history.closePending('Not approved.')
@@ -228,15 +229,15 @@ export class Session<S = State, C = RegisteredContext> {
     await this.#opening.shut()
   }
 
-  #start(task: Task<C>): AgentRun<S> {
+  #start(task: Task<C>): AgentRun<S, unknown, K> {
     const { options } = task
     const { readerSilence: silence = this.#scope.agent.setup.readerSilence } = options
     const key = keyWithin(options)
     const asked = key === undefined ? '' : fingerprintOf(task)
     const known = key === undefined ? undefined : this.#host.keys.find(this.#scope, key)
-    if (known?.asked === asked) return known.run as unknown as AgentRun<S>
+    if (known?.asked === asked) return known.run as unknown as AgentRun<S, unknown, K>
     const run = new LiveRun(this.#scope.agent.setup.clock, silence)
-    const started = new AgentRun<S>(run)
+    const started = new AgentRun<S, unknown, K>(run)
     const before = this.#last
     const refusal =
       (known && this.#reused(key)) ??

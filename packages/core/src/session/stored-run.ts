@@ -5,9 +5,10 @@ import type { RunStatus } from '../events/events.ts'
 import type { RunResult } from '../loop/run-result.ts'
 import type { Part, ToolCallPart } from '../messages/message.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
-import type { RunEvents, ToolCallRecord } from '../rings/turn/turn-options.ts'
+import type { RunEvents } from '../rings/turn/turn-options.ts'
 import type { StoredTurn } from '../seams/session-store.ts'
 import type { PendingCall } from '../state/snapshot.ts'
+import type { ToolCallRecord } from '../tool/call-record.ts'
 
 /** The stream of a run that was answered from the store: its text at once, and its end. */
 export function tellStored(events: RunEvents, scope: SessionScope, stored: StoredTurn): void {

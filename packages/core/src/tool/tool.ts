@@ -8,6 +8,7 @@ import type { SuspendRequest } from '../state/snapshot.ts'
 import type { Approval } from './approval.ts'
 import type { ToolFlow } from './flow.ts'
 import type { ToolResult } from './tool-result.ts'
+import type { CallsOf, CallTypes } from './typed-calls.ts'
 
 /** What a tool's `execute` gets besides its arguments: its place in the run, and the ways out. */
 export interface ToolExecution {
@@ -44,14 +45,18 @@ export interface ToolExecution {
 }
 
 /** Something the model may call. Its arguments are checked and typed by `schema`, or checked by a raw `jsonSchema`. */
-export interface Tool<S extends StandardSchemaV1 | undefined = StandardSchemaV1 | undefined> {
-  name: string
+export interface Tool<
+  S extends StandardSchemaV1 | undefined = StandardSchemaV1 | undefined,
+  N extends string = string,
+  O = unknown,
+> {
+  name: N
   description: string
   /** Any Standard Schema. Its JSON Schema comes from `~standard.jsonSchema` (zod 4 has it), else give `jsonSchema` too. */
   schema?: S
   jsonSchema?: JsonSchema
   /** Any value may be returned; what is not a string is written as JSON. Throwing gives the model an error result. */
-  execute?(args: ToolArgs<S>, ctx: ToolExecution): unknown
+  execute?(args: ToolArgs<S>, ctx: ToolExecution): O | Promise<O>
   /** Whether a human must approve the call. @default false */
   requireApproval?: boolean | ((args: ToolArgs<S>, ctx: ToolExecution) => boolean | Promise<boolean>)
   /** Milliseconds for `execute`; then its signal aborts and the model gets an error. @default the agent's toolTimeout */
@@ -85,9 +90,28 @@ export type AnyTool = Omit<Tool<undefined>, 'schema' | 'execute' | 'requireAppro
   execute?(args: never, ctx: ToolExecution): unknown
   flow?: ToolFlow<never>
   requireApproval?: boolean | ((args: never, ctx: ToolExecution) => boolean | Promise<boolean>)
+  '~calls'?: CallTypes | undefined
 }
 
-/** Types a tool's arguments from its schema, where no `.use()` or factory does. */
-export function defineTool<S extends StandardSchemaV1 | undefined = undefined>(tool: Tool<S>): Tool<S> {
+/** Tools, and what is told of the calls of each. */
+export type ToolList<Calls extends readonly CallTypes[]> = readonly [
+  ...{ [I in keyof Calls]: AnyTool & { '~calls'?: Calls[I] | undefined } },
+]
+
+/** A tool that tells the types of its calls. */
+export interface DefinedTool<S extends StandardSchemaV1 | undefined, N extends string, O> extends Tool<S, N, O> {
+  /** A type alone: nothing is there. */
+  '~calls'?: CallsOf<S, N, O> | undefined
+}
+
+/**
+ * Types a tool's arguments from its schema; and keeps its name and what it gives, so that events, approvals and results of an agent with it
+ * are typed, also those of a client.
+ */
+export function defineTool<
+  S extends StandardSchemaV1 | undefined = undefined,
+  const N extends string = string,
+  O = unknown,
+>(tool: Tool<S, N, O>): DefinedTool<S, N, O> {
   return tool
 }

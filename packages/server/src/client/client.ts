@@ -1,6 +1,6 @@
-import type { Decision, Session } from '@allium/core'
+import type { CallTypes, Decision, Session } from '@allium/core'
 import type { ServedAgent } from '../options.ts'
-import type { Pending, ToolSet } from './events.ts'
+import type { Pending } from './events.ts'
 import { json, type Wire } from './http.ts'
 import { type ClientSession, clientSession } from './session.ts'
 
@@ -29,6 +29,13 @@ export type StateOf<A> = A extends { session(options?: never): Session<infer S, 
     ? { [Name in keyof A]: StateOf<A[Name]> }[keyof A]
     : never
 
+/** What is told of the calls of an agent's tools; of several agents of any. */
+export type CallsIn<A> = A extends { session(options?: never): Session<infer _S, never, infer K> }
+  ? K
+  : A extends Readonly<Record<string, ServedAgent>>
+    ? { [Name in keyof A]: CallsIn<A[Name]> }[keyof A]
+    : never
+
 /** A page; with `cursor` there is more. */
 export interface Page<Item> {
   readonly items: readonly Item[]
@@ -44,13 +51,13 @@ export interface Listed {
 }
 
 /** An agent behind a server. */
-export interface AgentClient<T extends ToolSet = ToolSet, S = Record<string, unknown>> {
+export interface AgentClient<K extends CallTypes = CallTypes, S = Record<string, unknown>> {
   /** A session of who asks; a run begins it. @param id @default a new one */
-  session(id?: string): ClientSession<T, S>
+  session(id?: string): ClientSession<K, S>
   /** Those of who asks, changed last first. */
   list(page?: { limit?: number; cursor?: string }): Promise<Page<Listed>>
   /** The calls that wait for a decision of who asks. A page may be short, and more may follow where it has a cursor. */
-  approvals(page?: { limit?: number; cursor?: string }): Promise<Page<Waiting<T>>>
+  approvals(page?: { limit?: number; cursor?: string }): Promise<Page<Waiting<K>>>
   /**
    * Decides a call of `approvals()`, in a session of one's own or of another owner: the run goes on as that owner's.
    *
@@ -60,7 +67,10 @@ export interface AgentClient<T extends ToolSet = ToolSet, S = Record<string, unk
 }
 
 /** A call that waits, and whose session it is in. */
-export type Waiting<T extends ToolSet = ToolSet> = Pending<T> & { readonly sessionId: string; readonly owner: string }
+export type Waiting<K extends CallTypes = CallTypes> = Pending<K> & {
+  readonly sessionId: string
+  readonly owner: string
+}
 
 export interface Decided {
   readonly callId: string
@@ -71,27 +81,26 @@ export interface Decided {
  * A client of `server(agent)`, for pages and other processes. Runs outlive connections: a reader who loses one goes on behind
  * the last event that came.
  *
- * `typeof agent` tells whether it is one or several by name, and types the state of sessions; `typeof tools`, an object of tools by
- * their names, types the arguments of calls in events and approvals.
+ * `typeof agent` tells whether it is one or several by name, and types the state of sessions; tools made with `defineTool` type the
+ * arguments of calls in events and approvals.
  *
  * @example
- * const client = createClient<typeof agent, typeof tools>({ url, headers: () => ({ authorization }) })
+ * const client = createClient<typeof agent>({ url, headers: () => ({ authorization }) })
  * for await (const event of client.session('chat-1').run('Hi')) show(event)
  */
-export function createClient<
-  A extends ServedAgent | Readonly<Record<string, ServedAgent>>,
-  T extends ToolSet = ToolSet,
->(options: ClientOptions<A>): AgentClient<T, StateOf<A>> {
+export function createClient<A extends ServedAgent | Readonly<Record<string, ServedAgent>>>(
+  options: ClientOptions<A>,
+): AgentClient<CallsIn<A>, StateOf<A>> {
   const wire = wireOf(options as CommonOptions & { agent?: string })
   return {
-    session: (id = crypto.randomUUID()) => clientSession<T, StateOf<A>>(wire, id),
+    session: (id = crypto.randomUUID()) => clientSession<CallsIn<A>, StateOf<A>>(wire, id),
     list: async (page) => {
       const { sessions, cursor } = await json<{ sessions: Listed[]; cursor?: string }>(wire, `/sessions${query(page)}`)
       return { items: sessions, cursor }
     },
     approvals: async (page) => {
       const path = `/approvals${query(page)}`
-      const { approvals, cursor } = await json<{ approvals: Waiting<T>[]; cursor?: string }>(wire, path)
+      const { approvals, cursor } = await json<{ approvals: Waiting<CallsIn<A>>[]; cursor?: string }>(wire, path)
       return { items: approvals, cursor }
     },
     decide: ({ token }, decision) =>

@@ -1,5 +1,6 @@
+import type { CallTypes } from '@allium/core'
 import { EventSourceParserStream } from 'eventsource-parser/stream'
-import type { Answer, ClientEvent, ClientRun, ToolSet } from './events.ts'
+import type { Answer, ClientEvent, ClientRun } from './events.ts'
 import { type Call, ClientError, request, type Wire } from './http.ts'
 
 /** Where a run is asked for, and where its events are found again. */
@@ -11,9 +12,9 @@ export interface RunCall {
 }
 
 /** Asks for a run when it is read or awaited; both are one request. */
-export function clientRun<T extends ToolSet>(wire: Wire, asked: RunCall): ClientRun<T> {
-  let read: Events<T> | undefined
-  const events = () => (read ??= new Events<T>(wire, asked))
+export function clientRun<K extends CallTypes>(wire: Wire, asked: RunCall): ClientRun<K> {
+  let read: Events<K> | undefined
+  const events = () => (read ??= new Events<K>(wire, asked))
   return {
     [Symbol.asyncIterator]: () => events().iterate(),
     // biome-ignore lint/suspicious/noThenProperty: a run is awaited for its answer, as in core
@@ -22,8 +23,8 @@ export function clientRun<T extends ToolSet>(wire: Wire, asked: RunCall): Client
 }
 
 /** The events of a run, read once and kept for whoever asks. */
-class Events<T extends ToolSet> {
-  readonly #read: ClientEvent<T>[] = []
+class Events<K extends CallTypes> {
+  readonly #read: ClientEvent<K>[] = []
   readonly #wire: Wire
   readonly #asked: RunCall
   readonly #all: Promise<void>
@@ -37,19 +38,19 @@ class Events<T extends ToolSet> {
     this.#all.catch(() => {})
   }
 
-  async *iterate(): AsyncGenerator<ClientEvent<T>, undefined> {
+  async *iterate(): AsyncGenerator<ClientEvent<K>, undefined> {
     for (let at = 0; ; at++) {
       while (at >= this.#read.length && this.#over === undefined)
         await new Promise<void>((resolve) => this.#wake.push(resolve))
       if (at >= this.#read.length) break
-      yield this.#read[at] as ClientEvent<T>
+      yield this.#read[at] as ClientEvent<K>
     }
     await this.#all
     return undefined
   }
 
   /** @throws ClientError for a run that has failed */
-  async answer(): Promise<Answer<T>> {
+  async answer(): Promise<Answer<K>> {
     await this.#all
     let text = ''
     for (const event of this.#read as ClientEvent[]) {
@@ -59,7 +60,7 @@ class Events<T extends ToolSet> {
     }
     const error = this.#read.find(({ type }) => type === 'run:error') as { code: string; message: string } | undefined
     if (error !== undefined) throw new ClientError(error.message, error)
-    const end = this.#read.findLast(({ type }) => type === 'turn:end') as Omit<Answer<T>, 'text'> | undefined
+    const end = this.#read.findLast(({ type }) => type === 'turn:end') as Omit<Answer<K>, 'text'> | undefined
     if (end === undefined)
       throw new ClientError('The events of the run are kept no longer.', { code: 'run.interrupted' })
     const { sessionId, turnId, status, usage, pending = [] } = end

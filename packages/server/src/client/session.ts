@@ -1,6 +1,14 @@
-import { type Decision, type FilePart, fromJson, type ImagePart, type TextPart, type ToolDef } from '@allium/core'
+import {
+  type CallTypes,
+  type Decision,
+  type FilePart,
+  fromJson,
+  type ImagePart,
+  type TextPart,
+  type ToolDef,
+} from '@allium/core'
 import type { UiMessage } from '../native/ui-messages.ts'
-import type { ClientRun, Pending, ToolSet } from './events.ts'
+import type { ClientRun, Pending } from './events.ts'
 import { json, request, type Wire } from './http.ts'
 import { clientRun } from './run.ts'
 
@@ -34,15 +42,15 @@ export interface SessionUsage {
 }
 
 /** A session of who asks. */
-export interface ClientSession<T extends ToolSet = ToolSet, S = Record<string, unknown>> {
+export interface ClientSession<K extends CallTypes = CallTypes, S = Record<string, unknown>> {
   readonly id: string
-  run(input: ClientInput, options?: RunAskOptions): ClientRun<T>
+  run(input: ClientInput, options?: RunAskOptions): ClientRun<K>
   /** Goes on with decisions about the calls that wait, and results of those that run here, by call id. */
-  resume(decisions: Readonly<Record<string, Decision>>, options?: AskOptions): ClientRun<T>
-  approve(call: Pending<T>, options?: AskOptions): ClientRun<T>
-  deny(call: Pending<T>, reason: string, options?: AskOptions): ClientRun<T>
+  resume(decisions: Readonly<Record<string, Decision>>, options?: AskOptions): ClientRun<K>
+  approve(call: Pending<K>, options?: AskOptions): ClientRun<K>
+  deny(call: Pending<K>, reason: string, options?: AskOptions): ClientRun<K>
   /** The last run from its beginning, for a page that was reloaded; of a run that is no more it has no event. */
-  follow(options?: Pick<AskOptions, 'signal'>): ClientRun<T>
+  follow(options?: Pick<AskOptions, 'signal'>): ClientRun<K>
   /**
    * Says something to what runs, in whichever process: it is heard before the run's next step. What became of it comes in the
    * run's stream, as `steer:heard` or `steer:returned` with this id.
@@ -57,25 +65,25 @@ export interface ClientSession<T extends ToolSet = ToolSet, S = Record<string, u
   /** Those keys of the session's state that the server's option `state` opens, as the last run left them. @throws ClientError `session.not_found` */
   state(): Promise<Partial<S>>
   /** Begins a session with what this one had, at its end or after one of its runs. */
-  fork(options?: { id?: string; at?: string }): Promise<ClientSession<T, S>>
+  fork(options?: { id?: string; at?: string }): Promise<ClientSession<K, S>>
   delete(): Promise<void>
 }
 
-export function clientSession<T extends ToolSet, S>(wire: Wire, id: string): ClientSession<T, S> {
+export function clientSession<K extends CallTypes, S>(wire: Wire, id: string): ClientSession<K, S> {
   const at = `/sessions/${encodeURIComponent(id)}`
   const events = `${at}/events`
   const ask = (path: string, body: object, { idempotencyKey = crypto.randomUUID(), signal }: AskOptions = {}) => {
     const headers = { 'idempotency-key': idempotencyKey }
-    return clientRun<T>(wire, { path, events, call: { method: 'POST', body, headers, signal, safe: true } })
+    return clientRun<K>(wire, { path, events, call: { method: 'POST', body, headers, signal, safe: true } })
   }
-  const resume: ClientSession<T, S>['resume'] = (decisions, options) => ask(`${at}/decisions`, { decisions }, options)
+  const resume: ClientSession<K, S>['resume'] = (decisions, options) => ask(`${at}/decisions`, { decisions }, options)
   return {
     id,
     resume,
     run: (input, { clientTools, ...options } = {}) => ask(`${at}/runs`, { input, clientTools }, options),
     approve: (call, options) => resume(decided(call, { approve: true }), options),
     deny: (call, reason, options) => resume(decided(call, { deny: reason }), options),
-    follow: ({ signal } = {}) => clientRun<T>(wire, { path: events, events, call: { signal } }),
+    follow: ({ signal } = {}) => clientRun<K>(wire, { path: events, events, call: { signal } }),
     steer: (message, { id = crypto.randomUUID() } = {}) =>
       json<{ id: string }>(wire, `${at}/steer`, { method: 'POST', body: { message, id }, safe: true }),
     stop: async () => void (await request(wire, `${at}/stop`, { method: 'POST', body: {} })),
@@ -87,7 +95,7 @@ export function clientSession<T extends ToolSet, S>(wire: Wire, id: string): Cli
     },
     fork: async (options = {}) => {
       const made = await json<{ id: string }>(wire, `${at}/fork`, { method: 'POST', body: options })
-      return clientSession<T, S>(wire, made.id)
+      return clientSession<K, S>(wire, made.id)
     },
     delete: async () => void (await request(wire, at, { method: 'DELETE' })),
   }

@@ -2,20 +2,11 @@ import type { CustomEvent, StreamEvent } from '../../events/events.ts'
 import type { ApprovalRecord, Identity } from '../../messages/approval-record.ts'
 import type { Message } from '../../messages/message.ts'
 import type { KnownModel, ResponseFormat, Settings, ToolDef } from '../../model/model.ts'
-import type { ToolCall } from '../../model/response.ts'
 import type { Onion } from '../../onion/hook.ts'
 import type { Journal } from '../../seams/journal.ts'
 import type { Suspension } from '../../state/snapshot.ts'
 import type { Decision } from '../../tool/approval.ts'
 import type { ToolRegistry } from '../../tool/registry.ts'
-import type { ToolResult } from '../../tool/tool-result.ts'
-
-/** A tool call of the turn and what it came to. */
-export interface ToolCallRecord extends Pick<ToolCall, 'callId' | 'name' | 'args'> {
-  result: ToolResult
-  /** What a human has decided of it. */
-  approval?: ApprovalRecord
-}
 
 export type EndKind = 'aborted' | 'blocked' | 'failed'
 
