@@ -1,2 +1,3 @@
+export { jsonOutput } from './json-output.ts'
 export { type Entry, entryOf, type Known, openedEvent, type RunError, type RunEvent } from './log/entry.ts'
 export { LogWriter } from './log/log-writer.ts'

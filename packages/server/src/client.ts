@@ -9,6 +9,7 @@ export {
 } from './client/client.ts'
 export type { Answer, ClientEvent, ClientRun, Pending } from './client/events.ts'
 export { ClientError } from './client/http.ts'
+export type { OutputSchema } from './client/output.ts'
 export type {
   AskOptions,
   ClientInput,

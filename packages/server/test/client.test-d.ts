@@ -36,6 +36,12 @@ for (const call of pending) {
   // @ts-expect-error A denial has a reason.
   session.deny(call)
 }
+// A schema tells what the answer is; without one it is a text.
+const { output } = await session.run('Hi', { output: z.object({ cents: z.number() }) })
+console.log(output?.cents.toFixed(), (await session.run('Hi')).output?.length)
+// @ts-expect-error The answer has no such field.
+console.log(output?.euros)
+
 const waiting = (await client.approvals()).items[0]
 if (waiting?.name === 'refund') console.log(waiting.sessionId, waiting.args.cents.toFixed())
 // @ts-expect-error An image comes as base64, not as bytes.

@@ -1,7 +1,9 @@
 import { Agent, defineTool } from '@allium/core'
 import { scriptedModel } from '@allium/testing'
 import OpenAI from 'openai'
+import { zodResponseFormat } from 'openai/helpers/zod'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { agentOf, gated, listen, silent } from './kit.ts'
 
 const principal = (request: Request) => {
@@ -127,4 +129,15 @@ test('a client without a session that leaves ends its run: nobody could come bac
   text('one ')
   for await (const { choices } of await stream) if (choices[0]?.delta.content) break
   await closed
+})
+
+test('the helper that parses an answer gets it in the form that it asks for', async () => {
+  const scripted = scriptedModel(['{"city":"Rome"}', '{"city":"Oslo"}'])
+  const openai = await client(new Agent({ model: scripted }))
+  const response_format = zodResponseFormat(z.object({ city: z.string() }), 'place')
+  const asked = { model, messages: [user('Where?')], response_format }
+  expect((await openai.chat.completions.parse(asked)).choices[0]?.message.parsed).toEqual({ city: 'Rome' })
+  const streamed = await openai.chat.completions.stream(asked).finalChatCompletion()
+  expect(streamed.choices[0]?.message.parsed).toEqual({ city: 'Oslo' })
+  expect(scripted.requests[0]?.responseFormat).toMatchObject({ schema: { required: ['city'] } })
 })

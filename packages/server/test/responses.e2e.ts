@@ -1,9 +1,11 @@
 import { createOpenResponses } from '@ai-sdk/open-responses'
 import { Agent, defineTool } from '@allium/core'
 import { scriptedModel } from '@allium/testing'
-import { generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai7'
+import { generateText, jsonSchema, Output, stepCountIs, streamText, tool } from 'ai7'
 import OpenAI from 'openai'
+import { zodTextFormat } from 'openai/helpers/zod'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { agentOf, gated, listen, silent } from './kit.ts'
 
 const principal = (request: Request) => {
@@ -161,4 +163,19 @@ test('the AI SDK generates and streams by Open Responses, and is told why it was
   expect([await text, await finishReason]).toEqual(['One two.', 'stop'])
   const refused = generateText({ model: sdk('nobody'), prompt: 'Hi', maxRetries: 0 })
   await expect(refused).rejects.toMatchObject({ statusCode: 404, message: 'There is no such path, or no such agent.' })
+})
+
+test('a response comes in the form that its client asks for, also that of the AI SDK', async () => {
+  const { ann, sdk } = await clients(agentOf(['{"city":"Rome"}', '{"city":"Oslo"}', '{"city":"Bern"}']))
+  const place = z.object({ city: z.string() })
+  const asked = { model, input: 'Where?', text: { format: zodTextFormat(place, 'place') } }
+  const whole = await ann.responses.parse(asked)
+  expect([whole.output_parsed, whole.text?.format]).toMatchObject([{ city: 'Rome' }, { type: 'json_schema' }])
+  expect((await ann.responses.stream(asked).finalResponse()).output_parsed).toEqual({ city: 'Oslo' })
+  const { output } = await generateText({
+    model: sdk(model),
+    prompt: 'Where?',
+    output: Output.object({ schema: place }),
+  })
+  expect(output).toEqual({ city: 'Bern' })
 })

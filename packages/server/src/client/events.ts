@@ -11,12 +11,14 @@ export type Pending<K extends CallTypes = CallTypes> = K['pending']
 export type ClientEvent<K extends CallTypes = CallTypes> = StreamEvent<K> | RunError
 
 /** What a run came to. */
-export interface Answer<K extends CallTypes = CallTypes> {
+export interface Answer<K extends CallTypes = CallTypes, O = string> {
   readonly sessionId: string
   readonly turnId: string
   readonly status: 'completed' | 'stopped' | 'blocked' | 'suspended' | 'aborted'
   /** The text of the last step. */
   readonly text: string
+  /** The answer: its text, or with the option `output` what its schema made of it; null where it has none. */
+  readonly output: O | null
   readonly usage: Usage
   /** Why it was stopped, blocked or aborted. */
   readonly reason?: string
@@ -26,6 +28,6 @@ export interface Answer<K extends CallTypes = CallTypes> {
 }
 
 /** A run: read its events, or await its answer, or both. It is asked for once, whatever becomes of connections. */
-export interface ClientRun<K extends CallTypes = CallTypes>
+export interface ClientRun<K extends CallTypes = CallTypes, O = string>
   extends AsyncIterable<ClientEvent<K>>,
-    PromiseLike<Answer<K>> {}
+    PromiseLike<Answer<K, O>> {}

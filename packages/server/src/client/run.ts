@@ -2,6 +2,7 @@ import type { CallTypes } from '@allium/core'
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import type { Answer, ClientEvent, ClientRun } from './events.ts'
 import { type Call, ClientError, request, type Wire } from './http.ts'
+import { type OutputSchema, outputOf } from './output.ts'
 
 /** Where a run is asked for, and where its events are found again. */
 export interface RunCall {
@@ -9,12 +10,14 @@ export interface RunCall {
   readonly call: Call
   /** Where a reader who has lost the connection goes on. */
   readonly events: string
+  /** What its answer must be. */
+  readonly output?: OutputSchema | undefined
 }
 
 /** Asks for a run when it is read or awaited; both are one request. */
-export function clientRun<K extends CallTypes>(wire: Wire, asked: RunCall): ClientRun<K> {
-  let read: Events<K> | undefined
-  const events = () => (read ??= new Events<K>(wire, asked))
+export function clientRun<K extends CallTypes, O>(wire: Wire, asked: RunCall): ClientRun<K, O> {
+  let read: Events<K, O> | undefined
+  const events = () => (read ??= new Events<K, O>(wire, asked))
   return {
     [Symbol.asyncIterator]: () => events().iterate(),
     // biome-ignore lint/suspicious/noThenProperty: a run is awaited for its answer, as in core
@@ -23,7 +26,7 @@ export function clientRun<K extends CallTypes>(wire: Wire, asked: RunCall): Clie
 }
 
 /** The events of a run, read once and kept for whoever asks. */
-class Events<K extends CallTypes> {
+class Events<K extends CallTypes, O> {
   readonly #read: ClientEvent<K>[] = []
   readonly #wire: Wire
   readonly #asked: RunCall
@@ -50,7 +53,7 @@ class Events<K extends CallTypes> {
   }
 
   /** @throws ClientError for a run that has failed */
-  async answer(): Promise<Answer<K>> {
+  async answer(): Promise<Answer<K, O>> {
     await this.#all
     let text = ''
     for (const event of this.#read as ClientEvent[]) {
@@ -60,12 +63,13 @@ class Events<K extends CallTypes> {
     }
     const error = this.#read.find(({ type }) => type === 'run:error') as { code: string; message: string } | undefined
     if (error !== undefined) throw new ClientError(error.message, error)
-    const end = this.#read.findLast(({ type }) => type === 'turn:end') as Omit<Answer<K>, 'text'> | undefined
+    const end = this.#read.findLast(({ type }) => type === 'turn:end') as Omit<Answer<K>, 'text' | 'output'> | undefined
     if (end === undefined)
       throw new ClientError('The events of the run are kept no longer.', { code: 'run.interrupted' })
     const { sessionId, turnId, status, usage, pending = [] } = end
     const why = { ...(end.reason && { reason: end.reason }), ...(end.code && { code: end.code }) }
-    return { sessionId, turnId, status, text, usage, ...why, pending }
+    const output = status === 'completed' ? await outputOf(this.#asked.output, text) : null
+    return { sessionId, turnId, status, text, output: output as O | null, usage, ...why, pending }
   }
 
   async #follow(): Promise<void> {

@@ -4,26 +4,30 @@ import {
   type FilePart,
   fromJson,
   type ImagePart,
+  type OutputOf,
   type TextPart,
   type ToolDef,
 } from '@allium/core'
 import type { UiMessage } from '../native/ui-messages.ts'
 import type { ClientRun, Pending } from './events.ts'
 import { json, request, type Wire } from './http.ts'
+import { type OutputSchema, wiredSchema } from './output.ts'
 import { clientRun } from './run.ts'
 
 /** What a client says: a text, or parts with files as base64. */
 export type ClientInput = string | readonly (TextPart | Wired<ImagePart> | Wired<FilePart>)[]
 type Wired<P> = Omit<P, 'data'> & { data: string }
 
-export interface AskOptions {
+export interface AskOptions<O extends OutputSchema | undefined = undefined> {
+  /** What the answer must be: any Standard Schema of an object that can tell its JSON Schema, as zod 4 can. Types `output`. @default a text */
+  output?: O | undefined
   /** Who asks again with this key gets the same run. @default one for each run */
   idempotencyKey?: string | undefined
   /** Leaves the run; what becomes of it then is the server's `onDisconnect`. */
   signal?: AbortSignal | undefined
 }
 
-export interface RunAskOptions extends AskOptions {
+export interface RunAskOptions<O extends OutputSchema | undefined = undefined> extends AskOptions<O> {
   /** Tools that run here: their calls wait, and `resume({ [callId]: { result } })` brings what came of them. @default none */
   clientTools?: readonly ToolDef[] | undefined
 }
@@ -44,13 +48,28 @@ export interface SessionUsage {
 /** A session of who asks. */
 export interface ClientSession<K extends CallTypes = CallTypes, S = Record<string, unknown>> {
   readonly id: string
-  run(input: ClientInput, options?: RunAskOptions): ClientRun<K>
+  run<O extends OutputSchema | undefined = undefined>(
+    input: ClientInput,
+    options?: RunAskOptions<O>,
+  ): ClientRun<K, OutputOf<O>>
   /** Goes on with decisions about the calls that wait, and results of those that run here, by call id. */
-  resume(decisions: Readonly<Record<string, Decision>>, options?: AskOptions): ClientRun<K>
-  approve(call: Pending<K>, options?: AskOptions): ClientRun<K>
-  deny(call: Pending<K>, reason: string, options?: AskOptions): ClientRun<K>
+  resume<O extends OutputSchema | undefined = undefined>(
+    decisions: Readonly<Record<string, Decision>>,
+    options?: AskOptions<O>,
+  ): ClientRun<K, OutputOf<O>>
+  approve<O extends OutputSchema | undefined = undefined>(
+    call: Pending<K>,
+    options?: AskOptions<O>,
+  ): ClientRun<K, OutputOf<O>>
+  deny<O extends OutputSchema | undefined = undefined>(
+    call: Pending<K>,
+    reason: string,
+    options?: AskOptions<O>,
+  ): ClientRun<K, OutputOf<O>>
   /** The last run from its beginning, for a page that was reloaded; of a run that is no more it has no event. */
-  follow(options?: Pick<AskOptions, 'signal'>): ClientRun<K>
+  follow<O extends OutputSchema | undefined = undefined>(
+    options?: Omit<AskOptions<O>, 'idempotencyKey'>,
+  ): ClientRun<K, OutputOf<O>>
   /**
    * Says something to what runs, in whichever process: it is heard before the run's next step. What became of it comes in the
    * run's stream, as `steer:heard` or `steer:returned` with this id.
@@ -72,9 +91,14 @@ export interface ClientSession<K extends CallTypes = CallTypes, S = Record<strin
 export function clientSession<K extends CallTypes, S>(wire: Wire, id: string): ClientSession<K, S> {
   const at = `/sessions/${encodeURIComponent(id)}`
   const events = `${at}/events`
-  const ask = (path: string, body: object, { idempotencyKey = crypto.randomUUID(), signal }: AskOptions = {}) => {
+  const ask = <O extends OutputSchema | undefined>(
+    path: string,
+    what: object,
+    { idempotencyKey = crypto.randomUUID(), signal, output }: AskOptions<O> = {},
+  ): ClientRun<K, OutputOf<O>> => {
     const headers = { 'idempotency-key': idempotencyKey }
-    return clientRun<K>(wire, { path, events, call: { method: 'POST', body, headers, signal, safe: true } })
+    const body = { ...what, output: wiredSchema(output) }
+    return clientRun(wire, { path, events, output, call: { method: 'POST', body, headers, signal, safe: true } })
   }
   const resume: ClientSession<K, S>['resume'] = (decisions, options) => ask(`${at}/decisions`, { decisions }, options)
   return {
@@ -83,7 +107,7 @@ export function clientSession<K extends CallTypes, S>(wire: Wire, id: string): C
     run: (input, { clientTools, ...options } = {}) => ask(`${at}/runs`, { input, clientTools }, options),
     approve: (call, options) => resume(decided(call, { approve: true }), options),
     deny: (call, reason, options) => resume(decided(call, { deny: reason }), options),
-    follow: ({ signal } = {}) => clientRun<K>(wire, { path: events, events, call: { signal } }),
+    follow: ({ signal, output } = {}) => clientRun(wire, { path: events, events, output, call: { signal } }),
     steer: (message, { id = crypto.randomUUID() } = {}) =>
       json<{ id: string }>(wire, `${at}/steer`, { method: 'POST', body: { message, id }, safe: true }),
     stop: async () => void (await request(wire, `${at}/stop`, { method: 'POST', body: {} })),

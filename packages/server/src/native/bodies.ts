@@ -1,3 +1,10 @@
+const output = {
+  type: 'object',
+  description: 'A JSON Schema of an object: the text of the answer is JSON of that form, and `output` what was parsed.',
+  required: ['type'],
+  properties: { type: { const: 'object' } },
+} as const
+
 /** What the bodies of the routes hold, as JSON Schema: the routes take these fields and no others, and the document has them. */
 export const bodies = {
   run: {
@@ -16,6 +23,7 @@ export const bodies = {
         description: 'Tools whose calls wait for a result of the client.',
         items: { $ref: '#/components/schemas/ClientTool' },
       },
+      output,
     },
   },
   decisions: {
@@ -28,6 +36,7 @@ export const bodies = {
         description: 'By call id.',
         additionalProperties: { $ref: '#/components/schemas/Decision' },
       },
+      output,
     },
   },
   approval: {

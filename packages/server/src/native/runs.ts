@@ -4,6 +4,8 @@ import type { Host } from '../host.ts'
 import { refusing } from '../http/answer.ts'
 import { knowsOnly, readObject } from '../http/body.ts'
 import { blockedProblem, fail, type Problem } from '../http/problem.ts'
+import { askedOutput } from '../run/asked-output.ts'
+import { jsonIn } from '../run/json-answer.ts'
 import { type Protocol, resumedOf, streamOf } from '../run/reading.ts'
 import { resultOf } from '../run/result.ts'
 import type { Asked } from '../run/runs.ts'
@@ -27,7 +29,9 @@ export function runRoutes(app: Hono<Env>, host: Host, at: string): void {
       const asks = await visit(host, c.req.raw, c.req.param('agent'))
       const body = await readObject(c.req.raw, host.maxBody)
       knowsOnly(body, fieldsOf('run'))
-      return run(c, asks, { input: inputOf(body.input), clientTools: clientToolsOf(body.clientTools), ...keyIn(c) })
+      const output = askedOutput(body.output, 'output')
+      const clientTools = clientToolsOf(body.clientTools)
+      return run(c, asks, { input: inputOf(body.input), clientTools, output, ...keyIn(c) })
     }),
   )
 
@@ -38,7 +42,8 @@ export function runRoutes(app: Hono<Env>, host: Host, at: string): void {
       const body = await readObject(c.req.raw, host.maxBody)
       knowsOnly(body, fieldsOf('decisions'))
       await isThere(host, keyOf(asks, c.req.param('id') as string))
-      return run(c, asks, { decisions: body.decisions as Record<string, Decision>, ...keyIn(c) })
+      const output = askedOutput(body.output, 'output')
+      return run(c, asks, { decisions: body.decisions as Record<string, Decision>, output, ...keyIn(c) })
     }),
   )
 
@@ -57,7 +62,9 @@ export function runRoutes(app: Hono<Env>, host: Host, at: string): void {
     if (c.req.header('accept')?.includes('text/event-stream')) return streamOf(host, asks, pump, protocol)
     const result = await resultOf(pump, c.req.raw.signal)
     const pending = await openedPending(host, asks, sessionId, result.pending)
-    return blockedProblem(result) ?? c.body(toJson({ ...result, pending }), 200, { 'content-type': 'application/json' })
+    const output = asked.output && result.status === 'completed' ? { output: jsonIn(result.text) } : {}
+    const told = toJson({ ...result, ...output, pending })
+    return blockedProblem(result) ?? c.body(told, 200, { 'content-type': 'application/json' })
   }
 }
 

@@ -11,6 +11,7 @@ import { streamOf } from '../run/reading.ts'
 import { resultOf } from '../run/result.ts'
 import { type Env, keyOf, mayUse, principalOf, type Visit, visit } from '../visit.ts'
 import { chatHistory, imageBody, modelOf, resultsAt } from './asked.ts'
+import { askedFormat } from './asked-format.ts'
 import { errorBody } from './error-body.ts'
 import { callsOf, handedBack, resultsFor, toolsOf, type WireCall } from './handed-back.ts'
 import { callItem, messageItem, type Responding, responseOf, statusOf } from './response.ts'
@@ -66,7 +67,8 @@ export function responseRoutes(app: Hono<Env>, host: Host): void {
           ? { decisions: await resultsFor(host, asks, await waiting(asks, sessionId), results) }
           : { input: await chatHistory(since, (calls) => callsOf(host, asks, calls), 'input') }
       const stream = body.stream === true
-      const given = { previous: previous ?? null, metadata: metadataOf(body), tools: clientTools }
+      const format = askedFormat((body.text as { format?: unknown } | null | undefined)?.format, 'text.format')
+      const given = { format, previous: previous ?? null, metadata: metadataOf(body), tools: clientTools }
       const responding: Responding = { model, sessionId, ...given, created: now() }
       const idOf = (turnId: string) =>
         sessionId === undefined ? `resp_${crypto.randomUUID()}` : responseId({ sessionId, turnId })
@@ -75,6 +77,7 @@ export function responseRoutes(app: Hono<Env>, host: Host): void {
         sessionId,
         ...what,
         clientTools,
+        output: format?.schema,
         ...(stream && { resets: 'refuse' }),
         onDisconnect: 'abort',
       })

@@ -1,4 +1,5 @@
 import type { ToolDef, Usage } from '@allium/core'
+import type { AskedFormat } from './asked-format.ts'
 import type { WireCall } from './handed-back.ts'
 
 /** What is the same in all forms of a response. */
@@ -10,6 +11,8 @@ export interface Responding {
   readonly metadata: Readonly<Record<string, string>>
   /** Those of the client. @default none */
   readonly tools?: readonly ToolDef[] | undefined
+  /** That of the answer. @default text */
+  readonly format?: AskedFormat | undefined
   /** Seconds since the epoch. */
   readonly created: number
 }
@@ -30,7 +33,7 @@ export interface ResponseState {
  * The settings are those of the agent: what stands here is what the specification calls none.
  */
 export function responseOf(
-  { model, sessionId, previous, metadata, tools = [], created }: Responding,
+  { model, sessionId, previous, metadata, tools = [], format, created }: Responding,
   state: ResponseState,
 ): object {
   const { id, status, output, completed, reason, error, usage } = state
@@ -49,6 +52,7 @@ export function responseOf(
     store: sessionId !== undefined,
     metadata: sessionId === undefined ? metadata : { ...metadata, session_id: sessionId },
     ...settings,
+    text: { format: format ?? { type: 'text' } },
     tools: tools.map(functionTool),
   }
 }
@@ -58,7 +62,6 @@ const settings = {
   tool_choice: 'auto',
   truncation: 'disabled',
   parallel_tool_calls: true,
-  text: { format: { type: 'text' } },
   top_p: 1,
   presence_penalty: 0,
   frequency_penalty: 0,

@@ -11,6 +11,7 @@ import { resultOf } from '../run/result.ts'
 import type { Asked } from '../run/runs.ts'
 import { type Ctx, type Env, keyOf, mayUse, principalOf, type Visit, visit } from '../visit.ts'
 import { chatHistory, chatInput, imageBody, modelOf, resultsAt } from './asked.ts'
+import { askedFormat } from './asked-format.ts'
 import { completion, completionFrames } from './completion.ts'
 import { errorBody } from './error-body.ts'
 import { callsOf, handedBack, resultsFor, toolsOf } from './handed-back.ts'
@@ -39,6 +40,7 @@ export function openaiRoutes(app: Hono<Env>, host: Host): void {
       const asks = await visit(host, c.req.raw, modelOf(body))
       const sessionId = c.req.header('x-session-id')
       const clientTools = toolsOf(body, host, sessionId !== undefined)
+      const output = askedFormat(body.response_format, 'response_format.json_schema')?.schema
       const what = await saidIn(host, asks, sessionId, body.messages)
       const callsOfPending = (pending: readonly PendingCall[]) =>
         handedBack(host, asks, pending, sessionId === undefined)
@@ -53,6 +55,7 @@ export function openaiRoutes(app: Hono<Env>, host: Host): void {
         sessionId,
         ...what,
         clientTools,
+        output,
         ...(stream && { resets: 'refuse' }),
         ...keyIn(c),
         onDisconnect: sessionId === undefined ? 'abort' : undefined,

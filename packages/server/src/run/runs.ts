@@ -6,6 +6,7 @@ import {
   type EventLog,
   type Input,
   isAlliumError,
+  type OutputOption,
   type RunKey,
   type RunOptions,
   type SessionKey,
@@ -13,11 +14,12 @@ import {
   type ToolDef,
 } from '@allium/core'
 import type { Durable, RunInfo } from '@allium/durable'
-import type { Known } from '@allium/durable/log'
+import { jsonOutput, type Known } from '@allium/durable/log'
 import { fail } from '../http/problem.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ServedAgent } from '../options.ts'
 import type { Answering, ReadersOptions } from './answering.ts'
+import type { AskedOutput } from './asked-output.ts'
 import { AttachedRun } from './attached.ts'
 import { LaterRun } from './later-run.ts'
 import { nameOf } from './name-of.ts'
@@ -44,6 +46,8 @@ export interface Asked {
   readonly decisions?: Readonly<Record<string, Decision>>
   /** Tools whose calls are handed back to who asks. */
   readonly clientTools?: readonly ToolDef[] | undefined
+  /** What its answer must be. @default a text */
+  readonly output?: AskedOutput | undefined
   readonly idempotencyKey?: string | undefined
   readonly resets?: 'allow' | 'refuse'
   /** @default that of the server */
@@ -97,8 +101,9 @@ export class Runs {
   /** Said to the run that goes on, or begun behind it. */
   async #later(key: SessionKey, asked: Asked, left: AbortSignal): Promise<Answering> {
     const { onBusy } = this.#options
-    const { principal, input, idempotencyKey } = asked
-    const said = asked.decisions === undefined ? saidIn(input) : undefined
+    const { principal, input, output, decisions, idempotencyKey } = asked
+    // A run that goes on has the form of answer that it was asked for.
+    const said = decisions === undefined && output === undefined ? saidIn(input) : undefined
     if (onBusy === 'steer' && said !== undefined) {
       const id = idempotencyKey ?? crypto.randomUUID()
       const run = await steeredRun(said, { ...this.#options, principal, key, idempotencyKey, id, left })
@@ -109,13 +114,16 @@ export class Runs {
 
   async #begin(asked: Asked): Promise<Answering> {
     if (this.draining) throw fail('server.draining', 'The server is being stopped.')
-    const { agent, principal, sessionId, input, decisions, idempotencyKey, decider } = asked
+    const { agent, principal, sessionId, input, decisions, output, idempotencyKey, decider } = asked
     const of = { principal: principal as never }
     const session = agent.session(sessionId === undefined ? of : { id: sessionId, ...of })
     const durable = this.#durableOf(agent)
     if (durable !== undefined && sessionId !== undefined) return this.#start(durable, session.key, asked)
-    const digest = await digestOf([input ?? null, decisions ?? null])
-    const options: RunOptions = { idempotencyKey, resets: asked.resets, clientTools: asked.clientTools }
+    const digest = await digestOf([input ?? null, decisions ?? null, ...(output === undefined ? [] : [output])])
+    const options: RunOptions<unknown, OutputOption | undefined> = {
+      ...{ idempotencyKey, resets: asked.resets, clientTools: asked.clientTools },
+      ...(output !== undefined && { output: jsonOutput(output) }),
+    }
     const run =
       decisions === undefined
         ? session.run(input ?? '', options)
@@ -182,10 +190,10 @@ export class Runs {
 
   /** As a durable run: this process, or another one, has it. */
   async #start(durable: Durable, key: SessionKey, asked: Asked): Promise<Answering> {
-    const { principal, input, decisions, decider, clientTools, idempotencyKey, resets } = asked
+    const { principal, input, decisions, decider, clientTools, output, idempotencyKey, resets } = asked
     const what = decisions === undefined ? { input: input ?? '' } : { decisions, decider }
     const { sessionId } = key
-    const own = { principal, sessionId, clientTools, idempotencyKey, resets, onBusy: 'reject' } as const
+    const own = { principal, sessionId, clientTools, output, idempotencyKey, resets, onBusy: 'reject' } as const
     const started = await durable.start({ ...what, ...own })
     const { sessions, onDisconnect } = this.#options
     const options = { ...this.#options, runs: durable, sessions, principal, key, idempotencyKey }
