@@ -100,7 +100,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   const own = new Set<string>()
   const host: Host = {
     ...{ agent, version, runs, sessions, events, clock, logger, options, lease, attempts, tell },
-    startedHere: (run) => own.has(run),
+    startedHere: (run) => own.delete(run),
     expire,
   }
   const worker = new Worker(host)
@@ -157,6 +157,8 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   }) {
     const id = crypto.randomUUID()
     own.add(id)
+    // Those that another process took.
+    if (own.size > mostOwn) own.delete(own.values().next().value as string)
     const { claim } = worker
     const added = await runs.add(
       {
@@ -260,6 +262,9 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     })
   }
 }
+
+/** Runs that this process was asked for and that wait, as far as they are remembered. */
+const mostOwn = 10_000
 
 function checkLayers(agent: DurableAgent, sealed: boolean): void {
   const { layers } = agent.inspect()

@@ -24,7 +24,7 @@ export interface Host {
   /** Milliseconds. */
   readonly lease: number
   readonly attempts: number
-  /** Whether this process was asked for the run. */
+  /** Whether this process was asked for the run, and begins it for the first time: true but once. */
   startedHere(run: string): boolean
   /** Refuses calls that nobody has decided in time. */
   expire(expired: ExpiredCalls): Promise<void>

@@ -1,24 +1,21 @@
 import {
   type AgentRun,
-  AlliumError,
+  type AlliumError,
   type ClaimedRun,
-  type ErrorCode,
   isAlliumError,
   isBlockError,
   messageOf,
   type OutputOption,
-  type RunKey,
   type RunSignal,
   type Session,
-  type StoredTurn,
 } from '@allium/core'
 import type { Host } from './host.ts'
 import { jsonOutput } from './json-output.ts'
 import { CatchUp } from './log/catch-up.ts'
-import { type Entry, entryOf } from './log/entry.ts'
-import { LogWriter } from './log/log-writer.ts'
+import { entryOf } from './log/entry.ts'
 import { readLog } from './log/read-log.ts'
 import { type JournalHost, runJournal } from './run-journal.ts'
+import { RunTeller, runFault } from './run-teller.ts'
 import type { Task } from './task.ts'
 
 /** One run that this process runs, under its lease. */
@@ -27,9 +24,8 @@ export class LiveRun implements JournalHost {
   /** It is over here: ended, given up, or lost. */
   readonly done: Promise<void>
   readonly #host: Host
-  readonly #key: RunKey
   readonly #task: Task
-  readonly #writer: LogWriter
+  readonly #teller: RunTeller
   #agentRun: AgentRun<unknown, unknown> | undefined
   /** Why nothing more is run. */
   #over: string | undefined
@@ -37,20 +33,18 @@ export class LiveRun implements JournalHost {
   #lost = false
   /** Not even the end of the turn. */
   #fenced = false
-  #end: Entry | undefined
   /** Until when it is held for certain, by this process' clock. */
   #heldUntil: number
 
   /** @param earlier its life before in this process, which was lost: it is waited for */
   constructor(host: Host, claimed: ClaimedRun, earlier?: LiveRun) {
-    const { run, lease } = claimed
+    const { run } = claimed
     this.claimed = claimed
     this.#host = host
-    this.#key = { key: run.key, turnId: run.run }
     this.#task = (run.task ?? {}) as Task
     this.#over = run.stop
     this.#heldUntil = host.clock.monotonic() + host.lease
-    this.#writer = new LogWriter(host.events, this.#key, lease.token)
+    this.#teller = new RunTeller(host, claimed)
     this.done = this.#live(earlier?.done).catch((error) => this.#fault(error))
   }
 
@@ -78,11 +72,11 @@ export class LiveRun implements JournalHost {
     const { clock, lease } = this.#host
     const until = clock.monotonic() + lease
     // Behind its end nothing is recorded: the store has the turn, and nobody replays it.
-    while (this.#end === undefined)
+    while (!this.#teller.hasEnd)
       try {
         return await record()
       } catch (error) {
-        if (this.#end !== undefined) return
+        if (this.#teller.hasEnd) return
         if (!isAlliumError(error, 'store.unavailable') || this.#lost || clock.monotonic() >= until) throw error
         await new Promise<void>((resolve) => clock.after(Math.min(200, lease / 10), resolve))
       }
@@ -117,26 +111,29 @@ export class LiveRun implements JournalHost {
     await earlier
     const { run, lease } = this.claimed
     const { runs, sessions, options } = this.#host
-    if (run.status !== 'running') return this.#tellEnd(await sessions.find(run.key, { turnId: run.run }))
+    if (run.status !== 'running') {
+      await this.#teller.catchUp(await sessions.find(run.key, { turnId: run.run }))
+      return sessions.release(lease)
+    }
     if (run.version !== this.#host.version)
       return this.#giveUp(
-        fault('run.version', `No process of the version "${run.version}" of "${run.agent}" came back for the run.`),
+        runFault('run.version', `No process of the version "${run.version}" of "${run.agent}" came back for the run.`),
       )
-    if (run.attempts > this.#host.attempts) return this.#giveUp(fault('run.attempts', tooOften(run.attempts - 1)))
+    if (run.attempts > this.#host.attempts) return this.#giveUp(runFault('run.attempts', tooOften(run.attempts - 1)))
     const principal = await this.#principal()
     if (principal === undefined && options.resolvePrincipal !== undefined)
-      return this.#giveUp(fault('run.principal', 'The principal of the run is not there any more.'))
+      return this.#giveUp(runFault('run.principal', 'The principal of the run is not there any more.'))
     const steps = await runs.steps(lease, run.run)
     if (run.stop !== undefined && steps.length === 0 && this.#task.decisions === undefined)
-      return this.#giveUp(fault('run.failed', run.stop), 'aborted')
+      return this.#giveUp(runFault('run.failed', run.stop), 'aborted')
     await this.#run(principal, runJournal(runs, { run: run.run, lease }, steps, this))
   }
 
   async #run(principal: unknown, journal: ReturnType<typeof runJournal>): Promise<void> {
     const { agent, events } = this.#host
     const { run } = this.claimed
-    const catchUp = new CatchUp(await readLog(events, this.#key))
-    await this.#writer.open()
+    const catchUp = new CatchUp(await readLog(events, this.#teller.key))
+    await this.#teller.open()
     const session = agent.session({ id: run.key.sessionId, principal: principal as never })
     try {
       const agentRun = this.#begin(session, journal)
@@ -144,7 +141,7 @@ export class LiveRun implements JournalHost {
       if (this.#lost) agentRun.abort(this.#over)
       // At once: a run that nobody reads drains itself.
       const following = this.#follow(agentRun, catchUp)
-      const unlisten = await events.onSignal(this.#key, (signal) => this.#hear(signal))
+      const unlisten = await events.onSignal(this.#teller.key, (signal) => this.#hear(signal))
       const error = await following
       unlisten()
       await this.#close(error)
@@ -181,8 +178,8 @@ export class LiveRun implements JournalHost {
       for await (const event of agentRun) {
         const entry = entryOf(event, known)
         // It is told once the store has it.
-        if (event.type === 'turn:end' && !('path' in event)) this.#end = entry
-        else for (const news of catchUp.pass(entry)) this.#writer.push(news)
+        if (event.type === 'turn:end' && !('path' in event)) this.#teller.keepEnd(entry)
+        else for (const news of catchUp.pass(entry)) this.#teller.push(news)
       }
       return undefined
     } catch (error) {
@@ -199,10 +196,10 @@ export class LiveRun implements JournalHost {
     const { key } = run
     const now = await runs.get({ tenant: key.tenant, run: run.run })
     if (now === undefined || this.#lost) return this.#release()
-    if (now.status !== 'running') return this.#told(error)
+    if (now.status !== 'running') return this.#teller.told(error)
     if (error === undefined)
       return this.#giveUp(
-        fault(
+        runFault(
           'run.options',
           `The agent "${run.agent}" does not keep its sessions in the store of durable(): use memory.persist({ store: store.sessions }), or new Agent({ store }).`,
         ),
@@ -210,39 +207,6 @@ export class LiveRun implements JournalHost {
     // The store would not take it, or could not be reached: it is run again, from its steps.
     if (isAlliumError(error) && error.code.startsWith('store.')) return this.#release()
     await this.#giveUp(error as AlliumError)
-  }
-
-  /** The end of a run that has failed says so, and the error follows; one that was aborted has said so. */
-  async #told(error?: unknown): Promise<void> {
-    const { run, lease } = this.claimed
-    if (this.#end !== undefined) this.#writer.push(this.#end)
-    const isAbort = (error as { name?: unknown } | undefined)?.name === 'AbortError' && !isAlliumError(error)
-    if (error !== undefined && !isAbort) this.#writer.push({ event: { type: 'run:error', ...this.#host.tell(error) } })
-    await this.#writer.end((id) => this.#giveBack(id))
-    await this.#host.runs.told(lease, run.run)
-  }
-
-  /** It had ended, and its process was lost before its readers knew. */
-  async #tellEnd(stored: StoredTurn | undefined): Promise<void> {
-    const { run, lease } = this.claimed
-    const entries = await readLog(this.#host.events, this.#key)
-    await this.#writer.open()
-    for (const entry of new CatchUp(entries).rest(stored?.answer ?? '')) this.#writer.push(entry)
-    const has = (type: string) => entries.some(({ event }) => event.type === type)
-    this.#end = has('turn:end') ? undefined : this.#endOf(run.status, stored)
-    const isTold = run.status !== 'failed' || has('run:error')
-    const why = run.reason ?? 'The run has failed.'
-    await this.#told(isTold ? undefined : fault((run.code as ErrorCode) ?? 'run.failed', why))
-    await this.#host.sessions.release(lease)
-  }
-
-  #endOf(status: string, stored?: StoredTurn): Entry {
-    const { key, turnId } = this.#key
-    const { usage, reason } = stored ?? {}
-    const turnIndex = Math.max(0, (stored?.rest.turnCount ?? 1) - 1)
-    const told = status === 'failed' || reason === undefined ? {} : { reason }
-    const event = { type: 'turn:end', sessionId: key.sessionId, turnId, turnIndex, status, usage: usage ?? {}, ...told }
-    return { event: event as never }
   }
 
   /** Fails it, with its steps kept. */
@@ -253,10 +217,9 @@ export class LiveRun implements JournalHost {
     await this.#host.runs.giveUp(lease, run.run, { code, reason: message, status })
     this.#lost = true
     this.#over = message
-    await this.#writer.open()
-    this.#end = this.#endOf(status)
+    await this.#teller.open()
     this.#agentRun?.abort(message)
-    await this.#told(status === 'failed' ? fault(code, message) : undefined)
+    await this.#teller.toldAs(status, status === 'failed' ? runFault(code, message) : undefined)
     if (status === 'failed') this.#host.logger.error(`The durable run "${run.run}" was given up: ${message}`, { error })
   }
 
@@ -269,14 +232,8 @@ export class LiveRun implements JournalHost {
     try {
       await this.#agentRun?.steer({ role: 'user', content: steer }, { id })
     } catch (error) {
-      this.#giveBack(id, isAlliumError(error) ? error.message : 'A layer failed that looked at it.')
+      this.#teller.giveBack(id, isAlliumError(error) ? error.message : 'A layer failed that looked at it.')
     }
-  }
-
-  #giveBack(id: string, reason = 'The turn had its answer.'): void {
-    const { key, turnId } = this.#key
-    const event = { type: 'steer:returned', sessionId: key.sessionId, turnId, stepIndex: 0, id, reason }
-    this.#writer.push({ event: event as never })
   }
 
   async #principal(): Promise<unknown> {
@@ -308,10 +265,6 @@ export class LiveRun implements JournalHost {
       await this.#giveUp(error).catch(() => {})
     await this.#release()
   }
-}
-
-function fault(code: ErrorCode, message: string): AlliumError {
-  return new AlliumError(code, message, { expose: true })
 }
 
 function tooOften(times: number): string {

@@ -371,6 +371,26 @@ it('asks for the owner as they are now before it takes a run over', async () => 
   expect(await next.get(run, { principal })).toMatchObject({ status: 'failed', code: 'run.principal' })
 })
 
+it('asks for the owner again where it takes up a run that it had lost itself, and not before', async () => {
+  const { clock, store } = world()
+  const model = scriptedModel([{ stall: true }, 'Hello.'])
+  const agent = new Agent({ model, clock }).use(persist({ store: store.sessions }))
+  const asked: unknown[] = []
+  const resolvePrincipal = (key: unknown) => {
+    asked.push(key)
+    return principal
+  }
+  const runs = durable(agent, { store, lease: 1000, clock, resolvePrincipal, logger: { ...console, warn() {} } })
+  open.push(runs)
+  const { run } = await runs.start({ principal, sessionId: 'chat', input: 'Hi' })
+  while (model.requests.length === 0) await settled()
+  expect(asked).toEqual([])
+  Object.assign(store.runs, { renew: () => new Promise(() => {}) })
+  await clock.advance(1500)
+  await eventsOf(runs, run)
+  expect([asked.length, (await runs.get(run, { principal })).text]).toEqual([1, 'Hello.'])
+})
+
 it('needs an agent that keeps its sessions, and a store that encrypts where a layer redacts', () => {
   const { store } = world()
   expect(() => durable(new Agent({ model: 'x' }), { store })).toThrow('memory.persist')

@@ -1,26 +1,13 @@
-import {
-  type AgentRun,
-  type AlliumError,
-  type Decision,
-  digestOf,
-  type EventLog,
-  type Input,
-  isAlliumError,
-  type OutputOption,
-  type RunKey,
-  type RunOptions,
-  type SessionKey,
-  type SessionStore,
-  type ToolDef,
-} from '@allium/core'
+import type { AgentRun, Decision, EventLog, RunKey, SessionKey, SessionStore } from '@allium/core'
 import type { Durable, RunInfo } from '@allium/durable'
-import { jsonOutput, type Known } from '@allium/durable/log'
+import type { Known } from '@allium/durable/log'
 import { fail } from '../http/problem.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ServedAgent } from '../options.ts'
 import type { Answering, ReadersOptions } from './answering.ts'
-import type { AskedOutput } from './asked-output.ts'
+import { type Asked, type Asking, askedDigest, checkReused, knownOf, optionsOf } from './asked.ts'
 import { AttachedRun } from './attached.ts'
+import { lasting, stopLasting } from './lasting.ts'
 import { LaterRun } from './later-run.ts'
 import { nameOf } from './name-of.ts'
 import { Pump } from './pump.ts'
@@ -34,26 +21,6 @@ export interface RunsOptions extends ReadersOptions {
   readonly metrics: Metrics
   readonly durables: readonly Durable[]
   readonly onBusy: 'reject' | 'steer' | 'queue'
-}
-
-/** What a run is asked: an input, or decisions about the calls that wait. */
-export interface Asked {
-  readonly agent: ServedAgent
-  readonly principal: unknown
-  /** @default one that is not stored */
-  readonly sessionId?: string | undefined
-  readonly input?: Input
-  readonly decisions?: Readonly<Record<string, Decision>>
-  /** Tools whose calls are handed back to who asks. */
-  readonly clientTools?: readonly ToolDef[] | undefined
-  /** What its answer must be. @default a text */
-  readonly output?: AskedOutput | undefined
-  readonly idempotencyKey?: string | undefined
-  readonly resets?: 'allow' | 'refuse'
-  /** @default that of the server */
-  readonly onDisconnect?: 'abort' | 'continue' | undefined
-  /** Who decides, where that is not the owner. */
-  readonly decider?: unknown
 }
 
 /** The runs that this process has begun and that go on. */
@@ -114,16 +81,12 @@ export class Runs {
 
   async #begin(asked: Asked): Promise<Answering> {
     if (this.draining) throw fail('server.draining', 'The server is being stopped.')
-    const { agent, principal, sessionId, input, decisions, output, idempotencyKey, decider } = asked
+    const { agent, principal, sessionId, input, decisions, idempotencyKey, decider } = asked
     const of = { principal: principal as never }
     const session = agent.session(sessionId === undefined ? of : { id: sessionId, ...of })
     const durable = this.#durableOf(agent)
     if (durable !== undefined && sessionId !== undefined) return this.#start(durable, session.key, asked)
-    const digest = await digestOf([input ?? null, decisions ?? null, ...(output === undefined ? [] : [output])])
-    const options: RunOptions<unknown, OutputOption | undefined> = {
-      ...{ idempotencyKey, resets: asked.resets, clientTools: asked.clientTools },
-      ...(output !== undefined && { output: jsonOutput(output) }),
-    }
+    const [digest, options] = [await askedDigest(asked), optionsOf(asked)]
     const run =
       decisions === undefined
         ? session.run(input ?? '', options)
@@ -137,7 +100,7 @@ export class Runs {
         idempotencyKey,
         onDisconnect: asked.onDisconnect,
       })
-    if (pump.asked !== digest) throw reused(idempotencyKey)
+    checkReused(pump.asked, digest, idempotencyKey)
     this.#use(pump, decisions)
     pump.readers.join()
     pump.ended.catch(() => {}).finally(() => session.close().catch(() => {}))
@@ -145,17 +108,13 @@ export class Runs {
   }
 
   /** How a durable run stands; undefined where it is none of this principal. */
-  async lasting(
-    turnId: string,
-    { agent, principal }: Pick<Asked, 'agent' | 'principal'>,
-  ): Promise<RunInfo | undefined> {
-    return known(this.#durableOf(agent)?.get(turnId, { principal }))
+  lasting(turnId: string, of: Asking): Promise<RunInfo | undefined> {
+    return lasting(this.#durableOf(of.agent), turnId, of)
   }
 
   /** Stops a run, in whichever process it is; false where it has ended. */
-  async stop(run: RunKey, { agent, principal }: Pick<Asked, 'agent' | 'principal'>): Promise<boolean> {
-    const stopping = this.#durableOf(agent)?.stop(run.turnId, { principal, reason: 'stopped by a client' })
-    const asked = await known(stopping)
+  async stop(run: RunKey, of: Asking): Promise<boolean> {
+    const asked = await stopLasting(this.#durableOf(of.agent), run.turnId, of)
     return asked ?? this.#options.log.signal(run, { stop: true })
   }
 
@@ -253,33 +212,9 @@ export class Runs {
   }
 }
 
-/** Of a run that is no durable one nothing is known. */
-async function known<T>(asked: Promise<T> | undefined): Promise<T | undefined> {
-  try {
-    return await asked
-  } catch (error) {
-    if (isAlliumError(error, 'session.not_found')) return undefined
-    throw error
-  }
-}
-
-function knownOf({ clientTools, decisions }: Asked): Known {
-  return {
-    clientTools: clientTools && new Set(clientTools.map(({ name }) => name)),
-    decided: decisions && Object.keys(decisions),
-  }
-}
-
 interface Digested extends Known {
   readonly sessionId: string | undefined
   readonly digest: string
   readonly idempotencyKey: string | undefined
   readonly onDisconnect: 'abort' | 'continue' | undefined
-}
-
-function reused(key: string | undefined): AlliumError {
-  return fail(
-    'run.key_reused',
-    `The key "${key}" stands for another input in this session. Give each input a key of its own.`,
-  )
 }

@@ -1,0 +1,87 @@
+import { AlliumError, type ClaimedRun, type ErrorCode, isAlliumError, type RunKey, type StoredTurn } from '@allium/core'
+import type { Host } from './host.ts'
+import { CatchUp } from './log/catch-up.ts'
+import type { Entry } from './log/entry.ts'
+import { LogWriter } from './log/log-writer.ts'
+import { readLog } from './log/read-log.ts'
+
+/** Tells the readers of a run what happens in it, and its end once the store has that. */
+export class RunTeller {
+  readonly key: RunKey
+  readonly #host: Host
+  readonly #claimed: ClaimedRun
+  readonly #writer: LogWriter
+  #end: Entry | undefined
+
+  constructor(host: Host, claimed: ClaimedRun) {
+    const { run, lease } = claimed
+    this.key = { key: run.key, turnId: run.run }
+    this.#host = host
+    this.#claimed = claimed
+    this.#writer = new LogWriter(host.events, this.key, lease.token)
+  }
+
+  /** Its turn has ended, though nobody was told yet. */
+  get hasEnd(): boolean {
+    return this.#end !== undefined
+  }
+
+  open(): Promise<unknown> {
+    return this.#writer.open()
+  }
+  push(entry: Entry): void {
+    this.#writer.push(entry)
+  }
+  /** Told with `told()`. */
+  keepEnd(entry: Entry): void {
+    this.#end = entry
+  }
+
+  giveBack(id: string, reason = 'The turn had its answer.'): void {
+    const { key, turnId } = this.key
+    const event = { type: 'steer:returned', sessionId: key.sessionId, turnId, stepIndex: 0, id, reason }
+    this.push({ event: event as never })
+  }
+
+  /** The end of a run that has failed says so, and the error follows; one that was aborted has said so. */
+  async told(error?: unknown): Promise<void> {
+    const { run, lease } = this.#claimed
+    if (this.#end !== undefined) this.push(this.#end)
+    const isAbort = (error as { name?: unknown } | undefined)?.name === 'AbortError' && !isAlliumError(error)
+    if (error !== undefined && !isAbort) this.push({ event: { type: 'run:error', ...this.#host.tell(error) } })
+    await this.#writer.end((id) => this.giveBack(id))
+    await this.#host.runs.told(lease, run.run)
+  }
+
+  /** It was given up: there is no turn that says its end. */
+  async toldAs(status: string, error?: unknown): Promise<void> {
+    this.#end = this.#endOf(status)
+    await this.told(error)
+  }
+
+  /** It had ended, and its process was lost before its readers knew. */
+  async catchUp(stored: StoredTurn | undefined): Promise<void> {
+    const { run } = this.#claimed
+    const entries = await readLog(this.#host.events, this.key)
+    await this.open()
+    for (const entry of new CatchUp(entries).rest(stored?.answer ?? '')) this.push(entry)
+    const has = (type: string) => entries.some(({ event }) => event.type === type)
+    this.#end = has('turn:end') ? undefined : this.#endOf(run.status, stored)
+    const isTold = run.status !== 'failed' || has('run:error')
+    const why = run.reason ?? 'The run has failed.'
+    await this.told(isTold ? undefined : runFault((run.code as ErrorCode) ?? 'run.failed', why))
+  }
+
+  #endOf(status: string, stored?: StoredTurn): Entry {
+    const { key, turnId } = this.key
+    const { usage, reason } = stored ?? {}
+    const turnIndex = Math.max(0, (stored?.rest.turnCount ?? 1) - 1)
+    const told = status === 'failed' || reason === undefined ? {} : { reason }
+    const event = { type: 'turn:end', sessionId: key.sessionId, turnId, turnIndex, status, usage: usage ?? {}, ...told }
+    return { event: event as never }
+  }
+}
+
+export function runFault(code: ErrorCode, message: string): AlliumError {
+  return new AlliumError(code, message, { expose: true })
+}

@@ -1,0 +1,60 @@
+import { type Decision, digestOf, type Input, type OutputOption, type RunOptions, type ToolDef } from '@allium/core'
+import { jsonOutput, type Known } from '@allium/durable/log'
+import { fail } from '../http/problem.ts'
+import type { ServedAgent } from '../options.ts'
+import type { AskedOutput } from './asked-output.ts'
+
+/** Who asks, and whom. */
+export interface Asking {
+  readonly agent: ServedAgent
+  readonly principal: unknown
+}
+
+/** What a run is asked: an input, or decisions about the calls that wait. */
+export interface Asked extends Asking {
+  /** @default one that is not stored */
+  readonly sessionId?: string | undefined
+  readonly input?: Input
+  readonly decisions?: Readonly<Record<string, Decision>>
+  /** Tools whose calls are handed back to who asks. */
+  readonly clientTools?: readonly ToolDef[] | undefined
+  /** What its answer must be. @default a text */
+  readonly output?: AskedOutput | undefined
+  readonly idempotencyKey?: string | undefined
+  readonly resets?: 'allow' | 'refuse'
+  /** @default that of the server */
+  readonly onDisconnect?: 'abort' | 'continue' | undefined
+  /** Who decides, where that is not the owner. */
+  readonly decider?: unknown
+}
+
+/** Of a key that comes again, whether it asks the same. */
+export function askedDigest({ input, decisions, output }: Asked): Promise<string> {
+  return digestOf([input ?? null, decisions ?? null, ...(output === undefined ? [] : [output])])
+}
+
+export function optionsOf({
+  idempotencyKey,
+  resets,
+  clientTools,
+  output,
+}: Asked): RunOptions<unknown, OutputOption | undefined> {
+  const form = output === undefined ? {} : { output: jsonOutput(output) }
+  return { idempotencyKey, resets, clientTools, ...form }
+}
+
+export function knownOf({ clientTools, decisions }: Asked): Known {
+  return {
+    clientTools: clientTools && new Set(clientTools.map(({ name }) => name)),
+    decided: decisions && Object.keys(decisions),
+  }
+}
+
+/** @throws AlliumError `run.key_reused` where its key stands for a run that was asked something else */
+export function checkReused(asked: string, digest: string, key: string | undefined): void {
+  if (asked !== digest)
+    throw fail(
+      'run.key_reused',
+      `The key "${key}" stands for another input in this session. Give each input a key of its own.`,
+    )
+}
