@@ -27,15 +27,29 @@ function opened(path = fileIn()) {
   return { path, store }
 }
 
+/** The same, and what is called before each of its scripts: others of this process have stores of their own. */
+function watched(act: (sql: string) => void) {
+  let own: object | undefined
+  let isOpen = false
+  onTestFinished(
+    beforeStatement((db, sql) => {
+      own ??= db
+      if (isOpen && db === own) act(sql)
+    }),
+  )
+  const made = opened()
+  isOpen = true
+  return made
+}
+
 async function leaseOf(sessions: SessionStore, id: string): Promise<Lease> {
   const { lease } = await sessions.acquire(keyOf(id), 10_000)
   return lease ?? expect.fail('Somebody has it.')
 }
 
 it('writes what is asked at once in one transaction', async () => {
-  const { store } = opened()
   let scripts = 0
-  onTestFinished(beforeStatement(() => scripts++))
+  const { store } = watched(() => scripts++)
   const ids = Array.from({ length: 50 }, (_, i) => String(i))
   await Promise.all([
     ...ids.map((id) => store.ledger.reserve(reservation(id))),
@@ -86,14 +100,11 @@ it('writes what was asked before it closes, and before a delete that came after 
 })
 
 it('tells each that the file is held by another, and asks it once', async () => {
-  const { store } = opened()
   let scripts = 0
-  onTestFinished(
-    beforeStatement(() => {
-      scripts++
-      throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' })
-    }),
-  )
+  const { store } = watched(() => {
+    scripts++
+    throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' })
+  })
   const told = await Promise.allSettled(['a', 'b'].map((id) => store.ledger.reserve(reservation(id))))
   expect(told.map((one) => one.status === 'rejected' && one.reason.code)).toEqual(Array(2).fill('store.unavailable'))
   expect(scripts).toBe(1)
@@ -116,15 +127,14 @@ it('stores those for which there is room, where there is none for all that were 
 })
 
 it('writes each alone where one is refused and the others cannot be written together', async () => {
-  const { store } = opened()
+  let failed: number | undefined
+  const { store } = watched((sql) => {
+    if (failed !== undefined && sql === 'commit' && failed++ === 0)
+      throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR' })
+  })
   const ids = ['a', 'b', 'c']
   const leases = await Promise.all(ids.map((id) => leaseOf(store.sessions, id)))
-  let failed = 0
-  onTestFinished(
-    beforeStatement((_, sql) => {
-      if (sql === 'commit' && failed++ === 0) throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR' })
-    }),
-  )
+  failed = 0
   const stale = (lease: Lease) => (lease.key.sessionId === 'b' ? { ...lease, token: lease.token + 99 } : lease)
   const told = await Promise.allSettled(leases.map((lease) => store.sessions.append(stale(lease), 0, turn)))
   expect(told.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
