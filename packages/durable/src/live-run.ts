@@ -13,7 +13,6 @@ import type { Host } from './host.ts'
 import { jsonOutput } from './json-output.ts'
 import { CatchUp } from './log/catch-up.ts'
 import { entryOf } from './log/entry.ts'
-import { readLog } from './log/read-log.ts'
 import { type JournalHost, runJournal } from './run-journal.ts'
 import { RunTeller, runFault } from './run-teller.ts'
 import type { Task } from './task.ts'
@@ -132,7 +131,7 @@ export class LiveRun implements JournalHost {
   async #run(principal: unknown, journal: ReturnType<typeof runJournal>): Promise<void> {
     const { agent, events } = this.#host
     const { run } = this.claimed
-    const catchUp = new CatchUp(await readLog(events, this.#teller.key))
+    const catchUp = new CatchUp(await this.#teller.known())
     await this.#teller.open()
     const session = agent.session({ id: run.key.sessionId, principal: principal as never })
     try {
@@ -228,12 +227,7 @@ export class LiveRun implements JournalHost {
       this.#over = 'stopped'
       return this.#agentRun?.abort(this.#over)
     }
-    const { steer, id } = signal
-    try {
-      await this.#agentRun?.steer({ role: 'user', content: steer }, { id })
-    } catch (error) {
-      this.#teller.giveBack(id, isAlliumError(error) ? error.message : 'A layer failed that looked at it.')
-    }
+    if (this.#agentRun !== undefined) await this.#teller.inbox.hear(this.#agentRun, signal)
   }
 
   async #principal(): Promise<unknown> {

@@ -2,12 +2,14 @@ import { AlliumError, type ClaimedRun, type ErrorCode, isAlliumError, type RunKe
 import type { Host } from './host.ts'
 import { CatchUp } from './log/catch-up.ts'
 import type { Entry } from './log/entry.ts'
+import { Inbox } from './log/inbox.ts'
 import { LogWriter } from './log/log-writer.ts'
 import { readLog } from './log/read-log.ts'
 
 /** Tells the readers of a run what happens in it, and its end once the store has that. */
 export class RunTeller {
   readonly key: RunKey
+  readonly inbox: Inbox
   readonly #host: Host
   readonly #claimed: ClaimedRun
   readonly #writer: LogWriter
@@ -19,6 +21,7 @@ export class RunTeller {
     this.#host = host
     this.#claimed = claimed
     this.#writer = new LogWriter(host.events, this.key, lease.token)
+    this.inbox = new Inbox(this.key, (entry) => this.push(entry))
   }
 
   /** Its turn has ended, though nobody was told yet. */
@@ -26,21 +29,22 @@ export class RunTeller {
     return this.#end !== undefined
   }
 
+  /** What its readers know by now, of those who ran it before. */
+  async known(): Promise<Entry[]> {
+    const entries = await readLog(this.#host.events, this.key)
+    for (const { event } of entries) this.inbox.sees(event)
+    return entries
+  }
   open(): Promise<unknown> {
     return this.#writer.open()
   }
   push(entry: Entry): void {
+    this.inbox.sees(entry.event)
     this.#writer.push(entry)
   }
   /** Told with `told()`. */
   keepEnd(entry: Entry): void {
     this.#end = entry
-  }
-
-  giveBack(id: string, reason = 'The turn had its answer.'): void {
-    const { key, turnId } = this.key
-    const event = { type: 'steer:returned', sessionId: key.sessionId, turnId, stepIndex: 0, id, reason }
-    this.push({ event: event as never })
   }
 
   /** The end of a run that has failed says so, and the error follows; one that was aborted has said so. */
@@ -49,7 +53,7 @@ export class RunTeller {
     if (this.#end !== undefined) this.push(this.#end)
     const isAbort = (error as { name?: unknown } | undefined)?.name === 'AbortError' && !isAlliumError(error)
     if (error !== undefined && !isAbort) this.push({ event: { type: 'run:error', ...this.#host.tell(error) } })
-    await this.#writer.end((id) => this.giveBack(id))
+    await this.#writer.end((id) => this.inbox.giveBack(id))
     await this.#host.runs.told(lease, run.run)
   }
 
@@ -62,7 +66,7 @@ export class RunTeller {
   /** It had ended, and its process was lost before its readers knew. */
   async catchUp(stored: StoredTurn | undefined): Promise<void> {
     const { run } = this.#claimed
-    const entries = await readLog(this.#host.events, this.key)
+    const entries = await this.known()
     await this.open()
     for (const entry of new CatchUp(entries).rest(stored?.answer ?? '')) this.push(entry)
     const has = (type: string) => entries.some(({ event }) => event.type === type)

@@ -8,11 +8,10 @@ import {
   type SessionKey,
   type Usage,
 } from '@allium/core'
-import { type Entry, entryOf, type Known, LogWriter } from '@allium/durable/log'
+import { type Entry, entryOf, Inbox, type Known, LogWriter } from '@allium/durable/log'
 import { problemOf } from '../http/problem.ts'
 import { type Answering, Readers, type ReadersOptions } from './answering.ts'
 import { type Entries, entriesBehind, entriesIn, entriesOf } from './entries.ts'
-import { Inbox } from './inbox.ts'
 import type { Answer } from './result.ts'
 
 export interface PumpOptions extends Known, ReadersOptions {
@@ -124,7 +123,7 @@ export class Pump implements Answering {
     }
     this.#unlisten()
     await this.#run.settled()
-    await this.#writer?.end((id) => this.#inbox?.giveBack(id, 'The turn had its answer.'))
+    await this.#writer?.end((id) => this.#inbox?.giveBack(id))
   }
 
   #push(writer: LogWriter, entry: Entry): void {
@@ -148,11 +147,11 @@ export class Pump implements Answering {
     const writer = new LogWriter(this.#options.log, run, epoch)
     await writer.open()
     this.#writer = writer
-    const { sessionId } = this.key
-    const push = (entry: Entry) => writer.push(entry)
-    const inbox = new Inbox(this.#run, { sessionId, turnId: run.turnId, push })
+    const inbox = new Inbox(run, (entry) => writer.push(entry))
     this.#inbox = inbox
-    this.#unlisten = await this.#options.log.onSignal(run, (signal) => inbox.hear(signal))
+    this.#unlisten = await this.#options.log.onSignal(run, (signal) =>
+      signal.stop === true ? this.stop('stopped by a client') : inbox.hear(this.#run, signal),
+    )
     for (const entry of this.#early) writer.push(entry)
   }
 
