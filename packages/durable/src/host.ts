@@ -5,6 +5,7 @@ import {
   type EventLog,
   type ExpiredCalls,
   isAlliumError,
+  isBlockError,
   type Logger,
   type RunStore,
   type SessionStore,
@@ -35,6 +36,8 @@ export interface Host {
 /** Allium's own errors tell what they say; of others that there was one, and whether it was the model's. */
 export function tell(error: unknown): { code: ErrorCode; message: string } {
   if (isAlliumError(error)) return { code: error.code, message: error.message }
+  // Of a layer around the session: a turn that is blocked has ended.
+  if (isBlockError(error)) return { code: (error.code ?? 'run.blocked') as ErrorCode, message: error.reason }
   const { name, statusCode, status = statusCode } = (error ?? {}) as Record<'name' | 'status' | 'statusCode', unknown>
   if (name === 'TimeoutError') return { code: 'model.timeout', message: 'The model took too long.' }
   if (typeof status === 'number') return { code: 'model.failed', message: 'The model could not answer.' }

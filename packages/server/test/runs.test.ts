@@ -1,4 +1,4 @@
-import { Agent, memoryEventLog, memoryStore } from '@allium/core'
+import { Agent, BlockError, memoryEventLog, memoryStore } from '@allium/core'
 import { budget, rateLimit } from '@allium/guard'
 import { persist } from '@allium/memory'
 import { manualClock } from '@allium/testing'
@@ -78,6 +78,19 @@ describe.each(kinds)('runs %s', (_, listen) => {
     end()
     expect(textIn(await allOf(other))).toHaveLength(2_000_006)
     await still.body?.cancel()
+  })
+
+  test.each([
+    ['guard.rate_limit', 429],
+    [undefined, 403],
+  ])('a session that a layer keeps closed, with the code %s, is refused with %i', async (code, status) => {
+    const closed = () => Promise.reject(new BlockError('Closed today.', { code }))
+    const { url } = await listen(agentOf(['Hello.']).use('session', closed))
+    const response = await ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' } })
+    expect([response.status, await response.json()]).toMatchObject([
+      status,
+      { code: code ?? 'run.blocked', message: 'Closed today.' },
+    ])
   })
 
   test('a run goes on when its reader leaves, and is all there for who comes back', async () => {

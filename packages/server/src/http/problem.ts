@@ -37,6 +37,7 @@ const statuses: Readonly<Record<string, number>> = {
   'request.principal': 401,
   'request.too_large': 413,
   'route.not_found': 404,
+  'run.blocked': 403,
   'run.interrupted': 409,
   'run.key_reused': 422,
   'run.not_running': 409,
