@@ -80,6 +80,18 @@ describe('the chat page', { timeout: 60_000 }, () => {
     expect([await page.locator('.card').count(), faults]).toEqual([1, []])
   })
 
+  test('goes on after a reload in the middle of what was approved, and asks for nothing twice', async () => {
+    const { page, faults } = await open(dana)
+    await page.getByRole('button', { name: /Refund a dented stove/ }).click()
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('I am sorry').waitFor()
+    await page.reload()
+    await page.getByText('You need not return it.').waitFor()
+    expect(await page.locator('.card .output').textContent()).toContain('Refunded $180')
+    expect(await page.getByText('I am sorry').count()).toBe(1)
+    expect([await page.getByRole('button', { name: 'Approve' }).count(), faults]).toEqual([0, []])
+  })
+
   test('pays nothing where it is denied', async () => {
     const { page, faults } = await open(dana)
     await page.getByRole('button', { name: /Refund a dented stove/ }).click()

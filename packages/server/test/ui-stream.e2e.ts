@@ -1,10 +1,11 @@
 import { Chat as Chat6 } from '@ai-sdk/react'
-import { Agent, defineTool, delegate, type Tool, type ToolExecution } from '@allium/core'
+import { Agent, defineTool, delegate, type Model, type Tool, type ToolExecution } from '@allium/core'
+import { scriptedModel } from '@allium/testing'
 import * as ai6 from 'ai'
 import { Chat as Chat7 } from 'ai-react7'
 import * as ai7 from 'ai7'
 import { describe, expect, test } from 'vitest'
-import { agentOf, allOf, ask, gated, listen, silent } from './kit.ts'
+import { agentOf, allOf, ask, gated, kinds, listen, silent } from './kit.ts'
 
 const refunds: unknown[] = []
 const refund = defineTool({
@@ -39,8 +40,8 @@ describe.each([6, 7] as const)('a page of the AI SDK %i', (version) => {
   } = (version === 6 ? ai6 : ai7) as typeof ai6
   const Chat = (version === 6 ? Chat6 : Chat7) as typeof Chat6
 
-  async function page(agent: Agent) {
-    const { url } = await listen(agent, { uiStream: version })
+  async function page(agent: Agent, on = listen) {
+    const { url } = await on(agent, { uiStream: version })
     return { url, chat: chatAt(url) }
   }
   type More = Partial<ConstructorParameters<typeof Chat6>[0]> & { body?: object }
@@ -172,6 +173,39 @@ describe.each([6, 7] as const)('a page of the AI SDK %i', (version) => {
     await none.resumeStream()
     expect([none.status, none.messages]).toEqual(['ready', []])
   })
+
+  test.each(kinds)(
+    'goes on after a reload behind a decision, also where the run has ended since, in runs %s',
+    async (_, on) => {
+      const { model, text, end } = gated()
+      const asks = scriptedModel([{ text: 'I ask.', toolCalls: [{ name: 'refund', args: { cents: 5 } }] }])
+      let calls = 0
+      const both: Model = { id: 'both', stream: (request) => (calls++ === 0 ? asks : model).stream(request) }
+      const { url, chat } = await page(new Agent({ model: both, ...options }), on)
+      const stored = async () =>
+        (await (await ask(`${url}/sessions/chat-1/messages`)).json()) as { messages: ai6.UIMessage[] }
+      await chat.sendMessage({ text: 'Refund' })
+      const card = chat.messages.at(-1)?.parts[2] as { approval: { id: string } }
+      void chat.addToolApprovalResponse({ id: card.approval.id, approved: true })
+      text('It is ')
+      await expect.poll(() => parts(chat)?.at(-1)).toBe('It is ')
+      const { messages } = await stored()
+      expect(messages.at(-1)?.parts.at(-1)).toMatchObject({ state: 'input-available', input: { cents: 5 } })
+      const reloaded = chatAt(url, 'chat-1', messages)
+      const resumed = reloaded.resumeStream()
+      await expect.poll(() => parts(reloaded)?.at(-1)).toBe('It is ')
+      text('done.')
+      end()
+      await resumed
+      const whole = ['step-start', 'I ask.', 'tool-refund: output-available', 'step-start', 'It is done.']
+      for (const had of [messages, (await stored()).messages]) {
+        const late = chatAt(url, 'chat-1', had)
+        await late.resumeStream()
+        expect([late, reloaded].map(({ messages: all }) => all.length)).toEqual([2, 2])
+        expect([parts(late), parts(reloaded)]).toEqual([whole, whole])
+      }
+    },
+  )
 
   test('a stop of the page disconnects; the route of the chat stops the run', async () => {
     const { model, text } = gated()

@@ -1,5 +1,6 @@
 import type { Input, Message, SessionKey, StoredSession } from '@allium/core'
 import type { Host } from '../host.ts'
+import { resumedRun } from '../run/resumed-run.ts'
 import type { Visit } from '../visit.ts'
 import { isThere } from './is-there.ts'
 import { type UiMessage, uiMessages } from './ui-messages.ts'
@@ -15,10 +16,12 @@ export async function shownMessages(
   // Tokens and true values are for the owner.
   const waiting = key.owner === asks.owner ? await waitingIn(asks, key.sessionId, stored) : []
   const lasting = await lastingRun(host, asks, key)
-  const messages = uiMessages([...historyOf(stored), ...messagesOf(lasting?.input)], waiting)
   const running = stored.open !== undefined || lasting !== undefined
+  const decided = running ? await resumedRun(host, key) : undefined
+  const messages = uiMessages([...historyOf(stored), ...messagesOf(lasting?.input)], waiting, decided)
   const last = messages.at(-1)
-  const run = last?.role === 'assistant' && !running ? await lastAnswer(host, key) : undefined
+  const going = decided === undefined ? undefined : stored.rest.suspension?.rootId
+  const run = last?.role !== 'assistant' ? undefined : running ? going : await lastAnswer(host, key)
   if (last !== undefined && run !== undefined) last.id = run
   return { messages, running }
 }

@@ -9,8 +9,17 @@ export interface UiMessage {
 
 type UiPart = { type: string; [field: string]: unknown }
 
-/** The answers to one input are one message; results stand at their calls, and calls that wait ask for an approval. */
-export function uiMessages(history: readonly Message[], pending: readonly PendingCall[]): UiMessage[] {
+/**
+ * The answers to one input are one message; results stand at their calls, and calls that wait ask for an approval.
+ *
+ * @param decided calls of those that wait which the run that goes on has taken up
+ */
+export function uiMessages(
+  history: readonly Message[],
+  pending: readonly PendingCall[],
+  decided: readonly string[] = [],
+): UiMessage[] {
+  const waits: Waits = { pending, decided: new Set(decided) }
   const results = new Map(
     history.flatMap(partsOf).flatMap((part) => (part.type === 'tool-result' ? [[part.callId, part]] : [])),
   )
@@ -18,7 +27,7 @@ export function uiMessages(history: readonly Message[], pending: readonly Pendin
   for (const [at, message] of history.entries()) {
     if (message.role === 'tool') continue
     const { role } = message
-    const parts = partsOf(message).flatMap((part) => uiPart(part, results, pending))
+    const parts = partsOf(message).flatMap((part) => uiPart(part, results, waits))
     const before = shown.at(-1)
     if (role === 'assistant' && before?.role === 'assistant') before.parts.push({ type: 'step-start' }, ...parts)
     else
@@ -35,7 +44,12 @@ function partsOf({ content }: Message): readonly Part[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content
 }
 
-function uiPart(part: Part, results: ReadonlyMap<string, ToolResultPart>, pending: readonly PendingCall[]): UiPart[] {
+interface Waits {
+  readonly pending: readonly PendingCall[]
+  readonly decided: ReadonlySet<string>
+}
+
+function uiPart(part: Part, results: ReadonlyMap<string, ToolResultPart>, { pending, decided }: Waits): UiPart[] {
   if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: part.text, state: 'done' }]
   if (part.type === 'reasoning') return [{ type: 'reasoning', text: part.text, state: 'done' }]
   if (part.type === 'image' || part.type === 'file') return fileOf(part)
@@ -45,9 +59,12 @@ function uiPart(part: Part, results: ReadonlyMap<string, ToolResultPart>, pendin
   const waits = pending.find(({ callId }) => callId === toolCallId)
   const inside = pending.filter(({ callId, path }) => path !== undefined && callId.startsWith(`${toolCallId}/`))
   if (inside.length > 0)
-    return [{ ...call, state: 'output-available', input: args, output: 'Waits for a decision.' }, ...inside.map(asks)]
+    return [
+      { ...call, state: 'output-available', input: args, output: 'Waits for a decision.' },
+      ...inside.map((one) => card(one, decided)),
+    ]
   if (waits?.client === true) return [{ ...call, state: 'input-available', input: waits.args }]
-  if (waits !== undefined) return [asks(waits)]
+  if (waits !== undefined) return [card(waits, decided)]
   const result = results.get(toolCallId)
   if (result === undefined) return [{ ...call, state: 'input-available', input: args }]
   const text = textIn(result)
@@ -56,14 +73,10 @@ function uiPart(part: Part, results: ReadonlyMap<string, ToolResultPart>, pendin
 }
 
 /** The card that asks; one inside a sub-agent has one of its own, beside that of the call that runs it. */
-function asks({ callId, name, args, token }: PendingCall): UiPart {
-  return {
-    type: `tool-${name}`,
-    toolCallId: callId,
-    state: 'approval-requested',
-    input: args,
-    approval: { id: token ?? callId },
-  }
+function card({ callId, name, args, token }: PendingCall, decided: ReadonlySet<string>): UiPart {
+  const call = { type: `tool-${name}`, toolCallId: callId, input: args }
+  if (decided.has(callId)) return { ...call, state: 'input-available' }
+  return { ...call, state: 'approval-requested', approval: { id: token ?? callId } }
 }
 
 function fileOf(part: { data: Uint8Array | URL | string; mediaType: string }): UiPart[] {

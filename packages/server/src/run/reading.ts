@@ -88,6 +88,12 @@ export async function resumedOf(
   })
 }
 
+/** What a protocol says before the first event and behind the last, where there is none. */
+export function toldAlone(host: Host, protocol: Protocol): Response {
+  const none: Entries = { take: () => undefined, next: async () => undefined }
+  return respond(host, { entries: none, open: async (pending) => pending, protocol }, () => {})
+}
+
 /** Where the log stood when somebody came. */
 interface Known {
   readonly known: number

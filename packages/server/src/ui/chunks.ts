@@ -12,6 +12,8 @@ export class UiWriter {
   /** Nothing of what is still to come is written. */
   over = false
   readonly #version: UiVersion
+  /** The answer that a run goes on with has been written: the run adds to it. */
+  readonly #begun: boolean
   readonly #blocks = new Blocks()
   /** The JSON text of each call of this run. */
   readonly #inputs = new Map<string, { name: string; text: string; client: true | undefined }>()
@@ -25,8 +27,9 @@ export class UiWriter {
   /** Those that wait, or in which a call of a sub-agent waits. */
   readonly #suspended: string[] = []
 
-  constructor(version: UiVersion) {
+  constructor(version: UiVersion, begun = false) {
     this.#version = version
+    this.#begun = begun
   }
 
   *write({ event, pending = [], client, decided }: Placed): Generator<UiChunk> {
@@ -45,7 +48,8 @@ export class UiWriter {
     switch (event.type) {
       case 'turn:start':
         this.#resumed = event.resumes !== undefined
-        return yield this.#resumed ? { type: 'start' } : { type: 'start', messageId: event.turnId }
+        if (!this.#begun) yield this.#resumed ? { type: 'start' } : { type: 'start', messageId: event.turnId }
+        return
       case 'step:start':
         if (!this.#resumed) yield { type: 'start-step' }
         this.#resumed = false

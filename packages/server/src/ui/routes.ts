@@ -1,5 +1,4 @@
-import type { Decision, SessionKey } from '@allium/core'
-import type { Entry } from '@allium/durable/log'
+import type { Decision } from '@allium/core'
 import type { Hono } from 'hono'
 import type { Host } from '../host.ts'
 import { refusing } from '../http/answer.ts'
@@ -7,12 +6,16 @@ import { readObject } from '../http/body.ts'
 import { fail } from '../http/problem.ts'
 import { isThere } from '../native/is-there.ts'
 import { steerRoute, stopRoute } from '../native/runs.ts'
+import { shownMessages } from '../native/shown-messages.ts'
 import { waitingIn } from '../native/waiting.ts'
 import type { Asked } from '../run/asked.ts'
-import { type Frames, type Protocol, resumedOf, streamOf } from '../run/reading.ts'
+import { type Frames, type Protocol, resumedOf, streamOf, toldAlone } from '../run/reading.ts'
+import { resumedRun } from '../run/resumed-run.ts'
 import { type Env, keyOf, type Visit, visit } from '../visit.ts'
 import { type UiSaid, uiAsked } from './asked.ts'
+import type { UiChunk } from './blocks.ts'
 import { type UiVersion, UiWriter } from './chunks.ts'
+import { replayed } from './replayed.ts'
 
 /** The routes that `DefaultChatTransport` of the AI SDK asks, with `/chat` as its `api`; the stop of a chat only disconnects. */
 export function uiRoutes(app: Hono<Env>, host: Host, at: string, version: UiVersion): void {
@@ -35,10 +38,15 @@ export function uiRoutes(app: Hono<Env>, host: Host, at: string, version: UiVers
   app.get(`${at}/chat/:id/stream`, async (c) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
     const key = keyOf(asks, c.req.param('id'))
-    const stream = (await goesOn(host, key))
-      ? undefined
-      : await resumedOf(host, asks, key.sessionId, undefined, protocol)
-    return stream ?? c.body(null, 204)
+    const follow = (of: Protocol) => resumedOf(host, asks, key.sessionId, undefined, of)
+    const decided = await resumedRun(host, key)
+    if (decided === undefined) return (await follow(protocol)) ?? c.body(null, 204)
+    const { messages, running } = await shownMessages(host, asks, key)
+    const last = messages.at(-1)
+    if (last?.role !== 'assistant') return c.body(null, 204)
+    const begun = [...replayed(last)]
+    if (!running) return toldAlone(host, { ...protocol, frames: () => uiFrames(version, [...begun, ...ended]) })
+    return (await follow({ ...protocol, frames: () => uiFrames(version, begun) })) ?? c.body(null, 204)
   })
 
   stopRoute(app, host, at, 'chat')
@@ -49,9 +57,13 @@ const headers = { 'x-vercel-ai-ui-message-stream': 'v1' }
 /** Images come in the body. */
 const imageBody = 8 * 1_048_576
 
-function uiFrames(version: UiVersion): Frames {
-  const writer = new UiWriter(version)
+const ended: readonly UiChunk[] = [{ type: 'finish-step' }, { type: 'finish' }]
+
+/** @param begun the answer that the run goes on with */
+function uiFrames(version: UiVersion, begun: readonly UiChunk[] = []): Frames {
+  const writer = new UiWriter(version, begun.length > 0)
   return {
+    begin: () => begun.map((chunk) => ({ data: JSON.stringify(chunk) })),
     *write(entry) {
       for (const chunk of writer.write(entry)) yield { data: JSON.stringify(chunk) }
     },
@@ -60,15 +72,6 @@ function uiFrames(version: UiVersion): Frames {
       return writer.over
     },
   }
-}
-
-/** Whether the last run goes on with an earlier answer: alone it is no message that a page could show. */
-async function goesOn({ events }: Host, key: SessionKey): Promise<boolean> {
-  const latest = await events.latest(key)
-  if (latest === undefined || latest.seq === 0) return false
-  for await (const { event } of events.read({ key, turnId: latest.turnId }, 0))
-    return ((event as Entry).event as { resumes?: string }).resumes !== undefined
-  return false
 }
 
 /**
