@@ -1,0 +1,15 @@
+import { Agent, defineTool, type ModelRef } from 'allium'
+import { z } from 'zod'
+
+const book = defineTool({
+  name: 'book_room',
+  description: 'Books a meeting room.',
+  schema: z.object({ room: z.string(), hour: z.int() }),
+  requireApproval: true,
+  execute: ({ room, hour }) => `${room} is booked for ${hour}:00.`,
+})
+
+/** An agent that other agents ask for rooms. What it books somebody has to approve. */
+export function createDeskAgent(model: ModelRef) {
+  return new Agent({ name: 'desk', model, tools: [book] })
+}
