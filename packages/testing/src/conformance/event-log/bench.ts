@@ -34,12 +34,16 @@ export async function soon<T>({ wait, eventTtl }: EventLogBench, promise: Promis
 }
 
 /** Waits as long until it holds. */
-export async function until({ wait, eventTtl }: EventLogBench, holds: () => boolean, what: string): Promise<void> {
+export async function until(
+  { wait, eventTtl }: EventLogBench,
+  holds: () => boolean | Promise<boolean>,
+  what: string,
+): Promise<void> {
   for (const pause of pauses) {
-    if (holds()) return
+    if (await holds()) return
     await wait(eventTtl * pause)
   }
-  check(holds(), `${what}, but it did not`)
+  check(await holds(), `${what}, but it did not`)
 }
 
 /** Somebody who reads a run. */

@@ -40,7 +40,7 @@ export const signalCases: EventLogCases = {
     })
     await other.signal(run, steer('dealt'))
     await until(bench, () => first.length === 1, 'A listener is told what is asked of its run')
-    await bench.wait(bench.eventTtl / 10) // since a log writes down later that it was dealt with
+    await bench.wait(bench.eventTtl / 4) // since a log writes down later that it was dealt with
     for (const id of ['refused', 'late']) await other.signal(run, steer(id))
     await until(bench, () => first.length === 3, 'A listener is told all that is asked of its run')
     const second = await listen(other, () => new Promise(() => {}))
@@ -63,10 +63,13 @@ export const signalCases: EventLogCases = {
     const told = await listen(log)
     await until(bench, () => told.length === 2, 'A listener is told all that is asked of its run')
     checkEqual(await other.signal(run, steer('a')), true, 'A steer that was heard may come again')
-    await other.signal(run, stop)
+    const again = async () => told.length > 2 || !(await other.signal(run, stop)) // as a log writes down later that the first was dealt with
+    await until(bench, again, 'A stop after a stop is told')
     await other.signal(run, steer('b'))
-    await until(bench, () => told.length === 4, 'A stop after a stop is told')
-    checkEqual(told, [stop, steer('a'), stop, steer('b')], 'A steer of a known id is not')
+    await until(bench, () => told.some(({ id }) => id === 'b'), 'A steer after a stop is told')
+    const steers = told.filter(({ id }) => id !== undefined)
+    checkEqual(steers, [steer('a'), steer('b')], 'A steer of a known id is not')
+    checkEqual(told.slice(0, 3), [stop, steer('a'), stop], 'Stops that nobody has heard are told as one')
   },
 
   async 'tells nothing to who has stopped listening, and keeps it'(bench) {
