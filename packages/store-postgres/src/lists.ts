@@ -24,11 +24,12 @@ export function postgresLists(db: Database, sealer: Sealer): Lists {
         (row) => summaryOf(tenant, row),
       )
     },
-    async waiting({ tenant, cursor, limit }) {
+    async waiting({ tenant, owner, cursor, limit }) {
       const [after] = cursorOf(cursor, [0])
       const rows = await db.repeatable(
-        `select * from ${db.s}.waiting where ${ofTenant('$1')} and since > $2 order by since limit $3`,
-        ...[checkName('tenant', tenant), after, limit + 1],
+        `select * from ${db.s}.waiting where ${ofTenant('$1')} and ($4::text is null or owner = $4)
+         and since > $2 order by since limit $3`,
+        ...[checkName('tenant', tenant), Math.floor(after), limit + 1, ownerOf(owner)],
       )
       return pageOf(rows, limit, (row) => [Number(row.since)], callOf)
     },

@@ -22,7 +22,7 @@ export function cursorOf<T extends readonly (string | number)[]>(cursor: string 
   if (cursor === undefined) return first
   const place = parsed(cursor)
   const fits = Array.isArray(place) && place.length === first.length
-  if (fits && place.every((part, i) => typeof part === typeof first[i])) return place as unknown as T
+  if (fits && place.every((part, i) => isPart(part, first[i]))) return place as unknown as T
   throw new AlliumError('store.key', 'The cursor is none of this list. Give the one that came with the last page.')
 }
 
@@ -32,4 +32,10 @@ function parsed(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** A value of the same type that a database can compare with what it holds. */
+function isPart(part: unknown, like: unknown): boolean {
+  if (typeof part === 'number') return typeof like === 'number' && Math.abs(part) <= Number.MAX_SAFE_INTEGER
+  return typeof part === 'string' && typeof like === 'string' && !/[\0\ud800-\udfff]/u.test(part)
 }

@@ -42,11 +42,12 @@ export class Lists {
     )
   }
 
-  waiting({ tenant, cursor, limit }: Asked): Page<WaitingCall> {
+  waiting({ tenant, owner, cursor, limit }: Asked & { owner?: string }): Page<WaitingCall> {
     const [after] = cursorOf(cursor, [0])
     const rows = this.#db.all(
-      'select * from waiting where tenant = ? and since > ? order by since limit ?',
-      ...[tenant, after, limit + 1],
+      // Each of the two has an index of its own.
+      `select * from waiting where tenant = ? ${owner === undefined ? '' : 'and owner = ?'} and since > ? order by since limit ?`,
+      ...[tenant, ...(owner === undefined ? [] : [owner]), after, limit + 1],
     )
     return pageOf(rows, limit, (row) => [Number(row.since)], callOf)
   }

@@ -179,8 +179,8 @@ export interface SessionStore {
   find(key: SessionKey, by: FindBy): Promise<StoredTurn | undefined>
   /** Sessions of a tenant, or of one owner in it, those that were changed last first. */
   list(of: { tenant: string; owner?: string; cursor?: string; limit: number }): Promise<Page<SessionSummary>>
-  /** Calls of a tenant that wait for a decision, the oldest first. */
-  waiting(of: { tenant: string; cursor?: string; limit: number }): Promise<Page<WaitingCall>>
+  /** Calls of a tenant, or of one owner in it, that wait for a decision, the oldest first. */
+  waiting(of: { tenant: string; owner?: string; cursor?: string; limit: number }): Promise<Page<WaitingCall>>
   /** The waiting call of a token. */
   findWaiting(of: { tenant: string; token: string }): Promise<WaitingCall | undefined>
   /** Forgets a session, with its lease: who had it can store nothing more. Deleting one that is not there does nothing. */

@@ -39,8 +39,8 @@ export function memoryStore({ clock = systemClock, ...records }: MemoryStoreOpti
     for (const { key } of kept) sessions.delete(nameOf(key))
     return kept.filter((session) => session.summary() !== undefined).length
   }
-  const waitingCalls = (tenant: string) =>
-    of(tenant, undefined).flatMap((session) => session.waiting().map((call) => ({ session, call })))
+  const waitingCalls = (tenant: string, owner?: string) =>
+    of(tenant, owner).flatMap((session) => session.waiting().map((call) => ({ session, call })))
 
   return {
     load: async (key, { version } = {}) => sessions.get(nameOf(key))?.loaded(version),
@@ -85,8 +85,8 @@ export function memoryStore({ clock = systemClock, ...records }: MemoryStoreOpti
       const all = of(tenant, owner).flatMap((session) => session.summary() ?? [])
       return pageOf(all, (one) => [-one.updatedAt, nameOf(one.key)], { cursor, limit })
     },
-    async waiting({ tenant, cursor, limit }) {
-      const calls = waitingCalls(tenant)
+    async waiting({ tenant, owner, cursor, limit }) {
+      const calls = waitingCalls(tenant, owner)
       const rank = ({ session, call }: (typeof calls)[0]): [number, string] => [
         session.updatedAt,
         JSON.stringify([nameOf(call.key), call.callId]),

@@ -38,6 +38,28 @@ export const waitingCases: StoreCases = {
     }
   },
 
+  async 'lists the waiting calls of one owner, page by page, and none of another'(bench) {
+    const of = (owner: string, sessionId: string): SessionKey => ({ tenant, owner, sessionId })
+    for (const [owner, id] of [
+      ['ann', 'a'],
+      ['bob', 'b'],
+      ['Ann', 'c'],
+      ['ann', 'd'],
+    ] as const)
+      await add(bench, of(owner, id), waitingTurn(id, { [`call-${id}`]: { token: `t-${id}` } }))
+    await add(bench, { ...of('ann', 'e'), tenant: 'globex' }, waitingTurn('e', { 'call-e': { token: 't-e' } }))
+    for (const limit of [1, 2, 3]) {
+      const all = await allPages(limit, (page) => bench.other.waiting({ tenant, owner: 'ann', ...page }))
+      checkEqual(
+        all.map(({ callId }) => callId),
+        ['call-a', 'call-d'],
+        `Pages of ${limit} have the calls of the owner`,
+      )
+    }
+    const { items } = await bench.other.waiting({ tenant, owner: '', limit: 10 })
+    checkEqual(items, [], 'The owner "" is one of its own, and has none')
+  },
+
   async 'finds a waiting call by its token, in its tenant alone'(bench) {
     await add(bench, chat, waitingTurn('one', { c1: { token: 'same' }, c2: { token: 'mine' } }))
     await add(bench, { ...chat, tenant: 'globex' }, waitingTurn('two', { c3: { token: 'same' } }))

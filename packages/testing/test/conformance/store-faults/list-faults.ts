@@ -96,6 +96,16 @@ export const listFaults: readonly Fault[] = [
     }),
     'tells the calls of a tenant that wait, the oldest first',
   ],
+  [
+    'gives the waiting calls of all owners',
+    (store) => ({ waiting: ({ owner: _, ...of }) => store.waiting(of) }),
+    'lists the waiting calls of one owner, page by page, and none of another',
+  ],
+  [
+    'takes an empty owner of waiting calls for all',
+    (store) => ({ waiting: ({ owner, ...of }) => store.waiting({ ...of, ...(owner && { owner }) }) }),
+    'lists the waiting calls of one owner, page by page, and none of another',
+  ],
   ['pages by sessions that wait', pagesBySession, 'tells each waiting call once over pages of any size'],
   [
     'finds tokens in all tenants',
