@@ -1,23 +1,48 @@
-import type { Hono } from 'hono'
 import type { Host } from './host.ts'
 import { fail } from './http/problem.ts'
-import type { Env } from './visit.ts'
+import type { Router } from './http/router.ts'
+import { unserved } from './http/unserved.ts'
+import { route } from './request/route.ts'
+import { optional, text } from './request/schema.ts'
+
+const open = { method: 'get', isForeign: true, isOpen: true } as const
+const routes = {
+  health: route({ ...open, path: '/healthz', summary: 'Whether the process lives', answers: { 200: 'Health' } }),
+  ready: route({
+    ...open,
+    path: '/readyz',
+    summary: 'Whether it takes new runs',
+    answers: { 200: 'Health', 503: 'Health' },
+  }),
+  document: route({ ...open, path: '/openapi.json', summary: 'This document', isHidden: true }),
+  metrics: route({
+    method: 'get',
+    path: '/metrics',
+    summary: 'Figures for Prometheus, under a token of its own',
+    headers: { authorization: optional(text()) },
+    isHidden: true,
+    isForeign: true,
+  }),
+}
 
 /** The routes for who runs the server. */
-export function healthRoutes(app: Hono<Env>, { runs, metrics, options }: Host): void {
-  app.get('/healthz', (c) => c.json({ ok: true }))
+export function healthRoutes(router: Router, { runs, metrics, options }: Host): void {
+  const serve = router.at('')
 
-  app.get('/readyz', (c) => (runs.draining ? c.json({ ok: false }, 503) : c.json({ ok: true })))
+  serve(routes.health, async (c) => c.json({ ok: true }))
 
-  app.get('/openapi.json', async (c) => {
+  serve(routes.ready, async (c) => (runs.draining ? c.json({ ok: false }, 503) : c.json({ ok: true })))
+
+  serve(routes.document, async (c) => {
     const { openapi } = await import('./native/openapi.ts')
-    return c.json(openapi(options.base ?? '/'))
+    return c.json(openapi(options.base ?? '/', router.served))
   })
 
-  app.get('/metrics', (c) => {
+  serve(routes.metrics, async (c, read) => {
     const { token } = options.metrics ?? {}
-    if (token === undefined) return c.notFound()
-    if (!sameText(c.req.header('authorization') ?? '', `Bearer ${token}`))
+    if (token === undefined) throw fail('route.not_found', unserved('/metrics', options))
+    const { headers } = await read()
+    if (!sameText(headers.authorization ?? '', `Bearer ${token}`))
       throw fail('request.principal', 'The path /metrics needs its own token, as a bearer.')
     return c.text(metrics.text(runs.size), 200, { 'content-type': 'text/plain; version=0.0.4' })
   })

@@ -13,6 +13,7 @@ import type { Durable } from '@allium/durable'
 import { persist } from '@allium/memory'
 import { Metrics } from './metrics.ts'
 import type { ServedAgent, ServerOptions } from './options.ts'
+import { Cursors } from './request/cursors.ts'
 import { Runs } from './run/runs.ts'
 
 /** What all routes of a server share. */
@@ -28,6 +29,7 @@ export interface Host {
   readonly headersAfter: number
   readonly heartbeat: number
   readonly maxBody: number
+  readonly cursors: Cursors
 }
 
 export function hostOf(agents: ReadonlyMap<string, ServedAgent>, options: ServerOptions): Host {
@@ -40,8 +42,9 @@ export function hostOf(agents: ReadonlyMap<string, ServedAgent>, options: Server
   const metrics = new Metrics()
   const sessions = storeOf(agents, options.sessions ?? durables[0]?.sessions ?? shared?.sessions)
   const runs = new Runs({ log: events, sessions, clock, onDisconnect, abortAfter, metrics, durables, onBusy })
-  const { maxBody = 1_048_576 } = options
-  return { agents, sessions, events, runs, metrics, clock, logger, options, headersAfter, heartbeat, maxBody }
+  const { maxBody = 1_048_576, secret } = options
+  const cursors = new Cursors(secret)
+  return { agents, sessions, events, runs, metrics, clock, logger, options, headersAfter, heartbeat, maxBody, cursors }
 }
 
 /** @throws AlliumError `server.options` for a key that no layer has */

@@ -18,7 +18,11 @@ export interface ServedAgent {
   readonly store?: Pick<AgentStore, 'sessions' | 'events'> | undefined
   session(options?: { id?: string; principal?: never }): Session<unknown, unknown>
   use(layer: Middleware): unknown
-  inspect(): { layers: readonly { name: string; state: readonly string[]; order: { is?: readonly string[] } }[] }
+  inspect(): {
+    layers: readonly { name: string; state: readonly string[]; order: { is?: readonly string[] } }[]
+    /** Who may approve calls: only the owner of a session, or whom the agent's rule lets. @default 'rule' */
+    approvers?: 'owner' | 'rule'
+  }
   dispose(options?: { timeout?: number }): Promise<void>
 }
 
@@ -59,8 +63,9 @@ export interface ServerOptions {
   /** Serves clients of OpenAI's API, below `/v1`. @default false */
   openai?: boolean | undefined
   /**
-   * Seals the calls that are handed back to clients of OpenAI's API that send their history: tools of theirs are taken only with it.
-   * At least 16 characters, random, the same in all processes. @default none: such tools are refused
+   * Encrypts the cursors of lists, and seals the calls that are handed back to clients of OpenAI's API that send their history. At least
+   * 16 characters, random, the same in all processes.
+   * @default none: a cursor is good in the process that made it, and such tools of clients are refused
    */
   secret?: string | undefined
   /** Serves clients of AG-UI, at `/agui`. @default false */

@@ -7,8 +7,12 @@ import { type Host, hostOf } from './host.ts'
 import { fault, refuseError } from './http/answer.ts'
 import { checkPlace } from './http/gate.ts'
 import { fail } from './http/problem.ts'
+import { Router, type Serve, type ServedRoute } from './http/router.ts'
+import { shapeOf } from './http/shapes.ts'
 import { inTrace } from './http/trace.ts'
+import { unserved } from './http/unserved.ts'
 import { approvalRoutes } from './native/approvals.ts'
+import { routes } from './native/routes.ts'
 import { runRoutes } from './native/runs.ts'
 import { sessionRoutes } from './native/sessions.ts'
 import { checkServerOptions, type ServedAgent, type ServerOptions } from './options.ts'
@@ -71,17 +75,23 @@ function several({ agents, ...options }: ServerOptions & { agents?: Readonly<Rec
   )
 }
 
-/** The router. The code of a protocol is loaded where its option is on. */
-export async function appOf(host: Host): Promise<Hono<Env>> {
+/**
+ * The router. The code of a protocol is loaded where its option is on.
+ *
+ * @param served gets each route that is served
+ */
+export async function appOf(host: Host, served: ServedRoute[] = []): Promise<Hono<Env>> {
   const protocols = await protocolsOf(host)
   const app = new Hono<Env>().basePath(host.options.base ?? '/')
   const { options, clock, metrics } = host
-  const { origins = [], hosts, trustProxy = false } = options
+  const { origins = [], hosts, trustProxy = false, base = '' } = options
+  const pathOf = (path: string) => (base.length > 1 ? path.slice(base.length) : path)
   app.use('*', async (c, next) => {
     const began = clock.monotonic()
     const given = c.req.header('x-request-id')
     const requestId = given !== undefined && /^[\w.:-]{1,128}$/.test(given) ? given : crypto.randomUUID()
     c.set('requestId', requestId)
+    c.set('shape', shapeOf(pathOf(c.req.path)))
     await next()
     c.header('x-request-id', requestId)
     c.header('x-content-type-options', 'nosniff')
@@ -93,22 +103,25 @@ export async function appOf(host: Host): Promise<Hono<Env>> {
     await next()
   })
   if (origins.length > 0) app.use('*', cors({ origin: [...origins], credentials: true, exposeHeaders }))
-  healthRoutes(app, host)
-  app.get('/agents', async (c) => {
+  const router = new Router(app, host, served)
+  healthRoutes(router, host)
+  router.at('')(routes.agents, async (c, read) => {
     const principal = await principalOf(host, c.req.raw)
+    await read()
     const names: string[] = []
     for (const name of host.agents.keys()) if (await mayUse(host, principal, name)) names.push(name)
     return c.json({ agents: names })
   })
-  for (const at of ['', '/agents/:agent']) {
-    runRoutes(app, host, at)
-    sessionRoutes(app, host, at)
-    approvalRoutes(app, host, at)
-    for (const { everywhere } of protocols) everywhere?.(app, at)
+  for (const serve of [router.at(''), router.at('/agents/:agent')]) {
+    runRoutes(serve, host)
+    sessionRoutes(serve, host)
+    approvalRoutes(serve, host)
+    for (const { everywhere } of protocols) everywhere?.(serve)
   }
-  for (const { once } of protocols) once?.(app)
-  app.notFound(() => {
-    throw fail('route.not_found', 'There is no such path, or no such agent.')
+  for (const { once } of protocols) once?.(router.at(''))
+  router.close()
+  app.notFound((c) => {
+    throw fail('route.not_found', unserved(pathOf(c.req.path), options))
   })
   app.onError((error, c) => refuseError(c, error, host))
   return app
@@ -116,8 +129,8 @@ export async function appOf(host: Host): Promise<Hono<Env>> {
 
 /** Adds the routes of a protocol: for each agent, or for all of them. */
 interface ProtocolRoutes {
-  everywhere?(app: Hono<Env>, at: string): void
-  once?(app: Hono<Env>): void
+  everywhere?(serve: Serve): void
+  once?(serve: Serve): void
 }
 
 async function protocolsOf(host: Host): Promise<ProtocolRoutes[]> {
@@ -125,19 +138,19 @@ async function protocolsOf(host: Host): Promise<ProtocolRoutes[]> {
   const all: ProtocolRoutes[] = []
   if (uiStream !== undefined) {
     const { uiRoutes } = await import('./ui/routes.ts')
-    all.push({ everywhere: (app, at) => uiRoutes(app, host, at, uiStream) })
+    all.push({ everywhere: (serve) => uiRoutes(serve, host, uiStream) })
   }
   if (agui === true) {
     const { aguiRoutes } = await import('./agui/routes.ts')
-    all.push({ everywhere: (app, at) => aguiRoutes(app, host, at) })
+    all.push({ everywhere: (serve) => aguiRoutes(serve, host) })
   }
   if (openai === true) {
     const { openaiRoutes } = await import('./openai/routes.ts')
-    all.push({ once: (app) => openaiRoutes(app, host) })
+    all.push({ once: (serve) => openaiRoutes(serve, host) })
   }
   if (mcp !== undefined && mcp !== false) {
     const { mcpRoutes } = await import('./mcp/routes.ts')
-    all.push({ once: (app) => mcpRoutes(app, host, mcp !== true && mcp.elicitation === true) })
+    all.push({ once: (serve) => mcpRoutes(serve, host, mcp !== true && mcp.elicitation === true) })
   }
   return all
 }

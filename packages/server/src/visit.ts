@@ -2,10 +2,11 @@ import { isAlliumError, type SessionKey } from '@allium/core'
 import type { Context } from 'hono'
 import type { Host } from './host.ts'
 import { fail } from './http/problem.ts'
+import type { Shape } from './http/shapes.ts'
 import type { ServedAgent } from './options.ts'
 
 /** What hono keeps for a request. */
-export type Env = { Variables: { requestId: string } }
+export type Env = { Variables: { requestId: string; shape: Shape } }
 
 /** Somebody who was let in, and the agent that they ask. */
 export interface Visit {

@@ -206,7 +206,8 @@ export class Agent<
 
   /** The onion as data: what hooks what, in which order. */
   inspect(): Inspection {
-    return inspectLayers(this.name, this.#stack.layers)
+    const approvers = this.#scope.setup.approvals.mayDecide === undefined ? 'owner' : 'rule'
+    return inspectLayers(this.name, this.#stack.layers, approvers)
   }
   /** Every wrong order of layers, with the reason and the right one; and layers that would never see calls of a tool that they guard. */
   check(): Finding[] {

@@ -22,14 +22,20 @@ export interface Inspection {
   layers: InspectedLayer[]
   /** The names of the layers in each scope, outermost first. */
   scopes: Record<ScopeName, string[]>
+  /** Who may approve calls: the owner of their session alone, or whoever the rule `approvals.mayDecide` allows. */
+  approvers: 'owner' | 'rule'
 }
 
-export function inspectLayers(agent: string, layers: readonly Layer[]): Inspection {
+export function inspectLayers(
+  agent: string,
+  layers: readonly Layer[],
+  approvers: Inspection['approvers'],
+): Inspection {
   const onion = compileOnion(layers)
   const scopes = Object.fromEntries(
     scopeNames.map((scope) => [scope, onion[scope].map(({ name }) => name)]),
   ) as Inspection['scopes']
-  return { agent, layers: layers.map(inspectLayer), scopes }
+  return { agent, layers: layers.map(inspectLayer), scopes, approvers }
 }
 
 function inspectLayer({ name, spec }: Layer): InspectedLayer {

@@ -66,6 +66,7 @@ export const errorCodes = [
   'request.origin',
   'request.principal',
   'request.too_large',
+  'route.method_not_allowed',
   'route.not_found',
   'run.attempts',
   'run.failed',

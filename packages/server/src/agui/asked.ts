@@ -1,54 +1,126 @@
-import type { Decision, FilePart, ImagePart, Input, PendingCall, TextPart, ToolDef } from '@allium/core'
-import { fail } from '../http/problem.ts'
-import { namedTool } from '../native/client-tools.ts'
-import { isBase64 } from '../native/input.ts'
+import type { Decision, Input, PendingCall, ToolDef } from '@allium/core'
+import { clientTool, clientTools } from '../native/bodies.ts'
+import { list, openObject, variants } from '../request/containers.ts'
+import { base64, type ContentPart, content, filePart, mediaType, mostMessages } from '../request/content.ts'
+import { id, sessionId, token } from '../request/fields.ts'
+import { inside, type Place, refused } from '../request/place.ts'
+import { anyObject, anything, flag, mapped, nullable, oneOf, type Schema, text } from '../request/schema.ts'
 
-/** What a client of AG-UI asks: its newest message, the results of its tools, or answers to interrupts. The rest of what it sends is not read. */
-export interface AguiAsked {
-  readonly threadId: string
-  readonly runId: string
-  readonly input?: Input
-  readonly resume?: readonly Resumed[]
-  readonly results?: readonly { readonly id: unknown; readonly text: string }[]
-  /** Tools that it runs itself. */
-  readonly clientTools?: readonly ToolDef[] | undefined
+/** What a client of AG-UI asks: its newest message, or the results of its tools. */
+export type AguiSaid =
+  | { readonly input: Input; readonly results?: undefined }
+  | { readonly results: readonly ToolResult[]; readonly input?: undefined }
+
+interface ToolResult {
+  readonly id: string
+  readonly text: string
 }
 
-interface Resumed {
+export interface Resumed {
   readonly interruptId: string
   readonly decision: Decision
 }
 
-/** @throws AlliumError `request.invalid` */
-export function aguiAsked({ threadId, runId, messages, tools, resume }: Record<string, unknown>): AguiAsked {
-  if (typeof threadId !== 'string' || typeof runId !== 'string' || !Array.isArray(messages))
-    throw fail('request.invalid', 'The body is the input of a run of AG-UI: { threadId, runId, messages, … }.')
-  const asked = { threadId, runId, clientTools: toolsOf(tools) }
-  if (Array.isArray(resume) && resume.length > 0) return { ...asked, resume: resume.map(resumed) }
-  const last = object(messages.at(-1))
-  if (last.role === 'tool') return { ...asked, results: resultsIn(messages) }
-  if (last.role !== 'user')
-    throw fail('request.invalid', 'The last of `messages` is to be one of the user, or the result of a tool.')
-  return { ...asked, input: { role: 'user', content: contentOf(last.content) } }
+const source = variants('type', {
+  data: openObject({ type: oneOf('data'), value: base64, mimeType: mediaType }),
+})
+
+/** Images, audio, video and documents come alike. */
+const filePartOf = (type: string): Schema<ContentPart> =>
+  mapped(openObject({ type: oneOf(type), source }), ({ source: { value: data, mimeType: mediaType } }) =>
+    type === 'image' ? { type, data, mediaType } : filePart({ data, mediaType }),
+  )
+
+const part: Schema<ContentPart> = variants('type', {
+  text: openObject({ type: oneOf('text'), text: text() }),
+  image: filePartOf('image'),
+  audio: filePartOf('audio'),
+  video: filePartOf('video'),
+  document: filePartOf('document'),
+})
+
+const userMessage = openObject({ role: oneOf('user'), content: content(part) })
+const toolMessage = openObject({
+  role: oneOf('tool'),
+  toolCallId: id,
+  content: nullable(text()),
+  error: nullable(text()),
+})
+/** Earlier messages are not read. */
+const anyMessage = openObject({ role: text({ max: 100 }) })
+
+const messages = mapped(
+  list(anything({ anyOf: [userMessage.json, toolMessage.json, anyMessage.json] }), { max: mostMessages }),
+  (all, place) => ({ all, place }),
+)
+
+type Messages = ReturnType<typeof messages.parse>
+
+const tool: Schema<ToolDef> = mapped(
+  openObject({ name: text(), description: nullable(text()), parameters: nullable(anyObject()) }),
+  ({ name, description = '', parameters: jsonSchema = { type: 'object' } }, place) =>
+    clientTool.parse({ name, description, jsonSchema }, place),
+)
+
+/** What answers an interrupt. */
+const answer = openObject({
+  approved: flag(),
+  reason: nullable(text({ max: 10_000 })),
+  editedArgs: nullable(anyObject()),
+})
+
+const resumed: Schema<Resumed> = variants('status', {
+  resolved: mapped(
+    openObject({ interruptId: token, status: oneOf('resolved'), payload: answer }),
+    ({ interruptId, payload }): Resumed => ({ interruptId, decision: decisionIn(payload) }),
+  ),
+  cancelled: mapped(
+    openObject({ interruptId: token, status: oneOf('cancelled') }),
+    ({ interruptId }): Resumed => ({ interruptId, decision: { deny: 'Denied.' } }),
+  ),
+})
+
+function decisionIn({ approved, reason = 'Denied.', editedArgs }: ReturnType<typeof answer.parse>): Decision {
+  if (!approved) return { deny: reason }
+  return editedArgs === undefined ? { approve: true } : { args: editedArgs as Record<string, unknown> }
 }
 
-function toolsOf(tools: unknown): readonly ToolDef[] | undefined {
-  if (!Array.isArray(tools) || tools.length === 0) return undefined
-  return tools.map((tool) => {
-    const { name, description, parameters = { type: 'object' } } = object(tool)
-    return namedTool({ name, description, jsonSchema: parameters })
-  })
+/** The input of a run of AG-UI: https://docs.ag-ui.com/sdk/js/core/types */
+export const runInput = openObject({
+  threadId: sessionId,
+  runId: text({ min: 1, max: 1000 }),
+  messages,
+  tools: nullable(clientTools(tool)),
+  resume: nullable(list(resumed, { max: 1000 })),
+})
+
+/** What the newest messages say. */
+export function saidIn({ all, place }: Messages): AguiSaid {
+  const roles = all.map((message, at) => anyMessage.parse(message, inside(place, at)).role)
+  const at = all.length - 1
+  if (roles.at(-1) === 'user') {
+    const { content: said } = userMessage.parse(all[at], inside(place, at))
+    return { input: { role: 'user', content: said } }
+  }
+  if (roles.at(-1) !== 'tool')
+    throw refused(place, 'must end with a message of the user, or with the result of a tool.')
+  const from = roles.findLastIndex((role) => role !== 'tool') + 1
+  return { results: all.slice(from).map((message, index) => resultIn(message, inside(place, from + index))) }
 }
 
-/** What tools of the client have given since anybody said something; what went wrong with one is its result, too. */
-function resultsIn(messages: readonly unknown[]): { id: unknown; text: string }[] {
-  const from = messages.findLastIndex((message) => object(message).role !== 'tool') + 1
-  return messages.slice(from).map((message) => {
-    const { toolCallId, content, error } = object(message)
-    const text = typeof error === 'string' && error !== '' ? error : content
-    if (typeof text === 'string') return { id: toolCallId, text }
-    throw fail('request.invalid', 'The result of a tool is { role: "tool", toolCallId, content }, with a text.')
-  })
+/** What a tool of the client has given; what went wrong with it is its result, too. */
+function resultIn(message: unknown, place: Place): ToolResult {
+  const { toolCallId, content: given, error } = toolMessage.parse(message, place)
+  const said = error === undefined || error === '' ? given : error
+  if (said !== undefined) return { id: toolCallId, text: said }
+  throw refused(place, 'is the result of a tool without a text as its `content`.')
+}
+
+/** Decisions as JSON Schema, for clients that ask a person. */
+export const answerSchema = {
+  type: 'object',
+  required: ['approved'],
+  properties: { approved: { type: 'boolean' }, reason: { type: 'string' }, editedArgs: { type: 'object' } },
 }
 
 /**
@@ -68,49 +140,4 @@ export async function decisionsOf(
     decisions[call.callId] = call.token === undefined ? decision : { ...decision, token: call.token }
   }
   return decisions
-}
-
-/** What answers an interrupt. */
-export const answerSchema = {
-  type: 'object',
-  required: ['approved'],
-  properties: { approved: { type: 'boolean' }, reason: { type: 'string' }, editedArgs: { type: 'object' } },
-}
-
-function resumed(value: unknown): Resumed {
-  const { interruptId, status, payload } = object(value)
-  if (typeof interruptId !== 'string') throw invalidResume()
-  if (status === 'cancelled') return { interruptId, decision: { deny: 'Denied.' } }
-  const { approved, reason, editedArgs } = object(payload)
-  if (status !== 'resolved' || typeof approved !== 'boolean') throw invalidResume()
-  if (!approved) return { interruptId, decision: { deny: typeof reason === 'string' ? reason : 'Denied.' } }
-  if (editedArgs === undefined || editedArgs === null) return { interruptId, decision: { approve: true } }
-  return { interruptId, decision: { args: object(editedArgs) } }
-}
-
-function invalidResume() {
-  return fail(
-    'request.invalid',
-    'An entry of `resume` is { interruptId, status: "resolved", payload: { approved, reason?, editedArgs? } }, or cancelled.',
-  )
-}
-
-function contentOf(content: unknown): string | (TextPart | ImagePart | FilePart)[] {
-  if (typeof content === 'string' && content !== '') return content
-  if (Array.isArray(content) && content.length > 0) return content.map(partOf)
-  throw fail('request.invalid', 'The content of a message is a text or a list of parts.')
-}
-
-function partOf(value: unknown): TextPart | ImagePart | FilePart {
-  const { type, text, source } = object(value)
-  if (type === 'text' && typeof text === 'string') return { type, text }
-  const { type: kind, value: data, mimeType: mediaType } = object(source ?? {})
-  if (kind !== 'data' || !isBase64(data) || typeof mediaType !== 'string')
-    throw fail('request.invalid', 'A file comes as base64, in a source of the type data: URLs are not fetched.')
-  return { type: type === 'image' ? 'image' : 'file', data, mediaType }
-}
-
-function object(value: unknown): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
-  throw fail('request.invalid', 'Messages, their parts and entries of `resume` are objects.')
 }

@@ -1,49 +1,48 @@
-import type { Hono } from 'hono'
 import type { Host } from '../host.ts'
-import { refusing } from '../http/answer.ts'
-import { readObject } from '../http/body.ts'
+import type { Serve } from '../http/router.ts'
 import { isThere } from '../native/is-there.ts'
 import { notWaiting, waitingIn } from '../native/waiting.ts'
 import { resultsFor } from '../openai/handed-back.ts'
+import { imageBody } from '../request/body.ts'
+import { type AskedOf, route } from '../request/route.ts'
+import type { RunRequest } from '../run/asked.ts'
 import { streamOf } from '../run/reading.ts'
-import { type Env, keyOf, type Visit, visit } from '../visit.ts'
-import { type AguiAsked, aguiAsked, decisionsOf } from './asked.ts'
+import { keyOf, type Visit, visit } from '../visit.ts'
+import { decisionsOf, runInput, saidIn } from './asked.ts'
 import { aguiFrames } from './events.ts'
 
-/** The route that `HttpAgent` of AG-UI asks; its thread is a session of who asks. */
-export function aguiRoutes(app: Hono<Env>, host: Host, at: string): void {
-  app.post(
-    `${at}/agui`,
-    refusing(host)(async (c) => {
-      const asks = await visit(host, c.req.raw, c.req.param('agent'))
-      const { threadId, runId, input, clientTools, ...answers } = aguiAsked(
-        await readObject(c.req.raw, Math.max(host.maxBody, imageBody)),
-      )
-      const what = input === undefined ? await decided(asks, threadId, answers) : { input }
-      const asked = {
-        ...asks,
-        sessionId: threadId,
-        clientTools,
-        resets: 'refuse',
-        onDisconnect: 'abort',
-        ...what,
-      } as const
-      return streamOf(host, asks, await host.runs.begin(asked), {
-        frames: () => aguiFrames({ threadId, runId }),
-      })
-    }),
-  )
+const run = route({
+  method: 'post',
+  path: '/agui',
+  summary: 'Begins a run for a client of AG-UI, or goes on with its answers to interrupts',
+  body: runInput,
+  bodyName: 'aguiBody',
+  minBody: imageBody,
+  answers: { 200: 'Events' },
+  streams: 'always',
+  isForeign: true,
+})
 
-  async function decided(
+/** The route that `HttpAgent` of AG-UI asks; its thread is a session of who asks. */
+export function aguiRoutes(serve: Serve, host: Host): void {
+  serve(run, async (c, read) => {
+    const asks = await visit(host, c.req.raw, c.req.param('agent'))
+    const { body } = await read()
+    const { threadId, runId, tools: clientTools } = body
+    const asked = { sessionId: threadId, clientTools, resets: 'refuse', onDisconnect: 'abort' } as const
+    const pump = await host.runs.begin({ ...asks, ...asked, ...(await requestOf(asks, body)) })
+    return streamOf(host, asks, pump, { frames: () => aguiFrames({ threadId, runId }) })
+  })
+
+  async function requestOf(
     asks: Visit,
-    threadId: string,
-    { resume, results = [] }: Pick<AguiAsked, 'resume' | 'results'>,
-  ) {
-    const waiting = await waitingIn(asks, threadId, await isThere(host, keyOf(asks, threadId)))
-    if (resume === undefined) return { decisions: await resultsFor(host, asks, waiting, results) }
-    return { decisions: await decisionsOf(resume, waiting, (id) => notWaiting(host, asks, id)) }
+    { threadId, messages, resume = [] }: AskedOf<typeof run>['body'],
+  ): Promise<RunRequest> {
+    const waiting = async () => waitingIn(asks, threadId, await isThere(host, keyOf(asks, threadId)))
+    if (resume.length > 0)
+      return { decisions: await decisionsOf(resume, await waiting(), (id) => notWaiting(host, asks, id)) }
+    const { input, results } = saidIn(messages)
+    if (input !== undefined) return { input }
+    return { decisions: await resultsFor(host, asks, await waiting(), results) }
   }
 }
-
-/** Images come in the body. */
-const imageBody = 8 * 1_048_576

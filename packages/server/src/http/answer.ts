@@ -1,34 +1,34 @@
 import { type Clock, isAlliumError, type Logger } from '@allium/core'
 import type { Ctx } from '../visit.ts'
 import { type Problem, problemOf } from './problem.ts'
+import { nativeShape } from './shapes.ts'
 
-/** How a protocol tells a refusal. */
-export type Shape = (problem: Problem, requestId: string) => object
-
-const nativeShape: Shape = ({ code, message }, requestId) => ({ code, message, requestId })
-
-/** The answer to what was refused: in the native shape a code, a message, the request's id, and nothing else. */
-function refuse(c: Ctx, problem: Problem, shape: Shape = nativeShape): Response {
-  const { status, retryAfter } = problem
+/** The answer to what was refused, in the shape of the path's protocol. Outside of `base` a path has none. */
+function refuse(c: Ctx, problem: Problem): Response {
+  const { status, retryAfter, allow } = problem
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (retryAfter !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfter / 1000)))
+  if (allow !== undefined) headers.allow = allow
   if (status === 401) headers['www-authenticate'] = 'Bearer'
-  return new Response(JSON.stringify(shape(problem, c.get('requestId'))), { status, headers })
+  return new Response(JSON.stringify((c.get('shape') ?? nativeShape)(problem, c.get('requestId'))), { status, headers })
 }
 
-/** A handler whose refusals, thrown or given, are told in one shape; a fault of the server gets a line in its log. */
-export function refusing(
-  { clock, logger }: { clock: Clock; logger: Logger },
-  shape?: Shape,
-): (handler: (c: Ctx) => Promise<Response | Problem>) => (c: Ctx) => Promise<Response> {
+/** A handler whose refusals, thrown or given, are told in the shape of its protocol; a fault of the server gets a line in its log. */
+export function refusing({
+  clock,
+  logger,
+}: {
+  clock: Clock
+  logger: Logger
+}): (handler: (c: Ctx) => Promise<Response | Problem>) => (c: Ctx) => Promise<Response> {
   return (handler) => async (c) => {
     try {
       const answer = await handler(c)
       if (answer instanceof Response) return answer
       tell(c, answer, logger)
-      return refuse(c, answer, shape)
+      return refuse(c, answer)
     } catch (error) {
-      return refuseError(c, error, { clock, logger }, shape)
+      return refuseError(c, error, { clock, logger })
     }
   }
 }
@@ -42,15 +42,10 @@ export function fault(error: unknown, { logger }: { logger: Logger }): Response 
 }
 
 /** The same for what was thrown; a fault of the server gets a line in its log, without what was said. */
-export function refuseError(
-  c: Ctx,
-  error: unknown,
-  { clock, logger }: { clock: Clock; logger: Logger },
-  shape?: Shape,
-): Response {
+export function refuseError(c: Ctx, error: unknown, { clock, logger }: { clock: Clock; logger: Logger }): Response {
   const problem = problemOf(error, clock.now())
   tell(c, problem, logger, isAlliumError(error) ? error.code : nameOf(error))
-  return refuse(c, problem, shape)
+  return refuse(c, problem)
 }
 
 function tell(c: Ctx, { status, code }: Problem, logger: Logger, cause: string = code): void {

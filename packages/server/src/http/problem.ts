@@ -7,6 +7,10 @@ export interface Problem {
   message: string
   /** Milliseconds after which it is worth another try. */
   retryAfter?: number
+  /** The path of the field that does not fit. */
+  field?: string
+  /** The methods that the path takes. */
+  allow?: string
 }
 
 const statuses: Readonly<Record<string, number>> = {
@@ -36,6 +40,7 @@ const statuses: Readonly<Record<string, number>> = {
   'request.origin': 403,
   'request.principal': 401,
   'request.too_large': 413,
+  'route.method_not_allowed': 405,
   'route.not_found': 404,
   'run.blocked': 403,
   'run.interrupted': 409,
@@ -73,7 +78,15 @@ export function problemOf(error: unknown, now: number): Problem {
   const { status, code } = placed(error)
   if (status >= 500) return { status, code, message: generic[status] ?? (generic[500] as string), ...waitOf(status) }
   const { message, details } = error as AlliumError
-  return { status, code, message, ...(code === 'session.busy' && busyUntil(details, now)) }
+  const { field, allow } = details
+  return {
+    status,
+    code,
+    message,
+    ...(code === 'session.busy' && busyUntil(details, now)),
+    ...(typeof field === 'string' && { field }),
+    ...(typeof allow === 'string' && { allow }),
+  }
 }
 
 /** The ends of a run that have a status of their own, by the code of the block. */
@@ -86,8 +99,12 @@ export function blockedProblem(end: { code?: unknown; reason?: unknown; retryAft
   return { status, code: code as string, message, ...(typeof retryAfter === 'number' && { retryAfter }) }
 }
 
-export function fail(code: AlliumError['code'], message: string): AlliumError {
-  return new AlliumError(code, message)
+export function fail(
+  code: AlliumError['code'],
+  message: string,
+  details: Readonly<Record<string, unknown>> = {},
+): AlliumError {
+  return new AlliumError(code, message, { details })
 }
 
 function placed(error: unknown): { status: number; code: string } {

@@ -1,42 +1,49 @@
-import type { Hono } from 'hono'
 import type { Host } from '../host.ts'
-import { refusing } from '../http/answer.ts'
-import { readObject } from '../http/body.ts'
 import { fail, type Problem } from '../http/problem.ts'
-import { type Ctx, type Env, principalOf } from '../visit.ts'
+import type { Serve } from '../http/router.ts'
+import { route } from '../request/route.ts'
+import { anyObject } from '../request/schema.ts'
+import { type Ctx, principalOf } from '../visit.ts'
 import { type Dialogs, dialogs } from './dialogs.ts'
 import { loadSdk } from './sdk.ts'
 import { authOf, mcpServer } from './server.ts'
 
-/** The route of MCP over streamable HTTP: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports */
-export function mcpRoutes(app: Hono<Env>, host: Host, elicitation: boolean): void {
-  let open: Dialogs | undefined
-
-  app.all(
-    '/mcp',
-    refusing(
-      host,
-      rpcError,
-    )(async (c) => {
-      checkHost(host, c.req.raw)
-      const principal = await principalOf(host, c.req.raw)
-      const sdk = await loadSdk()
-      const asked = { principal, request: c.req.raw }
-      if (elicitation) {
-        open ??= dialogs(host, sdk)
-        return open.answer(asked, await bodyOf(host, c))
-      }
-      if (c.req.method !== 'POST') return c.body(null, 405, { allow: 'POST' })
-      const server = mcpServer(host, sdk, false)
-      const transport = new sdk.Transport({ keepAliveMs: host.heartbeat })
-      await server.connect(transport as never)
-      return transport.handleRequest(c.req.raw, { parsedBody: await bodyOf(host, c), authInfo: authOf(asked) })
-    }),
-  )
+const of = { path: '/mcp', answers: { 200: 'Foreign' }, isForeign: true } as const
+const routes = {
+  /** The SDK parses what it holds. */
+  post: route({ ...of, method: 'post', summary: 'A message of MCP', body: anyObject(), streams: 'asked' }),
+  get: route({ ...of, method: 'get', summary: 'What a server of MCP says of itself', streams: 'always' }),
+  delete: route({ ...of, method: 'delete', summary: 'Ends a session of MCP' }),
 }
 
-async function bodyOf(host: Host, c: Ctx): Promise<unknown> {
-  return c.req.method === 'POST' ? readObject(c.req.raw, host.maxBody) : undefined
+/** The route of MCP over streamable HTTP: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports */
+export function mcpRoutes(serve: Serve, host: Host, elicitation: boolean): void {
+  let open: Dialogs | undefined
+
+  serve(routes.post, async (c, read) => {
+    const asked = await askedBy(c)
+    const { body } = await read()
+    const sdk = await loadSdk()
+    if (elicitation) return dialog(asked, body)
+    const server = mcpServer(host, sdk, false)
+    const transport = new sdk.Transport({ keepAliveMs: host.heartbeat })
+    await server.connect(transport as never)
+    return transport.handleRequest(c.req.raw, { parsedBody: body, authInfo: authOf(asked) })
+  })
+
+  // Without sessions of MCP there is nothing to read or to end.
+  for (const route of elicitation ? [routes.get, routes.delete] : [])
+    serve(route, async (c) => dialog(await askedBy(c), undefined))
+
+  async function dialog(asked: Awaited<ReturnType<typeof askedBy>>, body: unknown): Promise<Response | Problem> {
+    open ??= dialogs(host, await loadSdk())
+    return open.answer(asked, body)
+  }
+
+  async function askedBy(c: Ctx) {
+    checkHost(host, c.req.raw)
+    return { principal: await principalOf(host, c.req.raw), request: c.req.raw }
+  }
 }
 
 /** A page could have given its own name the address of a server without `hosts`: it serves loopback names alone. */
@@ -44,8 +51,4 @@ function checkHost({ options: { hosts } }: Host, request: Request): void {
   const host = request.headers.get('host') ?? new URL(request.url).host
   if (hosts === undefined && !/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(host))
     throw fail('request.host', 'This host is not served here. See the option `hosts` of server(), which MCP needs.')
-}
-
-function rpcError({ code, message }: Problem): object {
-  return { jsonrpc: '2.0', id: null, error: { code: -32_000, message, data: { code } } }
 }

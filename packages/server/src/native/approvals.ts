@@ -1,40 +1,52 @@
-import { type Decision, toJson } from '@allium/core'
-import type { Hono } from 'hono'
+import { type Decision, type Page, type PendingCall, toJson, type WaitingCall } from '@allium/core'
 import type { Host } from '../host.ts'
-import { knowsOnly, readObject } from '../http/body.ts'
-import { fail } from '../http/problem.ts'
-import { type Env, type Visit, visit } from '../visit.ts'
-import { fieldsOf } from './bodies.ts'
-import { pageIn } from './sessions.ts'
+import type { Serve } from '../http/router.ts'
+import { type Visit, visit } from '../visit.ts'
+import { type ReadPage, visiblePage, type Wanted } from './listing.ts'
+import { routes } from './routes.ts'
 import { calledBy, decidableIn, isOf, principalOf } from './waiting.ts'
 
 /** The routes that tell what waits for a decision of who asks, and take it: in their sessions, and where `mayDecide` lets them. */
-export function approvalRoutes(app: Hono<Env>, host: Host, at: string): void {
-  app.get(`${at}/approvals`, async (c) => {
+export function approvalRoutes(serve: Serve, host: Host): void {
+  serve(routes.approvals, async (c, read) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
-    const { items, cursor } = await host.sessions.waiting({ tenant: asks.tenant, ...pageIn(c.req.query()) })
-    const approvals: object[] = []
-    const sessions = new Map(items.map((one) => [JSON.stringify(one.key), one]))
-    for (const one of sessions.values()) {
-      if (!(await isOf(host, asks, one))) continue
-      const { owner, sessionId } = one.key
-      for (const call of await decidableIn(host, asks, one.key)) approvals.push({ sessionId, owner, ...call })
-    }
-    return c.body(toJson({ approvals, cursor }), 200, { 'content-type': 'application/json' })
+    const { items, cursor } = await waitingFor(host, asks, (await read()).query)
+    return c.body(toJson({ approvals: items.flat(), cursor }), 200, { 'content-type': 'application/json' })
   })
 
-  app.post(`${at}/approvals`, async (c) => {
+  serve(routes.decide, async (c, read) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
-    const body = await readObject(c.req.raw, host.maxBody)
-    knowsOnly(body, fieldsOf('approval'))
-    const { token, ...decision } = body
-    if (typeof token !== 'string' || token === '' || 'result' in decision)
-      throw fail(
-        'request.invalid',
-        'A decision is { token, approve: true }, { token, deny: "why" } or { token, args }.',
-      )
-    return c.json(await decide(host, asks, token, decision as Decision), 202)
+    const { token, decision } = (await read()).body
+    return c.json(await decide(host, asks, token, decision), 202)
   })
+}
+
+/** The calls that the caller may decide: read from the store by owner, unless the agent has a rule for calls of others. */
+async function waitingFor(host: Host, asks: Visit, wanted: Wanted): Promise<Page<readonly object[]>> {
+  const { tenant, owner, agent } = asks
+  const whose = decidesForOthers(host, asks) ? {} : { owner }
+  const read: ReadPage<WaitingCall> = (page) => host.sessions.waiting({ tenant, ...whose, ...page })
+  /** Calls of one session lie side by side: it is opened once. */
+  let last: { key: string; calls: Promise<readonly PendingCall[]> } | undefined
+  const show = async (row: WaitingCall) => {
+    if (!(await isOf(host, asks, row))) return undefined
+    const key = JSON.stringify(row.key)
+    if (last?.key !== key) last = { key, calls: decidableIn(host, asks, row.key) }
+    const { owner, sessionId } = row.key
+    const shown = (await last.calls).filter((call) => isIn(call, row)).map((call) => ({ sessionId, owner, ...call }))
+    return shown.length === 0 ? undefined : shown
+  }
+  return visiblePage(host, ['approvals', agent.name, tenant, owner], wanted, { read, show })
+}
+
+/** Without a function that gives other owners, or without a rule, only owners decide. */
+function decidesForOthers({ options }: Host, { agent }: Visit): boolean {
+  return options.resolvePrincipal !== undefined && agent.inspect().approvers !== 'owner'
+}
+
+/** The call itself, or one that waits in the sub-agent that it runs. */
+function isIn({ callId, path }: PendingCall, row: WaitingCall): boolean {
+  return path === undefined ? callId === row.callId : callId.startsWith(`${row.callId}/`)
 }
 
 /** The decision is taken: the run goes on as the session's owner, and who has decided sees nothing of it. */

@@ -1,87 +1,134 @@
-const output = {
-  type: 'object',
-  description: 'A JSON Schema of an object: the text of the answer is JSON of that form, and `output` what was parsed.',
-  required: ['type'],
-  properties: { type: { const: 'object' } },
-} as const
+import type { Decision, Input, ToolDef } from '@allium/core'
+import { list, object, record, variants } from '../request/containers.ts'
+import { base64, content, filename, mediaType } from '../request/content.ts'
+import { id, sessionId, token } from '../request/fields.ts'
+import { inside, misfit, type Place, refused } from '../request/place.ts'
+import {
+  anyObject,
+  anything,
+  coded,
+  described,
+  flag,
+  mapped,
+  named,
+  oneOf,
+  optional,
+  type Schema,
+  text,
+} from '../request/schema.ts'
 
-/** What the bodies of the routes hold, as JSON Schema: the routes take these fields and no others, and the document has them. */
-export const bodies = {
-  run: {
-    type: 'object',
-    required: ['input'],
-    additionalProperties: false,
-    properties: {
-      input: {
-        oneOf: [
-          { type: 'string', minLength: 1 },
-          { type: 'array', minItems: 1, items: { $ref: '#/components/schemas/InputPart' } },
-        ],
-      },
-      clientTools: {
-        type: 'array',
-        description: 'Tools whose calls wait for a result of the client.',
-        items: { $ref: '#/components/schemas/ClientTool' },
-      },
-      output,
-    },
-  },
-  decisions: {
-    type: 'object',
-    required: ['decisions'],
-    additionalProperties: false,
-    properties: {
-      decisions: {
-        type: 'object',
-        description: 'By call id.',
-        additionalProperties: { $ref: '#/components/schemas/Decision' },
-      },
-      output,
-    },
-  },
-  approval: {
-    type: 'object',
-    description: 'One of approve, deny and args, with the token of the call.',
-    required: ['token'],
-    additionalProperties: false,
-    properties: {
-      token: { type: 'string', minLength: 1 },
-      approve: { const: true },
-      deny: { type: 'string' },
-      args: { type: 'object' },
-      data: { description: 'For the layer that has suspended the call.' },
-    },
-  },
-  steer: {
-    type: 'object',
-    required: ['message'],
-    additionalProperties: false,
-    properties: {
-      message: {
-        oneOf: [
-          { type: 'string', minLength: 1 },
-          { type: 'array', minItems: 1, items: { $ref: '#/components/schemas/InputPart' } },
-        ],
-      },
-      id: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 256,
-        description: 'What events name the message by, however often it is sent; without it a new one.',
-      },
-    },
-  },
-  fork: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      id: { type: 'string', description: 'The id of the new session; without it a new one.' },
-      at: { type: 'string', description: 'The run after which it begins; without it at the end.' },
-    },
-  },
-} as const
+/** A part of what a client says on our own routes. */
+const inputPart = variants('type', {
+  text: object({ type: oneOf('text'), text: text() }),
+  image: object({ type: oneOf('image'), data: base64, mediaType }),
+  file: object({ type: oneOf('file'), data: base64, mediaType, filename: optional(filename) }),
+})
 
-/** The names of the fields that a body takes. */
-export function fieldsOf(name: keyof typeof bodies): readonly string[] {
-  return Object.keys(bodies[name].properties)
+const said = content(named('InputPart', inputPart))
+
+/** Most tools that a client may bring: as many as OpenAI takes. */
+const mostTools = 128
+
+/** A tool that the client runs, however its protocol writes it. */
+export const clientTool: Schema<ToolDef> = object({
+  name: text({
+    pattern: /^[\w-]{1,64}$/,
+    expected: 'a name of 1 to 64 letters, digits, _ and -',
+    json: { pattern: '^[A-Za-z0-9_-]{1,64}$' },
+  }),
+  description: text({ max: 10_000 }),
+  jsonSchema: anyObject(),
+})
+
+/** Tools of a client in the form of a protocol; undefined for none. */
+export function clientTools(tool: Schema<ToolDef>): Schema<readonly ToolDef[] | undefined> {
+  return mapped(list(tool, { max: mostTools }), (tools) => (tools.length === 0 ? undefined : tools))
+}
+
+/** The JSON Schema of an object that an answer must fit. */
+export const outputSchema: Schema<Readonly<Record<string, unknown>>> = mapped(
+  anyObject({ required: ['type'], properties: { type: { const: 'object' } } }),
+  (schema, place) => {
+    if (schema.type === 'object') return schema
+    throw misfit(inside(place, 'type'), '"object", as the answer is a JSON object', schema.type)
+  },
+)
+
+const output = described(
+  optional(outputSchema),
+  'A JSON Schema of an object: the text of the answer is JSON of that form, and `output` what was parsed.',
+)
+
+const decided = {
+  approve: optional(oneOf(true)),
+  deny: optional(text({ max: 10_000 })),
+  args: optional(anyObject()),
+  data: described(optional(anything()), 'For the layer that has suspended the call.'),
+}
+
+const decision: Schema<Decision> = coded(
+  mapped(
+    object(
+      { ...decided, result: optional(anything()), isError: optional(flag()), token: optional(token) },
+      {
+        description:
+          'One of approve, deny, args and, of a call that the client runs, result; with the token of the call.',
+      },
+    ),
+    (given, place) => {
+      checkOne(given, ['approve', 'deny', 'args', 'result'], place)
+      if (given.isError !== undefined && given.result === undefined)
+        throw refused(place, 'has `isError` without `result`. Give `isError` only with the result of a call.')
+      return given as Decision
+    },
+  ),
+  'approval.invalid',
+)
+
+export const components = {
+  InputPart: inputPart.json,
+  ClientTool: clientTool.json,
+  Decision: decision.json,
+}
+
+export const runBody = object({
+  input: mapped(said, (value): Input => (typeof value === 'string' ? value : { role: 'user', content: value })),
+  clientTools: described(
+    optional(clientTools(named('ClientTool', clientTool))),
+    'Tools whose calls wait for a result of the client.',
+  ),
+  output,
+})
+
+export const decisionsBody = object({
+  decisions: described(record(named('Decision', decision), { min: 1, max: 1000, maxKey: 1000 }), 'By call id.'),
+  output,
+})
+
+export const approvalBody = mapped(
+  object({ token, ...decided }, { description: 'One of approve, deny and args, with the token of the call.' }),
+  ({ token, ...given }, place) => {
+    checkOne(given, ['approve', 'deny', 'args'], place)
+    return { token, decision: given as Decision }
+  },
+)
+
+export const steerBody = object({
+  message: said,
+  id: described(
+    optional(text({ min: 1, max: 256 })),
+    'What events name the message by, however often it is sent; without it a new one.',
+  ),
+})
+
+export const forkBody = object({
+  id: described(optional(sessionId), 'The id of the new session; without it a new one.'),
+  at: described(optional(id), 'The run after which it begins; without it at the end.'),
+})
+
+export const noBody = optional(object({}))
+
+function checkOne(given: object, names: readonly string[], place: Place): void {
+  const count = names.filter((name) => Object.hasOwn(given, name)).length
+  if (count !== 1) throw refused(place, `must have exactly one of ${names.join(', ')}, but has ${count}.`)
 }

@@ -19,6 +19,16 @@ export async function readableKey(
   throw fail('session.not_found', `There is no session ${JSON.stringify(sessionId)}.`)
 }
 
+/**
+ * The key of a session that the caller runs, stops or deletes: their own. `mayRead` opens none of that.
+ *
+ * @throws AlliumError `session.not_found` where `owner` is somebody else
+ */
+export function ownKey(asks: Visit, sessionId: string, owner: string | undefined): SessionKey {
+  if (owner === undefined || owner === asks.owner) return keyOf(asks, sessionId)
+  throw fail('session.not_found', `There is no session ${JSON.stringify(sessionId)}.`)
+}
+
 /** Anything but true, and a throw, is no. */
 export async function mayRead({ options }: Host, asks: Visit, { owner, sessionId }: SessionKey): Promise<boolean> {
   if (owner === asks.owner) return true

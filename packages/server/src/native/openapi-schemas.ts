@@ -1,37 +1,14 @@
+import { components } from './bodies.ts'
+
 type Schema = Readonly<Record<string, unknown>>
 
 const text: Schema = { type: 'string' }
 const count: Schema = { type: 'integer', minimum: 0 }
 const any: Schema = {}
-const base64: Schema = { type: 'string', contentEncoding: 'base64' }
 
-/** The forms of the native routes' bodies and answers, by name. */
+/** The forms of the answers, and of what bodies have in common, by name. */
 export const schemas: Readonly<Record<string, Schema>> = {
-  InputPart: {
-    oneOf: [
-      closed({ type: { const: 'text' }, text }),
-      closed({ type: { const: 'image' }, data: base64, mediaType: text }),
-      closed({ type: { const: 'file' }, data: base64, mediaType: text, filename: text }, ['filename']),
-    ],
-  },
-  ClientTool: closed({
-    name: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
-    description: text,
-    jsonSchema: { type: 'object' },
-  }),
-  Decision: {
-    description: 'One of approve, deny, args and, of a call that the client runs, result; with the token of the call.',
-    type: 'object',
-    properties: {
-      approve: { const: true },
-      deny: text,
-      args: { type: 'object' },
-      result: any,
-      isError: { type: 'boolean' },
-      data: any,
-      token: text,
-    },
-  },
+  ...components,
   Problem: open({ code: text, message: text, requestId: text }),
   Usage: open({ inputTokens: count, outputTokens: count }),
   Pending: open({ callId: text, name: text, args: { type: 'object' }, token: text, client: { const: true } }, [
@@ -74,6 +51,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
   Steered: open({ id: text }),
   Agents: open({ agents: list(text) }),
   Health: open({ ok: { type: 'boolean' } }),
+  Foreign: { type: 'object', description: 'As the protocol has it.' },
 }
 
 export function ref(name: string): Schema {
@@ -90,8 +68,4 @@ function page(name: string, item: Schema): Schema {
 
 function open(properties: Record<string, Schema>, optional: readonly string[] = []): Schema {
   return { type: 'object', required: Object.keys(properties).filter((name) => !optional.includes(name)), properties }
-}
-
-function closed(properties: Record<string, Schema>, optional?: readonly string[]): Schema {
-  return { ...open(properties, optional), additionalProperties: false }
 }

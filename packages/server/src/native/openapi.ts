@@ -1,149 +1,16 @@
-import { bodies } from './bodies.ts'
+import type { ServedRoute } from '../http/router.ts'
+import { pathParameters, type Route } from '../request/route.ts'
+import type { JsonSchema } from '../request/schema.ts'
 import { ref, schemas } from './openapi-schemas.ts'
 
-interface Route {
-  readonly method: 'get' | 'post' | 'delete'
-  readonly path: string
-  readonly summary: string
-  readonly body?: keyof typeof bodies
-  /** The schema of each answer by status; null for none. */
-  readonly answers: Readonly<Record<number, string | null>>
-  /** It answers with a stream where that is asked for, or always. */
-  readonly streams?: 'asked' | 'always'
-  readonly parameters?: readonly object[]
-  /** Nobody needs to be signed in. */
-  readonly open?: true
-}
-
-const key = {
-  name: 'idempotency-key',
-  in: 'header',
-  description: 'Who asks again with it gets the same run.',
-  schema: { type: 'string', minLength: 1, maxLength: 256 },
-}
-const lastEvent = {
-  name: 'last-event-id',
-  in: 'header',
-  description: 'The last event that the reader has.',
-  schema: { type: 'string' },
-}
-const owner = {
-  name: 'owner',
-  in: 'query',
-  description: 'Whose session it is, for whom `mayRead` lets read.',
-  schema: { type: 'string' },
-}
-const paged = [
-  { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 } },
-  { name: 'cursor', in: 'query', schema: { type: 'string' } },
-]
-
-/** Those that stand at the root and under each agent's name. */
-const ofAgents: readonly Route[] = [
-  {
-    method: 'post',
-    path: '/sessions/{id}/runs',
-    summary: 'Begins a run',
-    body: 'run',
-    answers: { 200: 'Answer' },
-    streams: 'asked',
-    parameters: [key],
-  },
-  {
-    method: 'post',
-    path: '/sessions/{id}/decisions',
-    summary: 'Goes on with decisions',
-    body: 'decisions',
-    answers: { 200: 'Answer' },
-    streams: 'asked',
-    parameters: [key],
-  },
-  {
-    method: 'get',
-    path: '/sessions/{id}/events',
-    summary: 'Follows the last run',
-    answers: { 200: 'Events', 204: null },
-    streams: 'always',
-    parameters: [lastEvent],
-  },
-  { method: 'post', path: '/sessions/{id}/stop', summary: 'Stops what runs', answers: { 202: 'Stopped' } },
-  {
-    method: 'post',
-    path: '/sessions/{id}/steer',
-    summary: 'Says something to what runs',
-    body: 'steer',
-    answers: { 202: 'Steered' },
-  },
-  {
-    method: 'get',
-    path: '/sessions/{id}/messages',
-    summary: 'The history as messages of a page',
-    answers: { 200: 'Messages' },
-    parameters: [owner],
-  },
-  {
-    method: 'get',
-    path: '/sessions/{id}/usage',
-    summary: 'What the session has used',
-    answers: { 200: 'SessionUsage' },
-    parameters: [owner],
-  },
-  {
-    method: 'get',
-    path: '/sessions/{id}/state',
-    summary: 'What the server shows of the state of the session',
-    answers: { 200: 'SessionState' },
-    parameters: [owner],
-  },
-  {
-    method: 'post',
-    path: '/sessions/{id}/fork',
-    summary: 'Begins a session with what this one had',
-    body: 'fork',
-    answers: { 201: 'Forked' },
-  },
-  {
-    method: 'get',
-    path: '/sessions',
-    summary: 'The sessions of who asks',
-    answers: { 200: 'Sessions' },
-    parameters: [...paged, owner],
-  },
-  { method: 'delete', path: '/sessions/{id}', summary: 'Deletes a session', answers: { 204: null } },
-  {
-    method: 'get',
-    path: '/approvals',
-    summary: 'The calls that wait for who asks',
-    answers: { 200: 'Approvals' },
-    parameters: paged,
-  },
-  {
-    method: 'post',
-    path: '/approvals',
-    summary: 'Decides a call by its token',
-    body: 'approval',
-    answers: { 202: 'Decided' },
-  },
-]
-
-const ofServers: readonly Route[] = [
-  { method: 'get', path: '/agents', summary: 'The agents that who asks may use', answers: { 200: 'Agents' } },
-  { method: 'get', path: '/healthz', summary: 'Whether the process lives', answers: { 200: 'Health' }, open: true },
-  {
-    method: 'get',
-    path: '/readyz',
-    summary: 'Whether it takes new runs',
-    answers: { 200: 'Health', 503: 'Health' },
-    open: true,
-  },
-]
-
-/** The native routes as an OpenAPI 3.1 document: https://spec.openapis.org/oas/v3.1.1 */
-export function openapi(base: string): object {
+/** The routes that are served, as an OpenAPI 3.1 document: https://spec.openapis.org/oas/v3.1.1 */
+export function openapi(base: string, all: readonly ServedRoute[]): object {
+  const served = all.filter(({ route }) => !route.isHidden)
   const paths: Record<string, Record<string, object>> = {}
-  for (const at of ['', '/agents/{agent}'])
-    for (const route of ofAgents) (paths[`${at}${route.path}`] ??= {})[route.method] = operation(route, at)
-  for (const route of ofServers) (paths[route.path] ??= {})[route.method] = operation(route, '')
+  for (const { path, route } of served) (paths[templateOf(path)] ??= {})[route.method] = operation(route, path)
+  const bodies = served.flatMap(({ route: { body, bodyName } }) =>
+    body === undefined || bodyName === undefined ? [] : [[bodyName, body.json] as const],
+  )
   return {
     openapi: '3.1.0',
     info: { title: 'Agents', version: '1', description: 'Runs, sessions and decisions of agents.' },
@@ -151,10 +18,7 @@ export function openapi(base: string): object {
     security: [{ signedIn: [] }],
     paths,
     components: {
-      schemas: {
-        ...schemas,
-        ...Object.fromEntries(Object.entries(bodies).map(([name, body]) => [`${name}Body`, body])),
-      },
+      schemas: { ...schemas, ...Object.fromEntries(bodies) },
       securitySchemes: {
         signedIn: { type: 'http', scheme: 'bearer', description: 'As the server has it: see `principal`.' },
       },
@@ -162,26 +26,53 @@ export function openapi(base: string): object {
   }
 }
 
-function operation(route: Route, at: string): object {
-  const { method, path, summary, body, answers, open, parameters = [] } = route
-  const named = [...`${at}${path}`.matchAll(/\{(\w+)\}/g)].map(([, name]) => inPath(name as string))
+function templateOf(path: string): string {
+  return path.replace(/:(\w+)/g, '{$1}')
+}
+
+function operation(route: Route, path: string): object {
+  const { method, summary, body, bodyName, answers, isOpen } = route
   return {
     summary,
-    operationId: [method, ...`${at}${path}`.split('/').filter((part) => /^\w/.test(part)), at && 'named']
+    operationId: [method, ...path.split('/').filter((part) => /^\w/.test(part)), path.includes(':agent') && 'named']
       .filter(Boolean)
       .join('_'),
-    parameters: [...named, ...parameters],
-    ...(body !== undefined && { requestBody: { required: true, content: content('application/json', `${body}Body`) } }),
+    parameters: [
+      ...pathParameters(route, path).map(([name, schema]) => ({ name, in: 'path', required: true, schema })),
+      ...parametersIn('query', route.query.json),
+      ...parametersIn('header', route.headers.json),
+    ],
+    ...(body !== undefined && {
+      requestBody: {
+        required: body.optional !== true,
+        content: { 'application/json': { schema: bodyName === undefined ? body.json : ref(bodyName) } },
+      },
+    }),
     responses: {
       ...Object.fromEntries(Object.entries(answers).map(([status, name]) => [status, answer(route, name)])),
       default: { description: 'It was refused.', content: content('application/json', 'Problem') },
     },
-    ...(open && { security: [] }),
+    ...(isOpen && { security: [] }),
   }
 }
 
-function inPath(name: string): object {
-  return { name, in: 'path', required: true, schema: { type: 'string' } }
+/** OpenAPI takes no parameters for these headers. */
+const ignored: readonly string[] = ['accept', 'authorization', 'content-type']
+
+function parametersIn(where: 'query' | 'header', json: JsonSchema): object[] {
+  const { properties = {}, required = [] } = json as {
+    properties?: Record<string, JsonSchema>
+    required?: readonly string[]
+  }
+  return Object.entries(properties)
+    .filter(([name]) => where === 'query' || !ignored.includes(name))
+    .map(([name, { description, ...schema }]) => ({
+      name,
+      in: where,
+      ...(required.includes(name) && { required: true }),
+      ...(description !== undefined && { description }),
+      schema,
+    }))
 }
 
 function answer({ summary, streams }: Route, name: string | null): object {

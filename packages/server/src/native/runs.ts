@@ -1,65 +1,51 @@
-import { type Decision, type RunKey, type SessionKey, toJson } from '@allium/core'
-import type { Hono } from 'hono'
+import { type RunKey, type SessionKey, toJson } from '@allium/core'
 import type { Host } from '../host.ts'
-import { refusing } from '../http/answer.ts'
-import { knowsOnly, readObject } from '../http/body.ts'
 import { blockedProblem, fail, type Problem } from '../http/problem.ts'
-import type { Asked } from '../run/asked.ts'
-import { askedOutput } from '../run/asked-output.ts'
+import type { Serve } from '../http/router.ts'
+import type { RunRequest } from '../run/asked.ts'
 import { jsonIn } from '../run/json-answer.ts'
 import { type Protocol, resumedOf, streamOf } from '../run/reading.ts'
 import { resultOf } from '../run/result.ts'
-import { type Ctx, type Env, keyOf, type Visit, visit } from '../visit.ts'
-import { fieldsOf } from './bodies.ts'
-import { clientToolsOf } from './client-tools.ts'
-import { contentOf, inputOf } from './input.ts'
+import { type Ctx, type Visit, visit } from '../visit.ts'
 import { isThere } from './is-there.ts'
-import { nativeFrames, placeOf } from './stream.ts'
+import { ownKey } from './may-read.ts'
+import { routes } from './routes.ts'
+import { nativeFrames } from './stream.ts'
 import { openedPending } from './waiting.ts'
 
 const protocol: Protocol = { frames: nativeFrames }
 
 /** The routes by which a run begins, is followed and is stopped. */
-export function runRoutes(app: Hono<Env>, host: Host, at: string): void {
-  const refusal = refusing(host)
-
-  app.post(
-    `${at}/sessions/:id/runs`,
-    refusal(async (c) => {
-      const asks = await visit(host, c.req.raw, c.req.param('agent'))
-      const body = await readObject(c.req.raw, host.maxBody)
-      knowsOnly(body, fieldsOf('run'))
-      const output = askedOutput(body.output, 'output')
-      const clientTools = clientToolsOf(body.clientTools)
-      return run(c, asks, { input: inputOf(body.input), clientTools, output, ...keyIn(c) })
-    }),
-  )
-
-  app.post(
-    `${at}/sessions/:id/decisions`,
-    refusal(async (c) => {
-      const asks = await visit(host, c.req.raw, c.req.param('agent'))
-      const body = await readObject(c.req.raw, host.maxBody)
-      knowsOnly(body, fieldsOf('decisions'))
-      await isThere(host, keyOf(asks, c.req.param('id') as string))
-      const output = askedOutput(body.output, 'output')
-      return run(c, asks, { decisions: body.decisions as Record<string, Decision>, output, ...keyIn(c) })
-    }),
-  )
-
-  app.get(`${at}/sessions/:id/events`, async (c) => {
+export function runRoutes(serve: Serve, host: Host): void {
+  serve(routes.run, async (c, read) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
-    const stream = await resumedOf(host, asks, c.req.param('id'), placeOf(c.req.header('last-event-id')), protocol)
-    return stream ?? c.body(null, 204)
+    const { params, query, body, headers } = await read()
+    ownKey(asks, params.id, query.owner)
+    return run(c, asks, { ...body, idempotencyKey: headers['idempotency-key'] }, headers.accept)
   })
 
-  stopRoute(app, host, at, 'sessions')
-  steerRoute(app, host, at, 'sessions')
+  serve(routes.decisions, async (c, read) => {
+    const asks = await visit(host, c.req.raw, c.req.param('agent'))
+    const { params, query, body, headers } = await read()
+    await isThere(host, ownKey(asks, params.id, query.owner))
+    return run(c, asks, { ...body, idempotencyKey: headers['idempotency-key'] }, headers.accept)
+  })
 
-  async function run(c: Ctx, asks: Visit, asked: Partial<Asked>): Promise<Response | Problem> {
+  serve(routes.events, async (c, read) => {
+    const asks = await visit(host, c.req.raw, c.req.param('agent'))
+    const { params, query, headers } = await read()
+    const isOwn = query.owner === undefined || query.owner === asks.owner
+    const stream = isOwn && (await resumedOf(host, asks, params.id, headers['last-event-id'], protocol))
+    return stream || c.body(null, 204)
+  })
+
+  stopRoute(serve, host, routes.stop)
+  steerRoute(serve, host, routes.steer)
+
+  async function run(c: Ctx, asks: Visit, asked: RunRequest, streams: boolean): Promise<Response | Problem> {
     const sessionId = c.req.param('id') as string
     const pump = await host.runs.begin({ ...asks, ...asked, sessionId })
-    if (c.req.header('accept')?.includes('text/event-stream')) return streamOf(host, asks, pump, protocol)
+    if (streams) return streamOf(host, asks, pump, protocol)
     const result = await resultOf(pump, c.req.raw.signal)
     const pending = await openedPending(host, asks, sessionId, result.pending)
     const output = asked.output && result.status === 'completed' ? { output: jsonIn(result.text) } : {}
@@ -69,10 +55,11 @@ export function runRoutes(app: Hono<Env>, host: Host, at: string): void {
 }
 
 /** The route that stops what runs in a session. */
-export function stopRoute(app: Hono<Env>, host: Host, at: string, where: 'sessions' | 'chat'): void {
-  app.post(`${at}/${where}/:id/stop`, async (c) => {
+export function stopRoute(serve: Serve, host: Host, route: typeof routes.stop): void {
+  serve(route, async (c, read) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
-    const key = keyOf(asks, c.req.param('id') as string)
+    const { params, query } = await read()
+    const key = ownKey(asks, params.id, query.owner)
     if (await stop(host, asks, key)) return c.json({ stopped: true }, 202)
     await isThere(host, key)
     throw fail('run.not_running', 'Nothing runs in this session.')
@@ -80,21 +67,14 @@ export function stopRoute(app: Hono<Env>, host: Host, at: string, where: 'sessio
 }
 
 /** The route by which a message reaches the run that goes on; what became of it comes in that run's stream, by its id. */
-export function steerRoute(app: Hono<Env>, host: Host, at: string, where: 'sessions' | 'chat'): void {
-  app.post(`${at}/${where}/:id/steer`, async (c) => {
+export function steerRoute(serve: Serve, host: Host, route: typeof routes.steer): void {
+  serve(route, async (c, read) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
-    const body = await readObject(c.req.raw, host.maxBody)
-    knowsOnly(body, fieldsOf('steer'))
+    const { params, query, body } = await read()
     const { message, id = crypto.randomUUID() } = body
-    if (typeof id !== 'string' || id === '' || id.length > 256)
-      throw fail(
-        'request.invalid',
-        'The field `id` is a text of 1 to 256 characters, by which events name the message.',
-      )
-    const key = keyOf(asks, c.req.param('id') as string)
-    const steer = { steer: contentOf(message, 'message'), id }
+    const key = ownKey(asks, params.id, query.owner)
     const run = await goingOn(host, key)
-    if (run !== undefined && (await host.events.signal(run, steer))) return c.json({ id }, 202)
+    if (run !== undefined && (await host.events.signal(run, { steer: message, id }))) return c.json({ id }, 202)
     await isThere(host, key)
     throw fail('run.not_running', 'Nothing runs in this session: ask it as the next input.')
   })
@@ -109,11 +89,4 @@ export async function stop(host: Host, asks: Visit, key: SessionKey): Promise<bo
 async function goingOn({ events }: Host, key: SessionKey): Promise<RunKey | undefined> {
   const latest = await events.latest(key)
   return latest === undefined || latest.ended ? undefined : { key, turnId: latest.turnId }
-}
-
-function keyIn(c: Ctx): { idempotencyKey?: string } {
-  const idempotencyKey = c.req.header('idempotency-key')
-  if (idempotencyKey === undefined) return {}
-  if (idempotencyKey.length > 0 && idempotencyKey.length <= 256) return { idempotencyKey }
-  throw fail('request.invalid', 'The header `idempotency-key` has 1 to 256 characters.')
 }

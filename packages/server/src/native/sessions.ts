@@ -1,65 +1,67 @@
-import { toJson } from '@allium/core'
-import type { Hono } from 'hono'
+import { type Page, type SessionSummary, toJson } from '@allium/core'
 import type { Host } from '../host.ts'
-import { knowsOnly, readObject } from '../http/body.ts'
-import { fail } from '../http/problem.ts'
-import { type Env, keyOf, visit } from '../visit.ts'
-import { fieldsOf } from './bodies.ts'
+import type { Serve } from '../http/router.ts'
+import { type Visit, visit } from '../visit.ts'
 import { fork } from './fork.ts'
 import { isThere } from './is-there.ts'
-import { mayRead, readableKey } from './may-read.ts'
+import { type ReadPage, visiblePage, type Wanted, wholePage } from './listing.ts'
+import { mayRead, ownKey, readableKey } from './may-read.ts'
+import { routes } from './routes.ts'
 import { stop } from './runs.ts'
 import { shownMessages } from './shown-messages.ts'
 
 /** The routes by which somebody finds, reads, copies and deletes sessions of their own. */
-export function sessionRoutes(app: Hono<Env>, host: Host, at: string): void {
+export function sessionRoutes(serve: Serve, host: Host): void {
   const { sessions } = host
 
-  app.get(`${at}/sessions`, async (c) => {
+  serve(routes.sessions, async (c, read) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
-    const { tenant } = asks
-    const { owner = asks.owner, ...query } = c.req.query()
-    const { items, cursor } = await sessions.list({ tenant, owner, ...pageIn(query) })
-    const shown: object[] = []
-    for (const { key, version, status, updatedAt } of items)
-      if (await mayRead(host, asks, key)) shown.push({ id: key.sessionId, version, status, updatedAt })
+    const { owner = asks.owner, ...wanted } = (await read()).query
+    const { items, cursor } = await listed(host, asks, owner, wanted)
+    const shown = items.map(({ key, version, status, updatedAt }) => ({
+      id: key.sessionId,
+      version,
+      status,
+      updatedAt,
+    }))
     return c.json({ sessions: shown, cursor })
   })
 
-  app.get(`${at}/sessions/:id/messages`, async (c) => {
+  serve(routes.messages, async (c, read) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
-    const key = await readableKey(host, asks, c.req.param('id'), c.req.query('owner'))
+    const { params, query } = await read()
+    const key = await readableKey(host, asks, params.id, query.owner)
     return c.body(toJson(await shownMessages(host, asks, key)), 200, json)
   })
 
-  app.get(`${at}/sessions/:id/usage`, async (c) => {
+  serve(routes.usage, async (c, read) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
-    const { rest } = await isThere(host, await readableKey(host, asks, c.req.param('id'), c.req.query('owner')))
+    const { params, query } = await read()
+    const { rest } = await isThere(host, await readableKey(host, asks, params.id, query.owner))
     const told = (name: string) => rest.state[`observe:usage:${name}`] ?? null
     return c.body(toJson({ tokens: told('tokens'), cost: told('cost'), models: told('models') }), 200, json)
   })
 
-  app.get(`${at}/sessions/:id/state`, async (c) => {
+  serve(routes.state, async (c, read) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
-    const { rest } = await isThere(host, await readableKey(host, asks, c.req.param('id'), c.req.query('owner')))
+    const { params, query } = await read()
+    const { rest } = await isThere(host, await readableKey(host, asks, params.id, query.owner))
     const open = (host.options.state ?? []).filter((key) => Object.hasOwn(rest.state, key))
     return c.body(toJson({ state: Object.fromEntries(open.map((key) => [key, rest.state[key]])) }), 200, json)
   })
 
-  app.post(`${at}/sessions/:id/fork`, async (c) => {
+  serve(routes.fork, async (c, read) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
-    const body = await readObject(c.req.raw, host.maxBody)
-    knowsOnly(body, fieldsOf('fork'))
-    const { id = crypto.randomUUID(), at: turnId } = body
-    if (typeof id !== 'string' || (turnId !== undefined && typeof turnId !== 'string'))
-      throw fail('request.invalid', 'The fields `id` and `at` are texts: the id of the new session, and that of a run.')
-    await fork(host, asks, { from: c.req.param('id'), to: id, at: turnId })
+    const { params, query, body } = await read()
+    const { id = crypto.randomUUID(), at } = body
+    await fork(host, asks, { from: ownKey(asks, params.id, query.owner).sessionId, to: id, at })
     return c.json({ id }, 201)
   })
 
-  app.delete(`${at}/sessions/:id`, async (c) => {
+  serve(routes.delete, async (c, read) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
-    const key = keyOf(asks, c.req.param('id'))
+    const { params, query } = await read()
+    const key = ownKey(asks, params.id, query.owner)
     const stops = await stop(host, asks, key)
     if (!stops) await isThere(host, key)
     await sessions.delete(key)
@@ -69,10 +71,13 @@ export function sessionRoutes(app: Hono<Env>, host: Host, at: string): void {
 
 const json = { 'content-type': 'application/json' }
 
-/** @throws AlliumError `request.invalid` */
-export function pageIn({ cursor, limit = '20' }: Record<string, string>): { cursor?: string; limit: number } {
-  const most = Number(limit)
-  if (!Number.isInteger(most) || most < 1 || most > 100)
-    throw fail('request.invalid', 'The parameter `limit` is a number from 1 to 100.')
-  return cursor === undefined ? { limit: most } : { cursor, limit: most }
+/** Of another owner the sessions that `mayRead` opens; without that rule nothing is read for it. */
+async function listed(host: Host, asks: Visit, owner: string, wanted: Wanted): Promise<Page<SessionSummary>> {
+  const { tenant, agent } = asks
+  const scope = ['sessions', agent.name, tenant, asks.owner, owner]
+  const read: ReadPage<SessionSummary> = (page) => host.sessions.list({ tenant, owner, ...page })
+  if (owner === asks.owner) return wholePage(host, scope, wanted, read)
+  if (host.options.mayRead === undefined) return { items: [] }
+  const show = async (one: SessionSummary) => ((await mayRead(host, asks, one.key)) ? one : undefined)
+  return visiblePage(host, scope, wanted, { read, show })
 }

@@ -13,9 +13,3 @@ export function nativeFrames(): Frames {
     },
   }
 }
-
-/** The place that a `Last-Event-ID` names; undefined for what is none. */
-export function placeOf(id: string | null | undefined): { seq: number; turnId: string } | undefined {
-  const [, seq, turnId] = /^(\d{1,15})\.(.+)$/.exec(id ?? '') ?? []
-  return turnId === undefined ? undefined : { seq: Number(seq), turnId }
-}

@@ -1,8 +1,15 @@
 import type { Problem } from '../http/problem.ts'
 
 /** A refusal in the shape that clients of OpenAI read: https://platform.openai.com/docs/guides/error-codes */
-export function errorBody({ status, code, message }: Problem): { error: object } {
-  return { error: { message, type: typeOf(status), code, param: null } }
+export function errorBody({ status, code, message, field }: Pick<Problem, 'status' | 'code' | 'message' | 'field'>): {
+  error: object
+} {
+  return { error: { message, type: typeOf(status), code, param: field ?? null } }
+}
+
+/** The same for clients of Open Responses, which take no null for `param`. */
+export function responseError(problem: Problem): object {
+  return errorBody({ ...problem, field: problem.field ?? '' })
 }
 
 function typeOf(status: number): string {

@@ -1,8 +1,8 @@
 import { type Decision, type Message, type PendingCall, sealOf, type ToolDef } from '@allium/core'
 import type { Host } from '../host.ts'
 import { fail } from '../http/problem.ts'
-import { namedTool } from '../native/client-tools.ts'
 import type { Visit } from '../visit.ts'
+import type { GivenCall } from './messages.ts'
 
 /** A call of a client's tool as Chat Completions has it: https://platform.openai.com/docs/api-reference/chat/object */
 export interface WireCall {
@@ -12,43 +12,24 @@ export interface WireCall {
 }
 
 /**
- * The tools of a client. In a session that is not stored nothing tells which calls were handed back but their ids, which are
- * sealed: that takes the option `secret`.
+ * The tools of a client that may be called. In a session that is not stored nothing tells which calls were handed back but their ids,
+ * which are sealed: that takes the option `secret`.
  *
  * @throws AlliumError `request.invalid`
  */
-export function toolsOf(
-  { tools, functions }: Record<string, unknown>,
+export function callableTools(
+  { tools, tool_choice: choice }: { tools?: readonly ToolDef[] | undefined; tool_choice?: 'auto' | 'none' | undefined },
   { options: { secret } }: Host,
   isStored: boolean,
 ): readonly ToolDef[] | undefined {
-  const given = [tools, functions].filter((one) => one !== undefined && one !== null && !isEmpty(one))
-  if (given.length === 0) return undefined
-  if (functions !== undefined || !Array.isArray(tools))
-    throw fail('request.invalid', 'Tools of a client come in the field `tools`, as a list.')
-  if (!isStored && secret === undefined)
-    throw fail(
-      'request.invalid',
-      'Tools of a client are not taken here: their calls would need a session, or the option `secret` of server().',
-    )
-  return tools.map(toolOf)
+  if (tools === undefined || choice === 'none') return undefined
+  if (isStored || secret !== undefined) return tools
+  throw fail(
+    'request.invalid',
+    'The field `tools` is not taken here: calls of tools of a client need a session, or the option `secret` of server().',
+    { field: 'tools' },
+  )
 }
-
-function isEmpty(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 0
-}
-
-/** In Chat Completions a function stands in the tool, in Responses it is the tool. */
-function toolOf(value: unknown): ToolDef {
-  const tool = (value ?? {}) as Record<string, unknown>
-  const of = (typeof tool.function === 'object' && tool.function !== null ? tool.function : tool) as typeof tool
-  const { name, description, parameters } = of
-  if (tool.type === 'function')
-    return namedTool({ name, description: description ?? '', jsonSchema: parameters ?? noArgs })
-  throw fail('request.invalid', 'A tool of a client is of the type "function": others run here, or nowhere.')
-}
-
-const noArgs = { type: 'object', properties: {} }
 
 /** The calls that the client is to run; under sealed ids where the client is to give them back by those alone. */
 export async function handedBack(
@@ -77,21 +58,19 @@ function boundOf({ tenant, owner, agent }: Visit, nonce: string, call: { name: s
 }
 
 /**
- * The messages by which a client that is not kept gives results: the calls, and what came of them.
+ * The calls of a client that is not kept, as they were handed to it.
  *
- * @throws AlliumError `approval.forged` for a call that was not handed to this client, `request.invalid`
+ * @throws AlliumError `approval.forged` for a call that was not handed to this client
  */
-export async function callsOf(
+export async function handedTo(
   host: Host,
   asks: Visit,
-  calls: unknown,
+  calls: readonly GivenCall[],
 ): Promise<Map<string, { name: string; args: Record<string, unknown> }>> {
   const found = new Map<string, { name: string; args: Record<string, unknown> }>()
-  for (const value of Array.isArray(calls) ? calls : []) {
-    const { id, function: of } = (value ?? {}) as Partial<WireCall>
-    const call = { name: String(of?.name), args: argsIn(of?.arguments) }
-    if (typeof id !== 'string' || !(await isOurs(host, asks, id, call))) throw forged(id)
-    found.set(id, call)
+  for (const { id, name, args } of calls) {
+    if (args === undefined || !(await isOurs(host, asks, id, { name, args }))) throw forged(id)
+    found.set(id, { name, args })
   }
   return found
 }
@@ -113,16 +92,6 @@ function sameStart(mac: string, seal: string): boolean {
   let difference = 0
   for (let at = 0; at < macLength; at++) difference |= mac.charCodeAt(at) ^ seal.charCodeAt(at)
   return difference === 0
-}
-
-function argsIn(text: unknown): Record<string, unknown> {
-  try {
-    const args: unknown = JSON.parse(String(text))
-    if (typeof args === 'object' && args !== null && !Array.isArray(args)) return args as Record<string, unknown>
-  } catch {
-    // No call of ours has such arguments.
-  }
-  throw forged(undefined)
 }
 
 function forged(id: unknown) {

@@ -1,3 +1,5 @@
+import { isPrintable } from '../request/fields.ts'
+
 /**
  * A response is a run in a session, and its id names both: whoever has it finds nothing but what is their own, because the
  * session is looked up under their key.
@@ -17,8 +19,13 @@ export function runOf(id: string): { sessionId: string; turnId: string } | undef
   try {
     const bytes = Uint8Array.from(atob(named.replaceAll('-', '+').replaceAll('_', '/')), (one) => one.charCodeAt(0))
     const [sessionId, turnId] = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown[]
-    return typeof sessionId === 'string' && typeof turnId === 'string' ? { sessionId, turnId } : undefined
+    return isId(sessionId) && isId(turnId) ? { sessionId, turnId } : undefined
   } catch {
     return undefined
   }
+}
+
+/** An id of ours has no control characters, which databases cannot look up. */
+function isId(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && isPrintable(value)
 }

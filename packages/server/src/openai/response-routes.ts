@@ -1,104 +1,124 @@
 import type { Message, PendingCall, StoredTurn } from '@allium/core'
-import type { Hono } from 'hono'
 import type { Host } from '../host.ts'
-import { refusing } from '../http/answer.ts'
-import { readObject } from '../http/body.ts'
-import { blockedProblem, fail, type Problem } from '../http/problem.ts'
+import { blockedProblem, fail } from '../http/problem.ts'
+import type { Serve } from '../http/router.ts'
 import { fork } from '../native/fork.ts'
 import { isThere } from '../native/is-there.ts'
 import { waitingIn } from '../native/waiting.ts'
+import { imageBody } from '../request/body.ts'
+import { type AskedOf, route } from '../request/route.ts'
+import { text } from '../request/schema.ts'
+import type { RunRequest } from '../run/asked.ts'
 import { streamOf } from '../run/reading.ts'
 import { resultOf } from '../run/result.ts'
-import { type Env, keyOf, mayUse, principalOf, type Visit, visit } from '../visit.ts'
-import { chatHistory, imageBody, modelOf, resultsAt } from './asked.ts'
-import { askedFormat } from './asked-format.ts'
-import { errorBody } from './error-body.ts'
-import { callsOf, handedBack, resultsFor, toolsOf, type WireCall } from './handed-back.ts'
+import { keyOf, mayUse, principalOf, type Visit, visit } from '../visit.ts'
+import { chatHistory, resultsAt } from './asked.ts'
+import { responseBody } from './bodies.ts'
+import { callableTools, handedBack, handedTo, resultsFor, type WireCall } from './handed-back.ts'
+import type { ChatMessage } from './messages.ts'
 import { callItem, messageItem, type Responding, responseOf, statusOf } from './response.ts'
-import { messagesIn, metadataOf } from './response-asked.ts'
 import { responseFrames } from './response-frames.ts'
 import { responseId, runOf } from './response-id.ts'
 
+const routes = {
+  stored: route({
+    method: 'get',
+    path: '/v1/responses/:id',
+    summary: 'A response that is kept',
+    params: { id: text() },
+    answers: { 200: 'Foreign' },
+    isForeign: true,
+  }),
+  create: route({
+    method: 'post',
+    path: '/v1/responses',
+    summary: 'Asks an agent as a response',
+    body: responseBody,
+    bodyName: 'responseBody',
+    minBody: imageBody,
+    answers: { 200: 'Foreign' },
+    streams: 'asked',
+    isForeign: true,
+  }),
+}
+
 /** The route of OpenAI's Responses, which others speak as Open Responses. */
-export function responseRoutes(app: Hono<Env>, host: Host): void {
+export function responseRoutes(serve: Serve, host: Host): void {
   const now = () => Math.floor(host.clock.now() / 1000)
-  const waiting = async (asks: Visit, sessionId: string) =>
-    waitingIn(asks, sessionId, await isThere(host, keyOf(asks, sessionId)))
 
-  app.get(
-    '/v1/responses/:id',
-    refusing(
-      host,
-      responseError,
-    )(async (c) => {
-      const id = c.req.param('id') as string
-      const run = runOf(id)
-      const principal = await principalOf(host, c.req.raw)
-      for (const model of run === undefined ? [] : host.agents.keys()) {
-        if (!(await mayUse(host, principal, model))) continue
-        const asks = await visit(host, c.req.raw, model)
-        const turn = await host.sessions.find(keyOf(asks, run?.sessionId ?? ''), { turnId: run?.turnId ?? '' })
-        if (turn?.agent !== model || run === undefined) continue
-        const left = turn.status === 'suspended' ? await waitingBehind(host, asks, run.sessionId, turn) : []
-        const calls = await handedBack(host, asks, left, host.options.secret !== undefined)
-        return c.json(storedResponse(turn, calls, { id, model, sessionId: run.sessionId }))
-      }
-      throw fail('session.not_found', `There is no response ${JSON.stringify(id.slice(0, 200))} of yours.`)
-    }),
-  )
-
-  app.post(
-    '/v1/responses',
-    refusing(
-      host,
-      responseError,
-    )(async (c) => {
-      const body = await readObject(c.req.raw, Math.max(host.maxBody, imageBody))
-      const model = modelOf(body)
+  serve(routes.stored, async (c, read) => {
+    const principal = await principalOf(host, c.req.raw)
+    const { id } = (await read()).params
+    const run = runOf(id)
+    for (const model of run === undefined ? [] : host.agents.keys()) {
+      if (!(await mayUse(host, principal, model))) continue
       const asks = await visit(host, c.req.raw, model)
-      const previous = previousOf(body)
-      const isStored = body.store !== false
-      const clientTools = toolsOf(body, host, isStored)
-      const messages = messagesIn(body.input)
-      const { since, results } = previous === undefined ? { since: messages, results: [] } : saidBehind(messages)
-      const sessionId = isStored ? await sessionOf(host, asks, previous, results.length > 0) : undefined
-      const what =
-        sessionId !== undefined && results.length > 0
-          ? { decisions: await resultsFor(host, asks, await waiting(asks, sessionId), results) }
-          : { input: await chatHistory(since, (calls) => callsOf(host, asks, calls), 'input') }
-      const stream = body.stream === true
-      const format = askedFormat((body.text as { format?: unknown } | null | undefined)?.format, 'text.format')
-      const given = { format, previous: previous ?? null, metadata: metadataOf(body), tools: clientTools }
-      const responding: Responding = { model, sessionId, ...given, created: now() }
-      const idOf = (turnId: string) =>
-        sessionId === undefined ? `resp_${crypto.randomUUID()}` : responseId({ sessionId, turnId })
-      const pump = await host.runs.begin({
-        ...asks,
-        sessionId,
-        ...what,
-        clientTools,
-        output: format?.schema,
-        ...(stream && { resets: 'refuse' }),
-        onDisconnect: 'abort',
-      })
-      // Whoever sends its whole history next time has nothing but the ids.
-      const isSealed = host.options.secret !== undefined
-      const callsOfPending = (pending: readonly PendingCall[]) => handedBack(host, asks, pending, isSealed)
-      const frames = () => responseFrames(responding, { now, idOf, callsOfPending })
-      if (stream) return streamOf(host, asks, pump, { frames })
-      const { status, text, turnId, usage, pending, ...end } = await resultOf(pump, c.req.raw.signal)
-      const said = text === '' ? [] : [messageItem(`msg_${crypto.randomUUID()}`, 'completed', [text])]
-      const calls = await callsOfPending(pending)
-      const output = [...said, ...calls.map((call) => callItem(call, `fc_${crypto.randomUUID()}`))]
-      const state = { ...statusOf(status, undefined), id: idOf(turnId), output, completed: now(), usage }
-      return blockedProblem(end) ?? c.json(responseOf(responding, state))
-    }),
-  )
+      const turn = await host.sessions.find(keyOf(asks, run?.sessionId ?? ''), { turnId: run?.turnId ?? '' })
+      if (turn?.agent !== model || run === undefined) continue
+      const left = turn.status === 'suspended' ? await waitingBehind(host, asks, run.sessionId, turn) : []
+      const calls = await handedBack(host, asks, left, host.options.secret !== undefined)
+      return c.json(storedResponse(turn, calls, { id, model, sessionId: run.sessionId }))
+    }
+    throw notStored(id)
+  })
+
+  serve(routes.create, async (c, read) => {
+    await principalOf(host, c.req.raw)
+    const { body } = await read()
+    const { model, stream = false, store = true, previous_response_id: previous, metadata = {} } = body
+    const asks = await visit(host, c.req.raw, model)
+    const tools = callableTools(body, host, store)
+    const { sessionId, what } = await requestOf(host, asks, body)
+    const format = body.text?.format
+    const given = { format, previous: previous ?? null, metadata, tools }
+    const responding: Responding = { model, sessionId, ...given, created: now() }
+    const idOf = (turnId: string) =>
+      sessionId === undefined ? `resp_${crypto.randomUUID()}` : responseId({ sessionId, turnId })
+    const pump = await host.runs.begin({
+      ...asks,
+      sessionId,
+      ...what,
+      clientTools: tools,
+      output: format?.schema,
+      ...(stream && { resets: 'refuse' }),
+      onDisconnect: 'abort',
+    })
+    // Whoever sends its whole history next time has nothing but the ids.
+    const isSealed = host.options.secret !== undefined
+    const callsOfPending = (pending: readonly PendingCall[]) => handedBack(host, asks, pending, isSealed)
+    const frames = () => responseFrames(responding, { now, idOf, callsOfPending })
+    if (stream) return streamOf(host, asks, pump, { frames })
+    const { status, text, turnId, usage, pending, ...end } = await resultOf(pump, c.req.raw.signal)
+    const said = text === '' ? [] : [messageItem(`msg_${crypto.randomUUID()}`, 'completed', [text])]
+    const calls = await callsOfPending(pending)
+    const output = [...said, ...calls.map((call) => callItem(call, `fc_${crypto.randomUUID()}`))]
+    const state = { ...statusOf(status, undefined), id: idOf(turnId), output, completed: now(), usage }
+    return blockedProblem(end) ?? c.json(responseOf(responding, state))
+  })
+}
+
+/** What is asked, and in which session: undefined for one that is not stored. */
+async function requestOf(
+  host: Host,
+  asks: Visit,
+  { previous_response_id: previous, store = true, input }: AskedOf<typeof routes.create>['body'],
+): Promise<{ sessionId: string | undefined; what: RunRequest }> {
+  if (previous !== undefined && !store)
+    throw fail('request.invalid', 'A response that goes on with another one is stored, like that.', { field: 'store' })
+  const { since, results } = previous === undefined ? { since: input, results: [] } : saidBehind(input)
+  const sessionId = store ? await sessionOf(host, asks, previous, results.length > 0) : undefined
+  if (sessionId === undefined || results.length === 0)
+    return { sessionId, what: { input: await chatHistory(since, (calls) => handedTo(host, asks, calls), 'input') } }
+  const waiting = await waitingIn(asks, sessionId, await isThere(host, keyOf(asks, sessionId)))
+  return { sessionId, what: { decisions: await resultsFor(host, asks, waiting, results) } }
 }
 
 /** What a client says behind a response: the results of calls that were handed back with it, else what it says since. */
-function saidBehind(messages: readonly object[]): { since: readonly object[]; results: ReturnType<typeof resultsAt> } {
-  const from = messages.findLastIndex((message) => 'role' in message && message.role === 'assistant') + 1
+function saidBehind(messages: readonly ChatMessage[]): {
+  since: readonly ChatMessage[]
+  results: ReturnType<typeof resultsAt>
+} {
+  const from = messages.findLastIndex(({ role }) => role === 'assistant') + 1
   const since = messages.slice(from)
   const results = resultsAt(since, 0)
   if (results.length > 0 && results.length < since.length)
@@ -139,19 +159,8 @@ function textIn(content: Message['content']): string {
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
 }
 
-/** Clients of Open Responses take no null for `param`. */
-function responseError(problem: Problem): object {
-  const { error } = errorBody(problem)
-  return { error: { ...error, param: '' } }
-}
-
-function previousOf({ previous_response_id: id, conversation, store }: Record<string, unknown>): string | undefined {
-  if (conversation !== undefined && conversation !== null)
-    throw fail('request.invalid', 'Conversations are not served: go on with `previous_response_id`.')
-  if (id === undefined || id === null) return undefined
-  if (typeof id !== 'string') throw fail('request.invalid', 'The field `previous_response_id` is the id of a response.')
-  if (store === false) throw fail('request.invalid', 'A response that goes on with another one is stored, like that.')
-  return id
+function notStored(id: string) {
+  return fail('session.not_found', `There is no response ${JSON.stringify(id.slice(0, 200))} of yours.`)
 }
 
 /**
@@ -164,8 +173,7 @@ async function sessionOf(host: Host, asks: Visit, previous: string | undefined, 
   const run = runOf(previous)
   const key = keyOf(asks, run?.sessionId ?? fresh)
   const turn = run && (await host.sessions.find(key, { turnId: run.turnId }))
-  if (run === undefined || turn?.endedAt === undefined)
-    throw fail('session.not_found', `There is no response ${JSON.stringify(previous.slice(0, 200))} of yours.`)
+  if (run === undefined || turn?.endedAt === undefined) throw notStored(previous)
   const { rest } = await isThere(host, key)
   if (areResults || rest.runCount === turn.rest.runCount) return run.sessionId
   await fork(host, asks, { from: run.sessionId, to: fresh, at: run.turnId })

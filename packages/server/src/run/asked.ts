@@ -10,12 +10,18 @@ export interface Asking {
   readonly principal: unknown
 }
 
-/** What a run is asked: an input, or decisions about the calls that wait. */
-export interface Asked extends Asking {
+/** What a run is asked: an input, or decisions about the calls that wait; never neither. */
+export type RunRequest = RunSettings &
+  (
+    | { readonly input: Input; readonly decisions?: undefined }
+    | { readonly decisions: Readonly<Record<string, Decision>>; readonly input?: undefined }
+  )
+
+export type Asked = Asking & RunRequest
+
+export interface RunSettings {
   /** @default one that is not stored */
   readonly sessionId?: string | undefined
-  readonly input?: Input
-  readonly decisions?: Readonly<Record<string, Decision>>
   /** Tools whose calls are handed back to who asks. */
   readonly clientTools?: readonly ToolDef[] | undefined
   /** What its answer must be. @default a text */
@@ -28,9 +34,9 @@ export interface Asked extends Asking {
   readonly decider?: unknown
 }
 
-/** Of a key that comes again, whether it asks the same. */
-export function askedDigest({ input, decisions, output }: Asked): Promise<string> {
-  return digestOf([input ?? null, decisions ?? null, ...(output === undefined ? [] : [output])])
+/** What an idempotency key stands for: all that changes what the run does. */
+export function askedDigest({ input, decisions, output, clientTools }: Asked): Promise<string> {
+  return digestOf([input ?? null, decisions ?? null, output ?? null, clientTools ?? null])
 }
 
 export function optionsOf({
@@ -38,7 +44,7 @@ export function optionsOf({
   resets,
   clientTools,
   output,
-}: Asked): RunOptions<unknown, OutputOption | undefined> {
+}: RunSettings): RunOptions<unknown, OutputOption | undefined> {
   const form = output === undefined ? {} : { output: jsonOutput(output) }
   return { idempotencyKey, resets, clientTools, ...form }
 }

@@ -89,7 +89,7 @@ export class Runs {
     const [digest, options] = [await askedDigest(asked), optionsOf(asked)]
     const run =
       decisions === undefined
-        ? session.run(input ?? '', options)
+        ? session.run(input, options)
         : session.resume(decisions, decider === undefined ? options : { ...options, decider: decider as never })
     const pump =
       this.#known.get(run) ??
@@ -150,7 +150,7 @@ export class Runs {
   /** As a durable run: this process, or another one, has it. */
   async #start(durable: Durable, key: SessionKey, asked: Asked): Promise<Answering> {
     const { principal, input, decisions, decider, clientTools, output, idempotencyKey, resets } = asked
-    const what = decisions === undefined ? { input: input ?? '' } : { decisions, decider }
+    const what = decisions === undefined ? { input } : { decisions, decider }
     const { sessionId } = key
     const own = { principal, sessionId, clientTools, output, idempotencyKey, resets, onBusy: 'reject' } as const
     const started = await durable.start({ ...what, ...own })

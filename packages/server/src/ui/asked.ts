@@ -1,10 +1,13 @@
-import type { Decision, FilePart, ImagePart, Input, TextPart, ToolDef } from '@allium/core'
-import { fail } from '../http/problem.ts'
-import { clientToolsOf } from '../native/client-tools.ts'
-import { isBase64 } from '../native/input.ts'
+import type { Decision, Input, ToolDef } from '@allium/core'
+import { clientTool, clientTools } from '../native/bodies.ts'
+import { list, openObject, variants } from '../request/containers.ts'
+import { content, dataUrl, filename, filePart, mediaType, mostMessages } from '../request/content.ts'
+import { id, sessionId, token } from '../request/fields.ts'
+import { inside, misfit, type Place, refused } from '../request/place.ts'
+import { anything, flag, mapped, nullable, oneOf, type Schema, text } from '../request/schema.ts'
 
 /** What a page of the AI SDK asks: its newest message, or what it says of calls. The rest of what it sends is not read. */
-type UiAsked = { input: Input; said?: undefined } | { said: UiSaid; input?: undefined }
+export type UiAsked = { input: Input; said?: undefined } | { said: UiSaid; input?: undefined }
 
 /** Of calls: decisions about those that wait, and outputs of those that the page may have run. */
 export interface UiSaid {
@@ -12,68 +15,105 @@ export interface UiSaid {
   results: Record<string, Decision>
 }
 
-interface Body {
-  id: string
-  asked: UiAsked
-  clientTools: readonly ToolDef[] | undefined
-}
+const userPart = variants('type', {
+  text: openObject({ type: oneOf('text'), text: text() }),
+  file: mapped(
+    openObject({ type: oneOf('file'), url: dataUrl, mediaType, filename: nullable(filename) }),
+    ({ url, mediaType, filename }) => filePart({ data: url.data, mediaType, filename }),
+  ),
+})
 
-/** @throws AlliumError `request.invalid` */
-export function uiAsked({ id, messages, trigger, clientTools: tools }: Record<string, unknown>): Body {
-  if (typeof id !== 'string' || !Array.isArray(messages) || messages.length === 0)
-    throw fail('request.invalid', 'The body is that of a chat of the AI SDK: { id, messages }.')
-  if (trigger === 'regenerate-message')
-    throw fail(
-      'request.invalid',
-      "An answer cannot be asked for anew: the history is the server's. Ask again, or fork the session.",
-    )
-  const last = object(messages.at(-1))
-  const clientTools = clientToolsOf(tools)
-  if (last.role === 'user')
-    return { id, clientTools, asked: { input: { role: 'user', content: list(last.parts).flatMap(partOf) } } }
-  const parts = messages.flatMap((message) => list(object(message).parts))
+const userContent = mapped(content(userPart), (value, place) => {
+  if (typeof value !== 'string') return value
+  throw misfit(place, 'a list of parts', value)
+})
+
+/** A part of an answer: only what a page says of calls is read. */
+const answerPart = variants(
+  'state',
+  {
+    'approval-responded': openObject({
+      state: oneOf('approval-responded'),
+      toolCallId: id,
+      approval: openObject({ id: token, approved: flag(), reason: nullable(text({ max: 10_000 })) }),
+    }),
+    'output-available': openObject({
+      state: oneOf('output-available'),
+      toolCallId: id,
+      output: nullable(anything()),
+    }),
+    'output-error': openObject({
+      state: oneOf('output-error'),
+      toolCallId: id,
+      errorText: nullable(text()),
+    }),
+  },
+  openObject({ state: nullable(anything()) }),
+)
+
+/** Parts are parsed where they count: those of the last message, or what an answer says of calls. */
+const anyPart = anything({ anyOf: [userPart.json, answerPart.json, {}] })
+const message = openObject({ role: text({ max: 100 }), parts: list(anyPart, { max: 10_000 }) })
+
+const messages = mapped(list(message, { min: 1, max: mostMessages }), (all, place): UiAsked => {
+  const at = all.length - 1
+  const last = all[at]
+  const partsOf = (index: number) => inside(inside(place, index), 'parts')
+  if (last?.role === 'user') {
+    const said = userContent.parse(last.parts, partsOf(at))
+    return { input: { role: 'user', content: said } }
+  }
+  return {
+    said: saidIn(
+      all.map(({ parts }, index) => [parts, partsOf(index)] as const),
+      place,
+    ),
+  }
+})
+
+const answerParts = list(answerPart, { max: 10_000 })
+
+function saidIn(all: readonly (readonly [readonly unknown[], Place])[], place: Place): UiSaid {
+  const parts = all.flatMap(([given, at]) => answerParts.parse(given, at))
   const decisions = Object.fromEntries(parts.flatMap(decisionOf))
   const results = Object.fromEntries(parts.flatMap(resultOf))
-  if (Object.keys({ ...decisions, ...results }).length > 0)
-    return { id, clientTools, asked: { said: { decisions, results } } }
-  throw fail('request.invalid', 'The last message is one of the user, or has decisions or outputs of calls that wait.')
+  if (Object.keys({ ...decisions, ...results }).length > 0) return { decisions, results }
+  throw refused(
+    place,
+    'must end with a message of the user, or have decisions or outputs of calls that wait. An answer without them asks for nothing.',
+  )
 }
 
-function partOf(value: unknown): (TextPart | ImagePart | FilePart)[] {
-  const { type, text, url, mediaType, filename } = object(value)
-  if (type === 'text' && typeof text === 'string') return [{ type, text }]
-  if (type !== 'file') throw fail('request.invalid', 'A message of a user has parts of the types text and file.')
-  const [, data] = /^data:[^,]{0,200};base64,/.exec(String(url)) === null ? [] : String(url).split(',', 2)
-  if (!isBase64(data) || typeof mediaType !== 'string')
-    throw fail('request.invalid', 'A file comes as a data URL in base64: other URLs are not fetched.')
-  if (mediaType.startsWith('image/')) return [{ type: 'image', data, mediaType }]
-  return [{ type: 'file', data, mediaType, ...(typeof filename === 'string' && { filename }) }]
-}
+type AnswerPart = ReturnType<typeof answerPart.parse>
 
 /** The id of an approval is the token of its call. */
-function decisionOf(value: unknown): [string, Decision][] {
-  const { state, toolCallId, approval } = object(value)
-  if (state !== 'approval-responded' || typeof toolCallId !== 'string') return []
-  const { id, approved, reason } = object(approval)
-  if (typeof id !== 'string' || typeof approved !== 'boolean') return []
-  if (approved) return [[toolCallId, { approve: true, token: id }]]
-  return [[toolCallId, { deny: typeof reason === 'string' && reason !== '' ? reason : 'Denied.', token: id }]]
+function decisionOf(part: AnswerPart): [string, Decision][] {
+  if (part.state !== 'approval-responded' || !('approval' in part)) return []
+  const { id: token, approved, reason } = part.approval
+  if (approved) return [[part.toolCallId, { approve: true, token }]]
+  return [[part.toolCallId, { deny: reason === undefined || reason === '' ? 'Denied.' : reason, token }]]
 }
 
 /** What a page says that came of a call: it counts for one that was handed to it. */
-function resultOf(value: unknown): [string, Decision][] {
-  const { state, toolCallId, output, errorText } = object(value)
-  if (typeof toolCallId !== 'string') return []
-  if (state === 'output-available') return [[toolCallId, { result: output ?? null }]]
-  return state === 'output-error' ? [[toolCallId, { result: String(errorText), isError: true }]] : []
+function resultOf(part: AnswerPart): [string, Decision][] {
+  if (part.state === 'output-available' && 'toolCallId' in part)
+    return [[part.toolCallId, { result: ('output' in part ? part.output : undefined) ?? null }]]
+  if (part.state !== 'output-error' || !('errorText' in part)) return []
+  return [[part.toolCallId, { result: String(part.errorText), isError: true }]]
 }
 
-function object(value: unknown): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
-  throw fail('request.invalid', 'A message of a chat is { role, parts }.')
-}
+/** The trigger of a page. An answer cannot be asked for anew: the history is the server's. */
+const trigger: Schema<string> = mapped(text({ max: 100 }), (value, place) => {
+  if (value !== 'regenerate-message') return value
+  throw refused(
+    place,
+    "asks for an answer anew, which is not possible: the history is the server's. Ask again, or fork the session.",
+  )
+})
 
-function list(value: unknown): unknown[] {
-  if (Array.isArray(value)) return value
-  throw fail('request.invalid', 'A message of a chat is { role, parts }.')
-}
+/** The body that `DefaultChatTransport` of the AI SDK sends. */
+export const chatBody: Schema<{
+  readonly id: string
+  readonly messages: UiAsked
+  readonly clientTools?: readonly ToolDef[] | undefined
+}> = openObject({ id: sessionId, trigger: nullable(trigger), messages, clientTools: nullable(clientTools(clientTool)) })

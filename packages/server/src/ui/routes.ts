@@ -1,43 +1,63 @@
 import type { Decision } from '@allium/core'
-import type { Hono } from 'hono'
 import type { Host } from '../host.ts'
-import { refusing } from '../http/answer.ts'
-import { readObject } from '../http/body.ts'
 import { fail } from '../http/problem.ts'
+import type { Serve } from '../http/router.ts'
 import { isThere } from '../native/is-there.ts'
+import { routes as native } from '../native/routes.ts'
 import { steerRoute, stopRoute } from '../native/runs.ts'
 import { shownMessages } from '../native/shown-messages.ts'
 import { waitingIn } from '../native/waiting.ts'
-import type { Asked } from '../run/asked.ts'
+import { imageBody } from '../request/body.ts'
+import { route } from '../request/route.ts'
+import type { RunRequest } from '../run/asked.ts'
 import { type Frames, type Protocol, resumedOf, streamOf, toldAlone } from '../run/reading.ts'
 import { resumedRun } from '../run/resumed-run.ts'
-import { type Env, keyOf, type Visit, visit } from '../visit.ts'
-import { type UiSaid, uiAsked } from './asked.ts'
+import { keyOf, type Visit, visit } from '../visit.ts'
+import { chatBody, type UiSaid } from './asked.ts'
 import type { UiChunk } from './blocks.ts'
 import { type UiVersion, UiWriter } from './chunks.ts'
 import { replayed } from './replayed.ts'
 
+const routes = {
+  chat: route({
+    method: 'post',
+    path: '/chat',
+    summary: 'Begins a run with the newest message of a page of the AI SDK, or goes on with its decisions',
+    body: chatBody,
+    bodyName: 'chatBody',
+    minBody: imageBody,
+    answers: { 200: 'Events' },
+    streams: 'always',
+    isForeign: true,
+  }),
+  stream: route({
+    method: 'get',
+    path: '/chat/:id/stream',
+    summary: 'Follows the last run as a page of the AI SDK does after a reload',
+    answers: { 200: 'Events', 204: null },
+    streams: 'always',
+    isForeign: true,
+  }),
+  stop: { ...native.stop, path: '/chat/:id/stop' },
+  steer: { ...native.steer, path: '/chat/:id/steer' },
+}
+
 /** The routes that `DefaultChatTransport` of the AI SDK asks, with `/chat` as its `api`; the stop of a chat only disconnects. */
-export function uiRoutes(app: Hono<Env>, host: Host, at: string, version: UiVersion): void {
+export function uiRoutes(serve: Serve, host: Host, version: UiVersion): void {
   const protocol: Protocol = { frames: () => uiFrames(version), headers, resetless: version === 6 }
   const resets = version === 6 ? 'refuse' : 'allow'
 
-  const refusal = refusing(host)
-
-  app.post(
-    `${at}/chat`,
-    refusal(async (c) => {
-      const asks = await visit(host, c.req.raw, c.req.param('agent'))
-      const { id, asked, clientTools } = uiAsked(await readObject(c.req.raw, Math.max(host.maxBody, imageBody)))
-      const { input, said } = asked
-      const what = said === undefined ? { input, clientTools } : await undecided(host, asks, id, said)
-      return streamOf(host, asks, await host.runs.begin({ ...asks, sessionId: id, resets, ...what }), protocol)
-    }),
-  )
-
-  app.get(`${at}/chat/:id/stream`, async (c) => {
+  serve(routes.chat, async (c, read) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
-    const key = keyOf(asks, c.req.param('id'))
+    const { id, messages, clientTools } = (await read()).body
+    const { input, said } = messages
+    const what = said === undefined ? { input, clientTools } : await undecided(host, asks, id, said)
+    return streamOf(host, asks, await host.runs.begin({ ...asks, sessionId: id, resets, ...what }), protocol)
+  })
+
+  serve(routes.stream, async (c, read) => {
+    const asks = await visit(host, c.req.raw, c.req.param('agent'))
+    const key = keyOf(asks, (await read()).params.id)
     const follow = (of: Protocol) => resumedOf(host, asks, key.sessionId, undefined, of)
     const decided = await resumedRun(host, key)
     if (decided === undefined) return (await follow(protocol)) ?? c.body(null, 204)
@@ -49,14 +69,11 @@ export function uiRoutes(app: Hono<Env>, host: Host, at: string, version: UiVers
     return (await follow({ ...protocol, frames: () => uiFrames(version, begun) })) ?? c.body(null, 204)
   })
 
-  stopRoute(app, host, at, 'chat')
-  steerRoute(app, host, at, 'chat')
+  stopRoute(serve, host, routes.stop)
+  steerRoute(serve, host, routes.steer)
 }
 
 const headers = { 'x-vercel-ai-ui-message-stream': 'v1' }
-/** Images come in the body. */
-const imageBody = 8 * 1_048_576
-
 const ended: readonly UiChunk[] = [{ type: 'finish-step' }, { type: 'finish' }]
 
 /** @param begun the answer that the run goes on with */
@@ -78,12 +95,7 @@ function uiFrames(version: UiVersion, begun: readonly UiChunk[] = []): Frames {
  * A page sends old decisions, and outputs of all tools, again with each new one: of outputs those count of calls that were
  * handed to it. Where none is new, they are refused as used.
  */
-async function undecided(
-  host: Host,
-  asks: Visit,
-  id: string,
-  { decisions, results }: UiSaid,
-): Promise<Pick<Asked, 'decisions' | 'clientTools'>> {
+async function undecided(host: Host, asks: Visit, id: string, { decisions, results }: UiSaid): Promise<RunRequest> {
   const key = keyOf(asks, id)
   const stored = await host.sessions.load(key)
   if (stored === undefined && Object.keys(decisions).length === 0)

@@ -1,0 +1,66 @@
+import { AlliumError } from '@allium/core'
+import type { Hono } from 'hono'
+import type { Host } from '../host.ts'
+import { type AskedOf, type Route, readRequest } from '../request/route.ts'
+import type { Ctx, Env } from '../visit.ts'
+import { refusing } from './answer.ts'
+import type { Problem } from './problem.ts'
+
+/** A route at the path under which it is served. */
+export interface ServedRoute {
+  readonly path: string
+  readonly route: Route
+}
+
+/** Answers a route. `read` parses the request: a handler finds out who asks before that. */
+export type Handler<R extends Route> = (c: Ctx, read: () => Promise<AskedOf<R>>) => Promise<Response | Problem>
+
+/** Serves a route. */
+export type Serve = <R extends Route>(route: R, handler: Handler<R>) => void
+
+/** The one way by which routes get into the router: each has its schemas, and each path rejects the methods that it does not have. */
+export class Router {
+  readonly served: ServedRoute[]
+  readonly #app: Hono<Env>
+  readonly #host: Host
+
+  /** @param served gets each route that is served */
+  constructor(app: Hono<Env>, host: Host, served: ServedRoute[]) {
+    this.#app = app
+    this.#host = host
+    this.served = served
+  }
+
+  /** Serves routes below a path, such as `/agents/:agent`. */
+  at(prefix: string): Serve {
+    return (route, handler) => {
+      const path = `${prefix}${route.path}`
+      this.served.push({ path, route })
+      const { maxBody } = this.#host
+      this.#app.on(
+        route.method.toUpperCase(),
+        path,
+        refusing(this.#host)((c) => handler(c, () => readRequest(c, route, maxBody))),
+      )
+    }
+  }
+
+  /** Rejects the other methods of the paths that are served. Called once, after all routes. */
+  close(): void {
+    for (const path of new Set(this.served.map(({ path }) => path))) {
+      const allow = this.#methodsOf(path).join(', ')
+      this.#app.all(path, (c) => {
+        throw new AlliumError(
+          'route.method_not_allowed',
+          `The path ${path} does not take ${c.req.method}. It takes: ${allow}.`,
+          { details: { allow } },
+        )
+      })
+    }
+  }
+
+  #methodsOf(path: string): string[] {
+    const methods = this.served.filter((one) => one.path === path).map(({ route }) => route.method.toUpperCase())
+    return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  }
+}

@@ -1,0 +1,57 @@
+import type { ToolDef } from '@allium/core'
+import { clientTool, clientTools } from '../native/bodies.ts'
+import { list, openObject, record } from '../request/containers.ts'
+import { mostMessages } from '../request/content.ts'
+import { agentName } from '../request/fields.ts'
+import { anyObject, flag, mapped, nullable, oneOf, type Schema, text } from '../request/schema.ts'
+import { chatFormat, responseFormat } from './asked-format.ts'
+import { responseInput } from './items.ts'
+import { chatMessage } from './messages.ts'
+import { toolChoice, unsupportedInChat, unsupportedInResponses } from './parameters.ts'
+
+const definition = {
+  name: text(),
+  description: nullable(text()),
+  parameters: nullable(anyObject()),
+}
+type Definition = ReturnType<ReturnType<typeof openObject<typeof definition>>['parse']>
+
+function toolOf({ name, description = '', parameters = noArgs }: Definition): Record<string, unknown> {
+  return { name, description, jsonSchema: parameters }
+}
+const noArgs = { type: 'object', properties: {} }
+
+/** In Chat Completions a function stands in the tool, in Responses it is the tool. Other types run at OpenAI, and not here. */
+const chatTool: Schema<ToolDef> = mapped(
+  openObject({ type: oneOf('function'), function: openObject(definition) }),
+  ({ function: of }, place) => clientTool.parse(toolOf(of), place),
+)
+const responseTool: Schema<ToolDef> = mapped(openObject({ type: oneOf('function'), ...definition }), (of, place) =>
+  clientTool.parse(toolOf(of), place),
+)
+
+/** https://platform.openai.com/docs/api-reference/chat/create */
+export const completionBody = openObject({
+  model: agentName,
+  messages: list(chatMessage, { min: 1, max: mostMessages }),
+  stream: nullable(flag()),
+  stream_options: nullable(openObject({ include_usage: nullable(flag()) })),
+  tools: nullable(clientTools(chatTool)),
+  tool_choice: toolChoice,
+  response_format: chatFormat,
+  ...unsupportedInChat,
+})
+
+/** https://platform.openai.com/docs/api-reference/responses/create, and https://www.openresponses.org/reference */
+export const responseBody = openObject({
+  model: agentName,
+  input: responseInput,
+  stream: nullable(flag()),
+  store: nullable(flag()),
+  previous_response_id: nullable(text({ min: 1, max: 10_000 })),
+  metadata: nullable(record(text({ max: 512 }), { max: 16, maxKey: 64 })),
+  tools: nullable(clientTools(responseTool)),
+  tool_choice: toolChoice,
+  text: nullable(openObject({ format: responseFormat })),
+  ...unsupportedInResponses,
+})

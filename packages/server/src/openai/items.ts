@@ -1,0 +1,67 @@
+import { list, openObject, textOr, variants } from '../request/containers.ts'
+import { mostMessages } from '../request/content.ts'
+import { id } from '../request/fields.ts'
+import { mapped, nullable, oneOf, type Schema, text } from '../request/schema.ts'
+import { type ChatMessage, callArguments, type GivenCall, texts, userContent } from './messages.ts'
+
+/** An item of Responses is a message by default. */
+const type = nullable(oneOf('message'))
+
+const message: Schema<ChatMessage> = variants('role', {
+  system: openObject({ type, role: oneOf('system') }) as Schema<ChatMessage>,
+  developer: openObject({ type, role: oneOf('developer') }) as Schema<ChatMessage>,
+  user: openObject({ type, role: oneOf('user'), content: userContent }) as Schema<ChatMessage>,
+  assistant: mapped(
+    openObject({ type, role: oneOf('assistant'), content: nullable(texts) }),
+    ({ role, content = '' }): ChatMessage => ({ role, text: content, calls: [] }),
+  ),
+})
+
+const functionCall = mapped(
+  openObject({
+    type: oneOf('function_call'),
+    call_id: text({ max: 1000 }),
+    name: text({ max: 1000 }),
+    arguments: callArguments,
+  }),
+  ({ call_id: id, name, arguments: args }): { call: GivenCall } => ({ call: { id, name, args } }),
+)
+
+const functionResult = mapped(
+  openObject({ type: oneOf('function_call_output'), call_id: id, output: texts }),
+  ({ call_id: id, output }): ChatMessage => ({ role: 'tool', id, text: output }),
+)
+
+/** A client that sends its history sends the reasoning that it was shown, too: that says nothing. */
+const reasoning = mapped(openObject({ type: oneOf('reasoning') }), () => 'nothing' as const)
+
+const item = variants('type', { function_call: functionCall, function_call_output: functionResult, reasoning }, message)
+
+/**
+ * The input of Responses as messages of Chat Completions, which say the same: texts, calls that were handed back, and their results.
+ * Calls that follow each other are those of one message.
+ */
+export const responseInput: Schema<readonly ChatMessage[]> = mapped(
+  textOr(text({ min: 1 }), list(item, { max: mostMessages })),
+  (input) => (typeof input === 'string' ? [{ role: 'user', content: input }] : messagesOf(input)),
+)
+
+function messagesOf(items: readonly ReturnType<typeof item.parse>[]): ChatMessage[] {
+  const messages: ChatMessage[] = []
+  let calls: GivenCall[] | undefined
+  for (const one of items) {
+    if (one === 'nothing') {
+      calls = undefined
+    } else if ('call' in one) {
+      if (calls === undefined) {
+        calls = []
+        messages.push({ role: 'assistant', text: '', calls })
+      }
+      calls.push(one.call)
+    } else {
+      calls = undefined
+      messages.push(one)
+    }
+  }
+  return messages
+}

@@ -1,0 +1,84 @@
+import { parseJson } from '../request/body.ts'
+import { list, openObject, textOr, variants } from '../request/containers.ts'
+import { type ContentPart, content, dataUrl, mostParts } from '../request/content.ts'
+import { id } from '../request/fields.ts'
+import { misfit, refused } from '../request/place.ts'
+import { mapped, nullable, oneOf, type Schema, text } from '../request/schema.ts'
+
+/** A call that was handed to the client, as it gives it back. Arguments that are no object of JSON are undefined. */
+export interface GivenCall {
+  readonly id: string
+  readonly name: string
+  readonly args: Readonly<Record<string, unknown>> | undefined
+}
+
+/** A message of a client, of Chat Completions or of Responses. */
+export type ChatMessage =
+  | { readonly role: 'system' | 'developer' }
+  | { readonly role: 'user'; readonly content: string | readonly ContentPart[] }
+  | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly GivenCall[] }
+  | { readonly role: 'tool'; readonly id: string; readonly text: string }
+
+/** A text, whole or in parts. */
+export const texts: Schema<string> = mapped(
+  textOr(text(), list(openObject({ text: text() }), { max: mostParts })),
+  (value) => (typeof value === 'string' ? value : value.map((part) => part.text).join('')),
+)
+
+const imageUrl = mapped(dataUrl, ({ mediaType, data }, place): ContentPart => {
+  if (mediaType.startsWith('image/')) return { type: 'image', mediaType, data }
+  throw misfit(place, 'an image as a data URL in base64', mediaType)
+})
+const image = mapped(textOr(imageUrl, openObject({ url: imageUrl })), (value) => ('url' in value ? value.url : value))
+
+/** Texts and images of a user, in the parts of Chat Completions and of Responses. */
+const userPart: Schema<ContentPart> = variants('type', {
+  text: openObject({ type: oneOf('text'), text: text() }),
+  input_text: mapped(openObject({ type: oneOf('input_text'), text: text() }), (part) => ({ ...part, type: 'text' })),
+  image_url: mapped(openObject({ type: oneOf('image_url'), image_url: image }), (part) => part.image_url),
+  input_image: mapped(openObject({ type: oneOf('input_image'), image_url: image }), (part) => part.image_url),
+} as Record<string, Schema<ContentPart>>)
+
+export const userContent = content(userPart)
+
+/** The arguments of a call are JSON in a string: it is as deep and large as a body may be. */
+export const callArguments: Schema<GivenCall['args']> = mapped(text(), (json, place) => {
+  const value = parseJson(json, (why) => refused(place, why))
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined
+})
+
+const toolCall: Schema<GivenCall> = mapped(
+  openObject({
+    id: text({ max: 1000 }),
+    function: openObject({ name: text({ max: 1000 }), arguments: callArguments }),
+  }),
+  ({ id, function: { name, arguments: args } }) => ({ id, name, args }),
+)
+
+/** Instructions are the agent's business. */
+const passedOver = <R extends 'system' | 'developer'>(role: R) => openObject({ role: oneOf(role) })
+
+const assistant: Schema<ChatMessage> = mapped(
+  openObject({
+    role: oneOf('assistant'),
+    content: nullable(texts),
+    tool_calls: nullable(list(toolCall, { max: 1000 })),
+  }),
+  ({ role, content = '', tool_calls: calls = [] }) => ({ role, text: content, calls }),
+)
+
+const tool: Schema<ChatMessage> = mapped(
+  openObject({ role: oneOf('tool'), tool_call_id: id, content: texts }),
+  ({ role, tool_call_id: id, content }) => ({ role, id, text: content }),
+)
+
+/** A message of Chat Completions. */
+export const chatMessage: Schema<ChatMessage> = variants('role', {
+  system: passedOver('system'),
+  developer: passedOver('developer'),
+  user: openObject({ role: oneOf('user'), content: userContent }) as Schema<ChatMessage>,
+  assistant,
+  tool,
+})

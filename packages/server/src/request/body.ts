@@ -1,0 +1,102 @@
+import { fail } from '../http/problem.ts'
+
+/** How deep a body may nest, and how many values it may hold. */
+const deepest = 100
+const mostValues = 200_000
+
+/** Where images come in the body, it may be this large. */
+export const imageBody = 8 * 1_048_576
+
+/**
+ * Reads the JSON body of a request; undefined for an empty one.
+ *
+ * @throws AlliumError `request.media_type`, `request.too_large`, `request.invalid`
+ */
+export async function readJson(request: Request, maxBody: number): Promise<unknown> {
+  const type = request.headers.get('content-type')
+  // One without a type may still be empty.
+  if (type !== null) checkType(type)
+  const text = await readText(request, maxBody)
+  if (text === '') return undefined
+  checkType(type ?? '')
+  return parse(text)
+}
+
+function checkType(type: string): void {
+  const isJson = /^application\/json\s*(?:;[^,]{0,200})?$/i.test(type)
+  const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type.slice(0, 300)) ?? []
+  if (isJson && charset.toLowerCase() === 'utf-8') return
+  throw fail(
+    'request.media_type',
+    'The body must be JSON in UTF-8. Send it with the header `content-type: application/json`.',
+  )
+}
+
+async function readText(request: Request, maxBody: number): Promise<string> {
+  const tooLarge = () => fail('request.too_large', `A body has at most ${maxBody} bytes.`)
+  if (Number(request.headers.get('content-length') ?? 0) > maxBody) throw tooLarge()
+  if (request.body === null) return ''
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let [text, bytes] = ['', 0]
+  try {
+    for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+      bytes += chunk.byteLength
+      if (bytes > maxBody) throw tooLarge()
+      text += decoder.decode(chunk, { stream: true })
+    }
+    return text + decoder.decode()
+  } catch (error) {
+    if (error instanceof TypeError) throw fail('request.invalid', 'The body is no UTF-8, or was cut.')
+    throw error
+  }
+}
+
+/**
+ * Parses JSON of a client, bounded in depth and in the number of its values before anything is built from it.
+ *
+ * @param fault makes the error of JSON beyond a bound
+ * @returns undefined for what is no JSON
+ */
+export function parseJson(text: string, fault: (why: string) => Error): unknown {
+  const why = boundOf(text)
+  if (why !== undefined) throw fault(why)
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function parse(text: string): unknown {
+  const value = parseJson(text, (why) => fail('request.invalid', `The body ${why}`))
+  if (value !== undefined) return value
+  throw fail('request.invalid', 'The body is no JSON.')
+}
+
+const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
+const [opened, closed] = [new Set([0x5b, 0x7b]), new Set([0x5d, 0x7d])]
+
+/** Which bound a text is beyond, counted by its brackets and commas outside of strings. */
+function boundOf(text: string): string | undefined {
+  let [depth, values] = [0, 1]
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === quote) at = endOfString(text, at)
+    else if (code === comma) values++
+    else if (opened.has(code)) [depth, values] = [depth + 1, values + 1]
+    else if (closed.has(code)) depth--
+    if (depth > deepest) return `nests more than ${deepest} deep.`
+    if (values > mostValues) return `has more than ${mostValues} values.`
+  }
+  return undefined
+}
+
+/** The place of the quote that ends a string: one behind an even number of backslashes. */
+function endOfString(text: string, from: number): number {
+  for (let end = text.indexOf('"', from + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let before = end - 1
+    while (text.charCodeAt(before) === backslash) before--
+    if ((end - before) % 2 === 1) return end
+  }
+  return text.length
+}

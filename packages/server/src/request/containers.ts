@@ -1,0 +1,136 @@
+import { unknownName } from '@allium/core'
+import { fail } from '../http/problem.ts'
+import { inside, misfit, type Place, pathOf, refused, subjectOf } from './place.ts'
+import { isObject, type JsonSchema, type Of, type Schema } from './schema.ts'
+
+export type Fields = Readonly<Record<string, Schema<unknown>>>
+type OptionalKeys<F> = { [K in keyof F]: F[K] extends { readonly optional: true } ? K : never }[keyof F]
+export type ObjectOf<F extends Fields> = { readonly [K in Exclude<keyof F, OptionalKeys<F>>]: Of<F[K]> } & {
+  readonly [K in OptionalKeys<F>]?: Of<F[K]>
+}
+
+/** An object of our own routes: a field that it does not have is an error. */
+export function object<F extends Fields>(fields: F, json: JsonSchema = {}): Schema<ObjectOf<F>> {
+  return objectOf(fields, { ...json, additionalProperties: false }, (value, place) => {
+    for (const name of Object.keys(value)) if (!Object.hasOwn(fields, name)) throw unknownField(place, name, fields)
+  })
+}
+
+/** An object of another protocol: fields that it does not have are ignored, and not passed on. */
+export function openObject<F extends Fields>(fields: F, json: JsonSchema = {}): Schema<ObjectOf<F>> {
+  return objectOf(fields, json, () => {})
+}
+
+function objectOf<F extends Fields>(
+  fields: F,
+  json: JsonSchema,
+  checkNames: (value: object, place: Place) => void,
+): Schema<ObjectOf<F>> {
+  const entries = Object.entries(fields)
+  const required = entries.flatMap(([name, field]) => (field.optional ? [] : [name]))
+  const properties = Object.fromEntries(entries.map(([name, field]) => [name, field.json]))
+  const expected = required.length === 0 ? 'an object' : `an object with ${named(required)}`
+  return {
+    expected,
+    json: { type: 'object', ...(required.length > 0 && { required }), properties, ...json },
+    parse(value, place) {
+      if (!isObject(value)) throw misfit(place, expected, value)
+      checkNames(value, place)
+      const parsed: [string, unknown][] = []
+      for (const [name, field] of entries) {
+        // Names such as `constructor` are no fields of every object.
+        const given = Object.hasOwn(value, name) ? value[name] : undefined
+        const made = field.parse(given, inside(place, name))
+        if (made !== undefined) parsed.push([name, made])
+      }
+      return Object.fromEntries(parsed) as ObjectOf<F>
+    },
+  }
+}
+
+function named(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(' and ')
+}
+
+function unknownField(place: Place, name: string, fields: Fields): Error {
+  const field = inside(place, name)
+  const known = Object.keys(fields)
+  const hint = known.length === 0 ? 'Nothing is known here: leave it out.' : unknownName(name.slice(0, 60), known)
+  return fail('request.invalid', `${subjectOf(field)} is unknown. ${hint}`, { field: pathOf(field) })
+}
+
+/** A list with a bound. */
+export function list<T>(item: Schema<T>, { min = 0, max }: { min?: number; max: number }): Schema<readonly T[]> {
+  const expected = `a list of ${min} to ${max}`
+  return {
+    expected,
+    json: { type: 'array', items: item.json, ...(min > 0 && { minItems: min }), maxItems: max },
+    parse(value, place) {
+      if (!Array.isArray(value) || value.length < min || value.length > max) throw misfit(place, expected, value)
+      return value.map((one, at) => item.parse(one, inside(place, at)))
+    },
+  }
+}
+
+/** Values by keys that the client chooses, such as ids of calls. */
+export function record<T>(
+  item: Schema<T>,
+  { min = 0, max, maxKey = 256 }: { min?: number; max: number; maxKey?: number },
+): Schema<Readonly<Record<string, T>>> {
+  const expected = `an object with ${min} to ${max} entries, whose names have up to ${maxKey} characters`
+  return {
+    expected,
+    json: {
+      type: 'object',
+      additionalProperties: item.json,
+      ...(min > 0 && { minProperties: min }),
+      maxProperties: max,
+    },
+    parse(value, place) {
+      if (!isObject(value)) throw misfit(place, expected, value)
+      const entries = Object.entries(value)
+      if (entries.length < min || entries.length > max)
+        throw refused(place, `must be ${expected}, but has ${entries.length}.`)
+      for (const [name] of entries)
+        if (name.length > maxKey || name === '__proto__')
+          throw refused(inside(place, name), `has a name that is not allowed. A name has up to ${maxKey} characters.`)
+      return Object.fromEntries(entries.map(([name, one]) => [name, item.parse(one, inside(place, name))]))
+    },
+  }
+}
+
+/** Objects that a field tells apart. @param otherwise takes those with another value; without it they are an error */
+export function variants<V extends Readonly<Record<string, Schema<unknown>>>, O = never>(
+  tag: string,
+  cases: V,
+  otherwise?: Schema<O>,
+): Schema<Of<V[keyof V]> | O> {
+  const names = Object.keys(cases).map((name) => JSON.stringify(name))
+  const expected = `an object whose \`${tag}\` is ${names.join(' or ')}`
+  const all = [...Object.values(cases), ...(otherwise === undefined ? [] : [otherwise])]
+  return {
+    expected,
+    json: otherwise === undefined ? { oneOf: all.map(({ json }) => json) } : { anyOf: all.map(({ json }) => json) },
+    parse(value, place) {
+      if (!isObject(value)) throw misfit(place, expected, value)
+      const given = Object.hasOwn(value, tag) ? value[tag] : undefined
+      const found = typeof given === 'string' && Object.hasOwn(cases, given) ? cases[given] : undefined
+      if (found !== undefined) return found.parse(value, place) as Of<V[keyof V]>
+      if (otherwise !== undefined) return otherwise.parse(value, place)
+      throw misfit(inside(place, tag), names.join(' or '), given)
+    },
+  }
+}
+
+/** A string or something else, as contents that are a text or a list of parts. */
+export function textOr<T, U>(string: Schema<T>, other: Schema<U>): Schema<T | U> {
+  const expected = `${string.expected}, or ${other.expected}`
+  return {
+    expected,
+    json: { oneOf: [string.json, other.json] },
+    parse(value, place) {
+      if (value === undefined) throw misfit(place, expected, value)
+      return typeof value === 'string' ? string.parse(value, place) : other.parse(value, place)
+    },
+  }
+}

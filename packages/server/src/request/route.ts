@@ -1,0 +1,121 @@
+import type { Ctx } from '../visit.ts'
+import { readJson } from './body.ts'
+import { type Fields, type ObjectOf, object, openObject } from './containers.ts'
+import { agentName, sessionId } from './fields.ts'
+import { misfit, type Source } from './place.ts'
+import type { JsonSchema, Schema } from './schema.ts'
+
+/** A route, with a schema for everything that a request can bring: it is parsed, typed and documented by this one value. */
+export interface Route<P = unknown, Q = unknown, H = unknown, B = unknown> {
+  readonly method: 'get' | 'post' | 'delete'
+  /** In the form of Hono: `/sessions/:id`. */
+  readonly path: string
+  readonly summary: string
+  readonly params: Schema<P>
+  readonly query: Schema<Q>
+  readonly headers: Schema<H>
+  readonly body: Schema<B> | undefined
+  /** The name of the body's schema in the document. */
+  readonly bodyName: string | undefined
+  /** Bytes, where the protocol needs more than the option `maxBody`. */
+  readonly minBody: number
+  /** The schema of each answer by status: a name in the document, or null for no body. */
+  readonly answers: Readonly<Record<number, string | null>>
+  /** It answers with a stream where the client asks for one, or always. */
+  readonly streams: 'asked' | 'always' | undefined
+  /** Nobody needs to be signed in. */
+  readonly isOpen: boolean
+  /** It is no part of the document. */
+  readonly isHidden: boolean
+}
+
+export interface RouteSpec<P extends Fields, Q extends Fields, H extends Fields, B>
+  extends Pick<Route, 'method' | 'path' | 'summary'>,
+    Partial<Pick<Route, 'bodyName' | 'minBody' | 'answers' | 'streams' | 'isOpen' | 'isHidden'>> {
+  /** @default a session's id for `:id` */
+  readonly params?: P
+  readonly query?: Q
+  readonly headers?: H
+  readonly body?: Schema<B>
+  /** A protocol of others: query parameters that it does not know are ignored. */
+  readonly isForeign?: boolean
+}
+
+type None = {}
+
+export function route<P extends Fields = None, Q extends Fields = None, H extends Fields = None, B = undefined>(
+  spec: RouteSpec<P, Q, H, B>,
+): Route<ObjectOf<P> & Named, ObjectOf<Q>, ObjectOf<H>, B> {
+  const {
+    params,
+    query = {},
+    headers = {},
+    body,
+    isForeign = false,
+    isOpen = false,
+    isHidden = false,
+    minBody = 0,
+  } = spec
+  const { bodyName, answers = {}, streams, method, path, summary } = spec
+  const own = { method, path, summary, body, bodyName, minBody, answers, streams, isOpen, isHidden }
+  const all = isForeign ? openObject : object
+  return {
+    ...own,
+    params: openObject({ ...(path.includes(':id') && { id: sessionId }), ...params }) as Schema<ObjectOf<P> & Named>,
+    query: all(query) as Schema<ObjectOf<Q>>,
+    headers: openObject(headers) as Schema<ObjectOf<H>>,
+  }
+}
+
+interface Named {
+  /** Of the paths that have one. */
+  readonly id: string
+}
+
+/** What a request brings, as its route's schemas made it. */
+export type AskedOf<R> =
+  R extends Route<infer P, infer Q, infer H, infer B>
+    ? { readonly params: P; readonly query: Q; readonly headers: H; readonly body: B }
+    : never
+
+/** Parses a request by its route. Throws AlliumError `request.*`, `session.invalid_id` or `approval.invalid` for what does not fit. */
+export async function readRequest<R extends Route>(
+  c: Ctx,
+  { params, query, headers, body, minBody }: R,
+  maxBody: number,
+): Promise<AskedOf<R>> {
+  const given = {
+    params: parsed(params, c.req.param() as Record<string, string>, 'path'),
+    query: parsed(query, queryOf(c.req.url), 'query'),
+    headers: parsed(headers, c.req.header(), 'header'),
+  }
+  const asked = body === undefined ? undefined : await readBody(c.req.raw, body, Math.max(minBody, maxBody))
+  return { ...given, body: asked } as AskedOf<R>
+}
+
+async function readBody(request: Request, body: Schema<unknown>, maxBody: number): Promise<unknown> {
+  const value = await readJson(request, maxBody)
+  if (value !== undefined || body.optional) return parsed(body, value, 'body')
+  throw misfit({ source: 'body' }, body.expected, value)
+}
+
+function parsed<T>(schema: Schema<T>, value: unknown, source: Source): T {
+  return schema.parse(value, { source })
+}
+
+/** A parameter that is given twice is a list: no schema of ours takes one. */
+function queryOf(url: string): Record<string, unknown> {
+  const { searchParams } = new URL(url)
+  return Object.fromEntries(
+    [...new Set(searchParams.keys())].map((name) => {
+      const all = searchParams.getAll(name)
+      return [name, all.length === 1 ? all[0] : all]
+    }),
+  )
+}
+
+/** The names that stand in a path, with their schemas. */
+export function pathParameters({ params }: Route, path: string): [string, JsonSchema][] {
+  const { properties = {} } = params.json as { properties?: Record<string, JsonSchema> }
+  return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, properties[name] ?? agentName.json])
+}
