@@ -1,4 +1,4 @@
-import { observe } from 'allium'
+import { isAlliumError, observe } from 'allium'
 import { type Context, Hono } from 'hono'
 import type { openBilling } from './billing.ts'
 import { onionOf } from './onions.ts'
@@ -23,6 +23,12 @@ export function adminRoutes({ store, billing, principalOf }: AdminOptions): Hono
     if (!principal.administers.includes(tenant)) return none(c)
     c.set('tenant', tenant)
     await next()
+  })
+
+  /** What the store does not take from a client, such as a cursor that no page gave. */
+  app.onError((error, c) => {
+    if (!isAlliumError(error, 'store.key')) throw error
+    return c.json({ code: 'request.invalid', message: error.message }, 400)
   })
 
   app.get('/:tenant/usage', async (c) => c.json({ days: await billing.days(c.get('tenant'), 14, Date.now()) }))

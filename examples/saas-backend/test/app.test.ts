@@ -70,6 +70,15 @@ test('an admin sees their own tenants alone, and nobody else sees any', async ()
   expect(await statuses('acme')).toEqual([401, 401, 401, 401, 401])
 })
 
+test.each(['nonsense', '[1.5]', '[1e999]', '[0,"a\\u0000","b"]'])(
+  'a cursor of the admin page such as %s is refused',
+  async (cursor) => {
+    const { ask } = await product()
+    const response = await ask(`/admin/api/acme/sessions?cursor=${encodeURIComponent(cursor)}`, { key: alex })
+    expect([response.status, await response.json()]).toMatchObject([400, { code: 'request.invalid' }])
+  },
+)
+
 test('a run is on the bill of its tenant and day, once, and its onion is kept', async () => {
   const { ask } = await product('Hello.')
   const ran = await ask('/api/sessions/a/runs', { key: dana, body: { input: 'Hi' } })

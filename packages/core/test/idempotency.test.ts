@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { RunKeys } from '../src/session/run-keys.ts'
 import { build, failure, gate, oneCall, settled, tool } from './kit.ts'
 
@@ -26,6 +27,20 @@ describe('a run with an idempotency key', () => {
     await run('y', ada, 'k')
     await run('x', ada, 'l')
     expect(model.calls).toBe(6)
+  })
+
+  it('is refused for other tools of the client, and for another form of the answer', async () => {
+    const { agent } = build(['{"a":1}', 'never'])
+    const session = agent.session({ id: 'x' })
+    const tool = (description: string) => ({ name: 'locate', description, jsonSchema: { type: 'object' } })
+    const form = (name: string) => ({ schema: z.object({ [name]: z.number() }), strategy: 'native' as const })
+    const options = { ...key, output: form('a'), clientTools: [tool('Where')] }
+    const first = session.run('hi', options)
+    expect(session.run('hi', { ...options, clientTools: [tool('Where')], output: form('a') })).toBe(first)
+    const reused = { code: 'run.key_reused' }
+    await expect(session.run('hi', { ...options, clientTools: [tool('Who')] })).rejects.toMatchObject(reused)
+    await expect(session.run('hi', { ...options, output: form('b') })).rejects.toMatchObject(reused)
+    await expect(session.run('hi', key)).rejects.toMatchObject(reused)
   })
 
   it('is refused for another input or other decisions, also while it runs, and stays known for its own', async () => {

@@ -136,3 +136,14 @@ function mulberry(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
   }
 }
+
+test.each(['.', '..', '', '\ud800', 'x'.repeat(257)])('a name such as %j is refused, and nothing is asked', (name) => {
+  const asked: string[] = []
+  const fetch = async (url: string) => Response.json({ count: asked.push(url) })
+  const client = createClient<Agent>({ url: 'http://localhost/api', fetch })
+  expect(() => client.session(name)).toThrow(expect.objectContaining({ code: 'session.invalid_id' }))
+  expect(() => createClient<Record<string, Agent>>({ url: 'http://localhost/api', fetch, agent: name })).toThrow(
+    ClientError,
+  )
+  expect(asked).toEqual([])
+})

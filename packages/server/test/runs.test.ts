@@ -59,6 +59,16 @@ describe.each(kinds)('runs %s', (_, listen) => {
     expect((await ask(`${url}/sessions/none/events`)).status).toBe(204)
   })
 
+  test('a place at or beyond the end of an earlier run has nothing to come either: 204', async () => {
+    const { url } = await listen(agentOf(['One two.', 'Three.']))
+    const run = () => ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream })
+    const [earlier] = [await allOf(await run()), await allOf(await run())]
+    const from = (id = '') => ask(`${url}/sessions/a/events`, { headers: { 'last-event-id': id } })
+    const last = earlier.at(-1)?.id
+    expect([(await from(last)).status, (await from(last?.replace(/^\d+/, '999'))).status]).toEqual([204, 204])
+    expect(await allOf(await from(earlier.at(-2)?.id))).toEqual(earlier.slice(-1))
+  })
+
   test('a place that is garbage, or of another session, gets all of the last run', async () => {
     const { url } = await listen(agentOf(['One two.', 'Other.']))
     const all = await allOf(await ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream }))

@@ -26,11 +26,7 @@ export interface Inspection {
   approvers: 'owner' | 'rule'
 }
 
-export function inspectLayers(
-  agent: string,
-  layers: readonly Layer[],
-  approvers: Inspection['approvers'],
-): Inspection {
+export function inspectLayers(agent: string, layers: readonly Layer[], approvers: Inspection['approvers']): Inspection {
   const onion = compileOnion(layers)
   const scopes = Object.fromEntries(
     scopeNames.map((scope) => [scope, onion[scope].map(({ name }) => name)]),

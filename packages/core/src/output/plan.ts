@@ -71,6 +71,11 @@ function planOutput(option: OutputOption, hasTools: boolean): OutputPlan {
   return { ...base, tool, layer: toolAnswer(name) }
 }
 
+/** The form of an answer as plain data, however the plan gets there. @throws AlliumError `run.options` */
+export function formOf(option: OutputOption): JsonSchema {
+  return jsonSchemaOf(isSchema(option) ? option : option.schema, 'The option output')
+}
+
 function told(option: unknown): string {
   const { schema } = (isObject(option) ? option : {}) as { schema?: unknown }
   return schemaFault(schema ?? option) ?? describe(option)

@@ -2,7 +2,7 @@ import { canonicalJson } from '../messages/json.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import { sessionKeyOf } from '../seams/tenant.ts'
 import type { AgentRun } from './agent-run.ts'
-import { askedOf } from './task.ts'
+import { askedOf, type Task } from './task.ts'
 
 interface Known {
   readonly run: AgentRun
@@ -54,7 +54,7 @@ function nameOf(session: SessionScope, key: string): string {
 }
 
 /** Tells what runs are asked apart, at once, and keeps nothing of it. */
-export function fingerprintOf(task: Parameters<typeof askedOf>[0]): string {
+export function fingerprintOf<C>(task: Task<C>): string {
   try {
     return hashOf(canonicalJson(askedOf(task)))
   } catch {

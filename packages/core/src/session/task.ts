@@ -7,7 +7,7 @@ import { inheritOnion } from '../middleware/onion.ts'
 import { type AdaptModel, describeModel, type KnownModel, knownModel } from '../model/model.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { OutputOption } from '../output/output.ts'
-import { type OutputPlan, outputPlan } from '../output/plan.ts'
+import { formOf, type OutputPlan, outputPlan } from '../output/plan.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import { inheritedInputs, passed } from '../rings/turn/inputs.ts'
 import { Turn } from '../rings/turn/turn.ts'
@@ -171,18 +171,22 @@ export function toolsOf<C>(
 }
 
 /** What stands for the same again: its key or its id, and the digest of what is asked. */
-async function keptOf<C>({
-  decisions,
-  input,
-  options: { idempotencyKey, turnId },
-}: Task<C>): Promise<Kept | undefined> {
+async function keptOf<C>(task: Task<C>): Promise<Kept | undefined> {
+  const { idempotencyKey, turnId } = task.options
   if (idempotencyKey === undefined && turnId === undefined) return undefined
-  return { idempotencyKey, inputDigest: await digestOf(askedOf({ decisions, input })) }
+  return { idempotencyKey, inputDigest: await digestOf(askedOf(task)) }
 }
 
-/** What the key of a run stands for. @throws AlliumError `input.invalid` */
-export function askedOf<C>({ decisions, input }: Pick<Task<C>, 'decisions' | 'input'>): unknown {
-  return decisions === undefined ? toMessages(input) : { decisions }
+/**
+ * What the key of a run stands for: its input or decisions and, where the request brings them, the tools of the client and the form
+ * of the answer.
+ *
+ * @throws AlliumError `message.invalid`, `run.options`
+ */
+export function askedOf<C>({ decisions, input, options: { clientTools, output } }: Task<C>): unknown {
+  const asked = decisions === undefined ? toMessages(input) : { decisions }
+  if (clientTools === undefined && output === undefined) return asked
+  return { asked, clientTools, form: output === undefined ? undefined : formOf(output) }
 }
 
 /** The task with its input as the layers leave it that it inherits from the agents above. */

@@ -1,7 +1,7 @@
 import type { CallTypes, Decision, Session } from '@allium/core'
 import type { ServedAgent } from '../options.ts'
 import type { Pending } from './events.ts'
-import { json, type Wire } from './http.ts'
+import { json, pathPart, type Wire } from './http.ts'
 import { type ClientSession, clientSession } from './session.ts'
 
 interface CommonOptions {
@@ -52,7 +52,7 @@ export interface Listed {
 
 /** An agent behind a server. */
 export interface AgentClient<K extends CallTypes = CallTypes, S = Record<string, unknown>> {
-  /** A session of who asks; a run begins it. @param id @default a new one */
+  /** A session of who asks; a run begins it. @param id @default a new one @throws ClientError `session.invalid_id` for `.`, `..`, '' and ids over 256 characters */
   session(id?: string): ClientSession<K, S>
   /** Those of who asks, changed last first. */
   list(page?: { limit?: number; cursor?: string }): Promise<Page<Listed>>
@@ -111,7 +111,7 @@ export function createClient<A extends ServedAgent | Readonly<Record<string, Ser
 function wireOf(options: CommonOptions & { agent?: string }): Wire {
   const { agent, headers = () => ({}), attempts = 5, wait = backOff } = options
   const { fetch: given = (url: string, init: RequestInit) => fetch(url, init) } = options
-  const at = agent === undefined ? '' : `/agents/${encodeURIComponent(agent)}`
+  const at = agent === undefined ? '' : `/agents/${pathPart(agent, 'the name of an agent')}`
   return { url: `${options.url.replace(/\/$/, '')}${at}`, headers, attempts, wait, fetch: given }
 }
 

@@ -28,6 +28,20 @@ export class ClientError extends Error {
   }
 }
 
+/**
+ * Returns a name as a part of a path. `.`, `..` and an empty name are no parts: a URL with one is that of another path.
+ *
+ * @throws ClientError `session.invalid_id` for them, and for what no server takes
+ */
+export function pathPart(name: string, what: string): string {
+  const isPart = typeof name === 'string' && name.length <= 256 && !['', '.', '..'].includes(name)
+  if (isPart && !/[\ud800-\udfff]/u.test(name)) return encodeURIComponent(name)
+  throw new ClientError(
+    `${JSON.stringify(name)?.slice(0, 60)} cannot be ${what}: it is no part of a path. Use a name of 1 to 256 characters, but not "." or "..".`,
+    { code: 'session.invalid_id' },
+  )
+}
+
 export interface Call {
   readonly method?: 'GET' | 'POST' | 'DELETE'
   readonly body?: unknown

@@ -10,7 +10,7 @@ import {
 } from '@allium/core'
 import type { UiMessage } from '../native/ui-messages.ts'
 import type { ClientRun, Pending } from './events.ts'
-import { json, request, type Wire } from './http.ts'
+import { json, pathPart, request, type Wire } from './http.ts'
 import { type OutputSchema, wiredSchema } from './output.ts'
 import { clientRun } from './run.ts'
 
@@ -89,7 +89,7 @@ export interface ClientSession<K extends CallTypes = CallTypes, S = Record<strin
 }
 
 export function clientSession<K extends CallTypes, S>(wire: Wire, id: string): ClientSession<K, S> {
-  const at = `/sessions/${encodeURIComponent(id)}`
+  const at = `/sessions/${pathPart(id, 'the id of a session')}`
   const events = `${at}/events`
   const ask = <O extends OutputSchema | undefined>(
     path: string,

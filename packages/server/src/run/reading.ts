@@ -5,7 +5,7 @@ import { type Frame, type SseOut, sse } from '../http/sse.ts'
 import { openedPending } from '../native/waiting.ts'
 import { keyOf, type Visit } from '../visit.ts'
 import type { Answering } from './answering.ts'
-import { type Entries, entriesIn, entriesOf } from './entries.ts'
+import { type Entries, entriesBehind, entriesIn, entriesOf } from './entries.ts'
 import type { Placed } from './entry.ts'
 import { headOf } from './head.ts'
 import { readElsewhere } from './lost.ts'
@@ -80,12 +80,21 @@ export async function resumedOf(
   const signal = run === undefined ? AbortSignal.any([left.signal, host.runs.closing]) : left.signal
   const source = isHere ? readHere : readElsewhere
   const all = entriesOf(place.turnId, source(host, { key, turnId: place.turnId }, place.seq, signal))
-  const entries = protocol.resetless === true ? entriesIn(standing(all, place.known)) : all
-  const open = (pending: readonly PendingCall[]) => openedPending(host, asks, sessionId, pending)
-  return respond(host, { entries, open, protocol }, () => {
+  const leave = () => {
     left.abort()
     run?.readers.leave()
-  })
+  }
+  const rest = place.isEarlier ? await begun(all) : all
+  if (rest === undefined) return void leave()
+  const entries = protocol.resetless === true ? entriesIn(standing(rest, place.known)) : rest
+  const open = (pending: readonly PendingCall[]) => openedPending(host, asks, sessionId, pending)
+  return respond(host, { entries, open, protocol }, leave)
+}
+
+/** Undefined where nothing is to come: of an earlier run the log tells no end. */
+async function begun(entries: Entries): Promise<Entries | undefined> {
+  const first = await entries.next()
+  return first === undefined ? undefined : entriesBehind([first], undefined, entries)
 }
 
 /** What a protocol says before the first event and behind the last, where there is none. */
@@ -97,6 +106,8 @@ export function toldAlone(host: Host, protocol: Protocol): Response {
 /** Where the log stood when somebody came. */
 interface Known {
   readonly known: number
+  /** A later run has begun in the session. */
+  readonly isEarlier?: true
 }
 
 async function resumePlace(
@@ -111,7 +122,7 @@ async function resumePlace(
     return from.seq > seq || (ended && from.seq === seq) ? undefined : { ...from, known: seq }
   // Of an earlier run the rest; what names no run of this session is garbage.
   if (from !== undefined && (await sessions.find(key, { turnId: from.turnId })) !== undefined)
-    return { ...from, known: 0 }
+    return { ...from, known: 0, isEarlier: true }
   return { turnId, seq: 0, known: seq }
 }
 
