@@ -47,7 +47,8 @@ export class Agent<
   /** As it was given: a server takes sessions and events from it. */
   readonly store?: AgentStore | undefined
 
-  constructor({ store, ...options }: AgentOptions<C, P, Calls>) {
+  constructor(given: AgentOptions<C, P, Calls>) {
+    const { store, ...options } = given ?? {}
     super({
       ...options,
       resolveModel: options.resolveModel ?? createResolver(),

@@ -1,4 +1,4 @@
-import { AlliumError, type SessionPlace, sessionKeyOf, tenantOf } from '@allium/core'
+import { AlliumError, checkOptions, type KeysOf, type SessionPlace, sessionKeyOf, tenantOf } from '@allium/core'
 import { type AnyContext, type Combinable, type Combined, combine } from './combine.ts'
 import { describe } from './describe.ts'
 import { isThenable } from './thenable.ts'
@@ -14,6 +14,8 @@ export interface CanaryOptions {
   by?(ctx: AnyContext): string | number | undefined | Promise<string | number | undefined>
 }
 
+const known: KeysOf<CanaryOptions> = { percent: true, by: true }
+
 /**
  * Runs a layer for a stable share of users, tenants or sessions.
  *
@@ -26,7 +28,9 @@ export interface CanaryOptions {
  *
  * @throws AlliumError `layer.config` where `percent` is not from 0 to 100
  */
-export function canary<M extends Combinable>(layer: M, { percent, by = ownerKey }: CanaryOptions): Combined<M> {
+export function canary<M extends Combinable>(layer: M, options: CanaryOptions): Combined<M> {
+  checkOptions(options ?? null, known, 'canary()', 'layer.config')
+  const { percent, by = ownerKey } = options
   if (typeof percent !== 'number' || !(percent >= 0 && percent <= 100))
     throw new AlliumError(
       'layer.config',

@@ -1,3 +1,4 @@
+import { checkOptions, type KeysOf } from '@allium/core'
 import { isEnding } from './attempt.ts'
 import { type Combinable, type Combined, combine } from './combine.ts'
 import { Inside, runGuarded, tellFailure } from './own-failure.ts'
@@ -10,6 +11,8 @@ export interface FailClosedOptions {
   reply?: string | undefined
 }
 
+const known: KeysOf<FailClosedOptions> = { reason: true, reply: true }
+
 /**
  * Refuses, when the layer itself throws: a turn or a model call is blocked, a tool call is denied.
  *
@@ -21,6 +24,7 @@ export interface FailClosedOptions {
  * agent.use(failClosed(contentGuard(), { reply: 'Please try again later.' }))
  */
 export function failClosed<M extends Combinable>(layer: M, options: FailClosedOptions = {}): Combined<M> {
+  checkOptions(options, known, 'failClosed()', 'layer.config')
   return combine('failClosed', layer, (place) => {
     if (place.scope === 'agent' || place.scope === 'session') return place.run
     const { reason = `The layer "${place.layer}" failed.`, reply } = options

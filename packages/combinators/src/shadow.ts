@@ -1,4 +1,4 @@
-import { messageOf, type ScopeName, tellObservers } from '@allium/core'
+import { checkOptions, type KeysOf, messageOf, type ScopeName, tellObservers } from '@allium/core'
 import { type AnyContext, type Combinable, type Combined, combine, type HookPlace } from './combine.ts'
 import { ShadowRun, type Verdict } from './shadow-run.ts'
 import { ShadowSessions } from './shadow-session.ts'
@@ -29,6 +29,8 @@ export interface ShadowOptions {
   record?(decision: ShadowDecision): unknown
 }
 
+const known: KeysOf<ShadowOptions> = { record: true }
+
 declare module '@allium/core' {
   interface AgentEvents {
     'shadow:decision': ShadowDecision & { type: 'shadow:decision' }
@@ -48,7 +50,9 @@ declare module '@allium/core' {
  * @example
  * agent.use(shadow(newGuard, { record: ({ decision, reason }) => console.log(decision, reason) }))
  */
-export function shadow<M extends Combinable>(layer: M, { record }: ShadowOptions = {}): Combined<M> {
+export function shadow<M extends Combinable>(layer: M, options: ShadowOptions = {}): Combined<M> {
+  checkOptions(options, known, 'shadow()', 'layer.config')
+  const { record } = options
   const sessions = new ShadowSessions()
   return combine(
     'shadow',

@@ -1,4 +1,4 @@
-import { Agent, type AgentOptions } from '@allium/core'
+import { Agent, type AgentOptions, checkOptions, type KeysOf } from '@allium/core'
 import { modelLayer, toolLayer } from './adapter/call-layer.ts'
 import type { Live } from './adapter/hooks.ts'
 import { Loops } from './adapter/loop.ts'
@@ -35,15 +35,15 @@ export interface LoaderOptions {
   modules?: Readonly<Record<string, unknown>> | undefined
 }
 
+const known: KeysOf<LoaderOptions> = { packs: true, createAgent: true, modules: true }
+
 /** Reads a config and gives its agent, which has not begun: `.use()` still works. */
 export type LoadConfig = (config: string | URL | AlliumConfig, options?: LoadOptions) => Promise<Agent>
 
 /** Makes a `loadConfig` that knows packs. */
-export function createLoader({
-  packs = {},
-  createAgent = (options) => new Agent(options),
-  modules = {},
-}: LoaderOptions = {}): LoadConfig {
+export function createLoader(loader: LoaderOptions = {}): LoadConfig {
+  checkOptions(loader, known, 'createLoader()', 'options.invalid')
+  const { packs = {}, createAgent = (options) => new Agent(options), modules = {} } = loader
   const code = createCode(modules)
   return async (config, given = {}) => {
     const { trusted, allowOutside = false, env = process.env, watch = false, onReload, ...options } = given

@@ -10,6 +10,7 @@ export { BlockError, type BlockOptions, isBlockError } from './errors/block-erro
 export { type ErrorCode, errorCodes } from './errors/codes.ts'
 export { messageOf } from './errors/describe.ts'
 export { firstError } from './errors/first-error.ts'
+export { checkOptions, type Elsewhere, type KeysOf } from './errors/known-options.ts'
 export { nearestFirst, unknownName } from './errors/nearest.ts'
 // Events
 export type * from './events/events.ts'

@@ -2,7 +2,9 @@ import {
   type Agent,
   AlliumError,
   type Clock,
+  checkOptions,
   digestOf,
+  type KeysOf,
   type RegisteredPrincipal,
   systemClock,
   toJson,
@@ -33,11 +35,31 @@ export interface DurableRestateOptions {
   readonly clock?: Clock | undefined
 }
 
+const known: KeysOf<DurableRestateOptions> = {
+  ingress: true,
+  headers: true,
+  name: true,
+  resolvePrincipal: true,
+  stepTimeout: true,
+  fetch: true,
+  clock: true,
+}
+
 export interface StartOptions extends Omit<Task, 'idempotencyKey'> {
   /** @default a new random one: each start is a run of its own */
   readonly idempotencyKey?: string | undefined
   /** When it begins, in milliseconds since 1970. @default now */
   readonly runAt?: number | undefined
+}
+
+const ofStart: KeysOf<StartOptions> = {
+  principal: true,
+  sessionId: true,
+  input: true,
+  decisions: true,
+  decider: true,
+  idempotencyKey: true,
+  runAt: true,
 }
 
 export interface Whose {
@@ -74,6 +96,7 @@ export interface DurableRestate {
  */
 // biome-ignore lint/suspicious/noExplicitAny: agents of any state, context, principal and tools
 export function durableRestate(agent: Agent<any, any, any>, options: DurableRestateOptions = {}): DurableRestate {
+  checkOptions(options, known, 'durableRestate()', 'agent.options')
   haveWithResolvers()
   const { name = 'allium', resolvePrincipal = ({ principal }) => principal, stepTimeout = 3_600_000 } = options
   return { object: runner({ agent, name, resolvePrincipal, stepTimeout }), ...client(name, options) }
@@ -116,7 +139,9 @@ function client(name: string, options: DurableRestateOptions): Omit<DurableResta
 
   return {
     get,
-    async start({ runAt, ...given }) {
+    async start(options) {
+      checkOptions(options ?? null, ofStart, 'start()', 'run.options')
+      const { runAt, ...given } = options
       if ((given.input === undefined) === (given.decisions === undefined))
         throw new AlliumError('run.options', 'start() takes either an input or decisions. Give exactly one of them.')
       if (given.idempotencyKey === '')

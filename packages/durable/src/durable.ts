@@ -12,7 +12,13 @@ import {
   type Usage,
 } from '@allium/core'
 import { type Host, notFound, tell } from './host.ts'
-import { checkBounds, type DurableAgent, type DurableOptions, type StartOptions } from './options.ts'
+import {
+  checkBounds,
+  checkDurableOptions,
+  type DurableAgent,
+  type DurableOptions,
+  type StartOptions,
+} from './options.ts'
 import { askedOf, type Task, taskOf } from './task.ts'
 import { Worker } from './worker.ts'
 
@@ -89,6 +95,7 @@ export interface Durable {
  * for await (const { event } of runs.attach(run, { principal })) console.log(event)
  */
 export function durable(agent: DurableAgent, options: DurableOptions): Durable {
+  checkDurableOptions(options)
   const { store, lease = 10_000, attempts = 5, orphanAfter = 600_000, keepFailed = 604_800_000 } = options
   const { clock = systemClock, logger = console, events = store.events } = options
   checkBounds({ lease, attempts, orphanAfter, keepFailed })

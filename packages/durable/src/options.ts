@@ -1,11 +1,12 @@
 import {
   AlliumError,
   type Clock,
+  checkOptions,
   type Decision,
   type EventLog,
   type Input,
+  type KeysOf,
   type Logger,
-  nearestFirst,
   type RunStore,
   type Session,
   type SessionStore,
@@ -84,26 +85,41 @@ export interface StartOptions {
   onBusy?: 'queue' | 'reject' | undefined
 }
 
-const known: readonly (keyof StartOptions)[] = [
-  'principal',
-  'sessionId',
-  'input',
-  'decisions',
-  'decider',
-  'context',
-  'output',
-  'clientTools',
-  'idempotencyKey',
-  'runAt',
-  'resets',
-  'onBusy',
-]
+const ofDurable: KeysOf<DurableOptions> = {
+  store: true,
+  events: true,
+  lease: true,
+  attempts: true,
+  orphanAfter: true,
+  keepFailed: true,
+  resolvePrincipal: true,
+  clock: true,
+  logger: true,
+}
+
+/** @throws AlliumError `agent.options` */
+export function checkDurableOptions(options: DurableOptions): void {
+  checkOptions(options ?? null, ofDurable, 'durable()', 'agent.options')
+}
+
+const ofStart: KeysOf<StartOptions> = {
+  principal: true,
+  sessionId: true,
+  input: true,
+  decisions: true,
+  decider: true,
+  context: true,
+  output: true,
+  clientTools: true,
+  idempotencyKey: true,
+  runAt: true,
+  resets: true,
+  onBusy: true,
+}
 
 /** @throws AlliumError `run.options` */
 export function checkStart(given: StartOptions): void {
-  for (const name of Object.keys(given))
-    if (!(known as readonly string[]).includes(name))
-      throw refused(`A durable run does not know the option ${name}. It takes ${nearestFirst(name, known).join(', ')}.`)
+  checkOptions(given ?? null, ofStart, 'A durable run', 'run.options')
   if ((given.input === undefined) === (given.decisions === undefined))
     throw refused('A durable run takes either "input" or "decisions". Give one of them.')
   if (given.runAt !== undefined && !Number.isFinite(given.runAt))

@@ -101,7 +101,12 @@ const readOptions = layerOptions<BudgetOptions>('guard:budget', {
   warnAt: option.number({ from: 0, to: 1 }),
   ledger: option.object,
   prices: option.either(option.object, option.fn),
-  fallbackPrice: option.object,
+  fallbackPrice: option.shape<Price>({
+    input: option.required(option.number({ from: 0 }), 'USD for a million tokens'),
+    output: option.required(option.number({ from: 0 }), 'USD for a million tokens'),
+    cachedInput: option.number({ from: 0 }),
+    cacheWrite: option.number({ from: 0 }),
+  }),
   holdFor: option.number({ above: 0 }),
   estimate: option.fn,
   account: option.fn,

@@ -1,4 +1,4 @@
-import { misconfigured } from '@allium/core'
+import { checkOptions, type KeysOf, misconfigured } from '@allium/core'
 import type { Detector, Span } from '@allium/detect'
 
 /** Finds something in texts, by a pattern or a function. It sees texts folded: escapes of JSON, Markdown and URLs resolved, compatibility forms, digits and dashes of all scripts as their plain ones, without characters that nobody sees. */
@@ -11,8 +11,12 @@ export interface DetectorOptions {
   longest?: number | undefined
 }
 
+const known: KeysOf<DetectorOptions> = { type: true, pattern: true, find: true, longest: true }
+
 /** @throws AlliumError `layer.config` for one without pattern or function */
-export function detectorOf(layer: string, { type, pattern, find, longest = 256 }: DetectorOptions): Detector {
+export function detectorOf(layer: string, options: DetectorOptions): Detector {
+  checkOptions(options ?? null, known, `A detector of "${layer}"`, 'layer.config')
+  const { type, pattern, find, longest = 256 } = options
   if ((pattern === undefined) === (find === undefined) || !(longest > 0))
     throw misconfigured(layer, `has a detector "${type}", which needs either a pattern or find(text).`)
   if (pattern !== undefined) return patternDetector(type, pattern, longest)

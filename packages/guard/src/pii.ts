@@ -69,7 +69,10 @@ const readOptions = layerOptions<PiiOptions>('guard:pii', {
   apply: option.list(option.oneOf('input', 'output', 'toolResults')),
   restore: option.list(option.text),
   show: option.oneOf('own', 'all', 'none'),
-  phones: option.object,
+  phones: option.shape<NonNullable<PiiOptions['phones']>>({
+    find: option.required(option.fn),
+    countries: option.list(option.text),
+  }),
   allow: option.list(option.either(option.text, option.pattern)),
   vault: option.object,
   hashKey: option.secret,

@@ -1,4 +1,4 @@
-import { AlliumError, type TypedMiddleware } from '@allium/core'
+import { AlliumError, checkOptions, type KeysOf, type TypedMiddleware } from '@allium/core'
 import { type Chain, chainOf } from './chain.ts'
 import { layerOf } from './layer.ts'
 import type { Lifecycle, LifecycleClass } from './lifecycle.ts'
@@ -10,6 +10,8 @@ export interface FromOptions {
   /** Milliseconds that an ended run waits for its terminal hooks, all together; then it settles, and `observer:error` tells of those that were left. @default 30_000 */
   endTimeout?: number | undefined
 }
+
+const known: KeysOf<FromOptions> = { as: true, endTimeout: true }
 
 /** An object with lifecycle hooks, or a class of them. */
 export type LifecycleInput<C = unknown> = Lifecycle<C> | LifecycleClass<C>
@@ -26,8 +28,10 @@ export type LifecycleInput<C = unknown> = Lifecycle<C> | LifecycleClass<C>
  */
 export function from<C = unknown>(
   given: LifecycleInput<C> | readonly LifecycleInput<C>[],
-  { as, endTimeout }: FromOptions = {},
+  options: FromOptions = {},
 ): TypedMiddleware<{}, undefined, C> {
+  checkOptions(options, known, 'hooks.from()', 'layer.config')
+  const { as, endTimeout } = options
   const { name, chain } = read(Array.isArray(given) ? given : [given], as)
   return layerOf(name, chain, endTimeout)
 }

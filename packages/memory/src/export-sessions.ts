@@ -1,4 +1,4 @@
-import { type SessionKey, type SessionStore, type StoredTurn, toJson } from '@allium/core'
+import { checkOptions, type KeysOf, type SessionKey, type SessionStore, type StoredTurn, toJson } from '@allium/core'
 
 /** A line of an export, as JSON: `fromJson` reads it. */
 export interface ExportedTurn {
@@ -17,6 +17,8 @@ export interface ExportOptions {
   owner?: string | undefined
 }
 
+const known: KeysOf<ExportOptions> = { tenant: true, owner: true }
+
 /**
  * All turns of a tenant, or of one owner in it, one line of JSON each, for a request of privacy, a backup, or the move to another
  * store with `importSessions`. What was sealed is in clear in it.
@@ -26,10 +28,9 @@ export interface ExportOptions {
  * @example
  * for await (const line of exportSessions(store.sessions, { tenant: 'acme' })) file.write(`${line}\n`)
  */
-export async function* exportSessions(
-  store: SessionStore,
-  { tenant, owner }: ExportOptions,
-): AsyncGenerator<string, void> {
+export async function* exportSessions(store: SessionStore, options: ExportOptions): AsyncGenerator<string, void> {
+  checkOptions(options ?? null, known, 'exportSessions()', 'options.invalid')
+  const { tenant, owner } = options
   for (const key of await keysOf(store, owner === undefined ? { tenant } : { tenant, owner })) {
     let version = 1
     for (; ; version++) {

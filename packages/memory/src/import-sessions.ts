@@ -1,4 +1,13 @@
-import { AlliumError, fromJson, type Lease, messageOf, type SessionKey, type SessionStore } from '@allium/core'
+import {
+  AlliumError,
+  checkOptions,
+  fromJson,
+  type KeysOf,
+  type Lease,
+  messageOf,
+  type SessionKey,
+  type SessionStore,
+} from '@allium/core'
 import type { ExportedTurn } from './export-sessions.ts'
 
 export interface ImportOptions {
@@ -10,6 +19,8 @@ export interface ImportOptions {
    */
   records?: boolean | undefined
 }
+
+const known: KeysOf<ImportOptions> = { tenant: true, records: true }
 
 /** Milliseconds that a session is held for one of its turns. */
 const hold = 30_000
@@ -29,8 +40,10 @@ const hold = 30_000
 export async function importSessions(
   store: SessionStore,
   lines: Iterable<string> | AsyncIterable<string>,
-  { tenant, records = false }: ImportOptions = {},
+  options: ImportOptions = {},
 ): Promise<number> {
+  checkOptions(options, known, 'importSessions()', 'options.invalid')
+  const { tenant, records = false } = options
   let line = 0
   let turns = 0
   for await (const text of lines) {

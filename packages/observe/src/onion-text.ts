@@ -1,3 +1,4 @@
+import { checkOptions, type KeysOf } from '@allium/core'
 import { oneLine } from './one-line.ts'
 import { headingOf, inMs, unknownTurn } from './onion-heading.ts'
 import type { Decision, OnionSpan, OnionTurn, TracedScope } from './onion-turn.ts'
@@ -9,6 +10,8 @@ export interface OnionTextOptions {
   paint?(text: string, kind: OnionTextKind): string
 }
 
+const known: KeysOf<OnionTextOptions> = { width: true, paint: true }
+
 /**
  * The pieces of a line: the branches of the tree, the call that begins there, the layer (for the core: the loop, the
  * model or the tool), its time, and the decision by its weight. `changed`: it did something to the call. `stopped`:
@@ -17,11 +20,9 @@ export interface OnionTextOptions {
 export type OnionTextKind = 'heading' | 'branch' | 'call' | 'layer' | 'core' | 'time' | 'passed' | 'changed' | 'stopped'
 
 /** A turn as a tree: each layer with its self time and what it decided, in columns. */
-export function turnToText(
-  turnId: string,
-  turn: OnionTurn | undefined,
-  { width = 90, paint = (text) => text }: OnionTextOptions = {},
-): string {
+export function turnToText(turnId: string, turn: OnionTurn | undefined, options: OnionTextOptions = {}): string {
+  checkOptions(options, known, 'explain()', 'options.invalid')
+  const { width = 90, paint = (text) => text } = options
   if (turn === undefined) return unknownTurn(turnId)
   const rows = [...rowsOf(turn.root, '', '')]
   const columns = columnsFor(rows, width)

@@ -1,4 +1,4 @@
-import type { Usage } from '@allium/core'
+import { checkOptions, type KeysOf, type Usage } from '@allium/core'
 import { costAt, costOfRates, type Price } from './cost.ts'
 import { splitModelId } from './model-id.ts'
 import { publicList } from './public-list.ts'
@@ -8,6 +8,8 @@ import { publicList } from './public-list.ts'
  * `mycloud/*`; or a function that gives USD, and undefined where it does not know.
  */
 export type Prices = Readonly<Record<string, Price>> | ((model: string, usage: Usage) => number | undefined)
+
+const known: KeysOf<Price> = { input: true, output: true, cachedInput: true, cacheWrite: true }
 
 /** What a model's usage costs in USD; undefined where nobody knows its price. A call without tokens, which failed before its first chunk, costs nothing. */
 export type CostOf = (model: string, usage: Usage) => Promise<number | undefined>
@@ -22,6 +24,8 @@ export type CostOf = (model: string, usage: Usage) => Promise<number | undefined
  * await costOf('openai/gpt-5', usage) // USD
  */
 export function createPricing(prices: Prices = {}): CostOf {
+  for (const [model, price] of Object.entries(prices))
+    checkOptions(price ?? null, known, `The price of "${model}"`, 'layer.config')
   list.load().catch(() => {}) // it fails again, and is told, where it is asked
   return async (model, usage) => {
     if (usage.inputTokens + usage.outputTokens === 0) return 0

@@ -1,4 +1,4 @@
-import type { Model, ModelChunk, ModelRequest } from '@allium/core'
+import { checkOptions, type KeysOf, type Model, type ModelChunk, type ModelRequest } from '@allium/core'
 import { type AiSdkModel, type PartReader, providerName } from './ai-sdk-model.ts'
 import { callOptions } from './call-options.ts'
 import { failure } from './failure.ts'
@@ -12,6 +12,8 @@ export interface FromAiSdkOptions {
   id?: string | undefined
 }
 
+const known: KeysOf<FromAiSdkOptions> = { id: true }
+
 /**
  * A language model of the AI SDK (specification v2, v3, v4 or later, told by shape) as a model for an agent.
  * One call is one request: the AI SDK repeats nothing at this level, so `model.retry` sees each failure.
@@ -22,10 +24,9 @@ export interface FromAiSdkOptions {
  * @example
  * new Agent({ model: fromAiSdk(createOpenAI({ apiKey })('gpt-5')) })
  */
-export function fromAiSdk(
-  model: AiSdkModel,
-  { id = `${providerName(model)}/${model.modelId}` }: FromAiSdkOptions = {},
-): Model {
+export function fromAiSdk(model: AiSdkModel, options: FromAiSdkOptions = {}): Model {
+  checkOptions(options, known, 'fromAiSdk()', 'options.invalid')
+  const { id = `${providerName(model)}/${model.modelId}` } = options
   const server = serverOf(model)
   return { id, ...(server !== undefined && { server }), stream: (request) => stream(model, request) }
 }

@@ -1,4 +1,4 @@
-import { AlliumError, type Model, type ResolveModel } from '@allium/core'
+import { AlliumError, checkOptions, type KeysOf, type Model, type ResolveModel } from '@allium/core'
 import { type AiSdkModel, isAiSdkModel } from './ai-sdk-model.ts'
 import type { Env } from './api-keys.ts'
 import { compatibleProvider, isCompatible } from './compatible.ts'
@@ -24,6 +24,8 @@ export interface ResolverOptions {
   import?: Import | undefined
 }
 
+const known: KeysOf<ResolverOptions> = { providers: true, env: true, import: true }
+
 /** Models kept per resolver; strings may come from tenants, so the oldest give way. */
 const maxKept = 500
 
@@ -36,11 +38,11 @@ const maxKept = 500
  * @example
  * new Agent({ model: 'openai/gpt-5', resolveModel: createResolver() })
  */
-export function createResolver({
-  providers = {},
-  env = processEnv(),
-  import: load = importInstalled,
-}: ResolverOptions = {}): (ref: string, context?: Parameters<ResolveModel>[1]) => Promise<Model> {
+export function createResolver(
+  options: ResolverOptions = {},
+): (ref: string, context?: Parameters<ResolveModel>[1]) => Promise<Model> {
+  checkOptions(options, known, 'createResolver()', 'options.invalid')
+  const { providers = {}, env = processEnv(), import: load = importInstalled } = options
   const kept = new Map<string, Promise<Model>>()
 
   return async (ref, context = { principal: undefined }) => {

@@ -68,6 +68,10 @@ function sessionOf(model: Model, options: Partial<AgentOptions> = {}): { agent: 
   return { agent, session: agent.session({ id: 's', principal: { tenantId: 'acme', userId: 'ann' } }) }
 }
 
+function adapted({ agent, ...of }: { agent: Agent; session: Session<{}> }) {
+  return toAiSdkAgent(agent, of)
+}
+
 beforeEach(() => {
   refunds.length = 0
 })
@@ -99,7 +103,7 @@ describe.each([6, 7] as const)('in ai %i', (version) => {
   ) {
     const refused: unknown[] = []
     const fetch = async (_: unknown, init: { body: string; signal?: AbortSignal }) => {
-      const agent = toAiSdkAgent(made.agent, made)
+      const agent = adapted(made)
       const uiMessages = tamper((JSON.parse(init.body) as Sent).messages)
       try {
         return await ai.createAgentUIStreamResponse({ agent, uiMessages, onError: (error) => `Told: ${codeOf(error)}` })
@@ -206,7 +210,7 @@ describe.each([6, 7] as const)('in ai %i', (version) => {
     await chat.sendMessage({ text: 'Refund' })
     await chat.addToolApprovalResponse({ id: card(chat).approval.id, approved: true })
     await expect.poll(() => parts(chat)?.at(-1)).toBe('Done.')
-    const again = ai.createAgentUIStreamResponse({ agent: toAiSdkAgent(made.agent, made), uiMessages: sent })
+    const again = ai.createAgentUIStreamResponse({ agent: adapted(made), uiMessages: sent })
     await expect(again).rejects.toMatchObject({ code: 'approval.used' })
     expect(refunds).toEqual([{ cents: 5 }])
   })
@@ -351,7 +355,7 @@ describe.each([6, 7] as const)('in ai %i', (version) => {
     const made = sessionOf(modelOf(['One.']))
     await made.session.close()
     const uiMessages = [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'Hi' }] }]
-    const options = { agent: toAiSdkAgent(made.agent, made), uiMessages }
+    const options = { agent: adapted(made), uiMessages }
     await expect(ai.createAgentUIStreamResponse(options)).rejects.toMatchObject({ code: 'session.closed' })
     const limited = ai.createAgentUIStreamResponse({ ...options, timeout: 5 })
     await expect(limited).rejects.toMatchObject({ code: 'run.options', message: expect.stringContaining('timeout') })

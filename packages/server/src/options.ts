@@ -2,10 +2,11 @@ import {
   type AgentStore,
   AlliumError,
   type Clock,
+  checkOptions,
   type EventLog,
+  type KeysOf,
   type Logger,
   type Middleware,
-  nearestFirst,
   type Session,
   type SessionStore,
 } from '@allium/core'
@@ -142,17 +143,29 @@ const checks: Record<keyof ServerOptions, (value: unknown) => boolean> = {
   clock: isObject,
 }
 
+const known = Object.fromEntries(Object.keys(checks).map((name) => [name, true as const]))
+const ofMcp: KeysOf<Exclude<ServerOptions['mcp'], boolean | undefined>> = { elicitation: true }
+const ofMetrics: KeysOf<NonNullable<ServerOptions['metrics']>> = { token: true }
+const ofDrain = { timeout: true } as const
+
+/** @throws AlliumError `server.options` */
+export function checkDrainOptions(options: unknown): void {
+  checkOptions(options, ofDrain, 'drain()', 'server.options')
+}
+
 /** @throws AlliumError `server.options` */
 export function checkServerOptions(options: object): void {
   if (!('principal' in options)) throw new AlliumError('server.options', noPrincipal)
+  checkOptions(options, known, 'server()', 'server.options', {
+    'model instructions tools': 'It belongs to the agent: new Agent({ … }).',
+    'port hostname': 'Give it to serve(server, { port }) of @allium/server/node.',
+  })
+  const { mcp, metrics } = options as Partial<ServerOptions>
+  if (typeof mcp === 'object') checkOptions(mcp, ofMcp, 'The option mcp', 'server.options')
+  checkOptions(metrics, ofMetrics, 'The option metrics', 'server.options')
   for (const [name, value] of Object.entries(options)) {
     const check = checks[name as keyof ServerOptions]
-    if (check === undefined)
-      throw new AlliumError(
-        'server.options',
-        `server() does not know the option ${name}. It knows: ${nearestFirst(name, Object.keys(checks)).join(', ')}.`,
-      )
-    if (value !== undefined && !check(value))
+    if (value !== undefined && check !== undefined && !check(value))
       throw new AlliumError('server.options', `The option ${name} of server() has a value that it does not take.`)
   }
 }

@@ -15,7 +15,7 @@ import { approvalRoutes } from './native/approvals.ts'
 import { routes } from './native/routes.ts'
 import { runRoutes } from './native/runs.ts'
 import { sessionRoutes } from './native/sessions.ts'
-import { checkServerOptions, type ServedAgent, type ServerOptions } from './options.ts'
+import { checkDrainOptions, checkServerOptions, type ServedAgent, type ServerOptions } from './options.ts'
 import { type Env, mayUse, principalOf } from './visit.ts'
 
 /** A server without a socket: a handler of requests as the web has them. */
@@ -58,7 +58,10 @@ export function server(
     // What is no Error passes by hono's own handler.
     fetch: async (request) => app.then((ready) => ready.fetch(request)).catch((error) => fault(error, host)),
     hosts: options.hosts,
-    drain: ({ timeout = 30_000 } = {}) => host.runs.drain(timeout),
+    drain: async (options) => {
+      checkDrainOptions(options)
+      await host.runs.drain(options?.timeout ?? 30_000)
+    },
   }
 }
 

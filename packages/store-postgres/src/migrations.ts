@@ -1,3 +1,4 @@
+import { checkOptions } from '@allium/core'
 import { auditKeys } from './audit-keys.ts'
 import { functions } from './functions.ts'
 import { eventFunctions } from './functions-events.ts'
@@ -51,13 +52,9 @@ insert into ${s}.schema_version values (0);`
  * @example
  * await writeFile('allium.sql', postgresSql({ schema: 'agents' }))
  */
-export function postgresSql({
-  schema = 'allium',
-  from = 0,
-}: {
-  schema?: string | undefined
-  from?: number | undefined
-} = {}): string {
+export function postgresSql(options: { schema?: string | undefined; from?: number | undefined } = {}): string {
+  checkOptions(options, { schema: true, from: true }, 'postgresSql()', 'options.invalid')
+  const { schema = 'allium', from = 0 } = options
   if (!Number.isInteger(from) || from < 0 || from > newest)
     throw new TypeError(`There is no schema ${from} to begin from. Give a whole number from 0 to ${newest}.`)
   return `begin;\n\n${migration(schema, from)}\n\ncommit;\n`

@@ -1,5 +1,13 @@
 import type { ConnectionOptions } from 'node:tls'
-import type { EventLog, KeyValue, Ledger, RunStore, SessionStore } from '@allium/core'
+import {
+  checkOptions,
+  type EventLog,
+  type KeysOf,
+  type KeyValue,
+  type Ledger,
+  type RunStore,
+  type SessionStore,
+} from '@allium/core'
 import {
   type Encrypt,
   hour,
@@ -45,6 +53,18 @@ export interface PostgresOptions extends OutboxOptions {
   encrypt?: Encrypt | undefined
 }
 
+const known: KeysOf<PostgresOptions> = {
+  consumers: true,
+  keepRecords: true,
+  url: true,
+  pool: true,
+  ssl: true,
+  schema: true,
+  migrate: true,
+  eventTtl: true,
+  encrypt: true,
+}
+
 export interface PostgresStore {
   readonly sessions: SessionStore
   /** Of `durable()`. */
@@ -79,6 +99,7 @@ export interface PostgresStore {
  * const agent = new Agent({ model }).use(memory.persist({ store: store.sessions }))
  */
 export function postgres(options: PostgresOptions): PostgresStore {
+  checkOptions(options ?? null, known, 'postgres()', 'options.invalid')
   const { url, pool: given, ssl, schema = 'allium', migrate = 'auto', eventTtl = hour, encrypt, ...records } = options
   if ((url === undefined) === (given === undefined))
     throw new TypeError('postgres() takes either "url" or "pool". Give one of them.')

@@ -10,6 +10,11 @@ describe('postgres()', () => {
     expect(() => postgres({ pool, url: 'postgres://127.0.0.1/x' })).toThrow('either "url" or "pool"')
   })
 
+  it('refuses an option that it does not have', () => {
+    expect(() => postgres({ pool, migrat: 'check' } as never)).toThrow('Did you mean "migrate"?')
+    expect(() => postgresSql({ shema: 'a' } as never)).toThrow('Did you mean "schema"?')
+  })
+
   it.each(['', 'a"b', "a'; drop table x; --", 'a b', '1a', 'pg_mine', 'a\0', 'x'.repeat(64)])(
     'refuses the schema %j',
     (schema) => {

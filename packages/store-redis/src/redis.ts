@@ -1,4 +1,4 @@
-import type { EventLog, KeyValue, Logger } from '@allium/core'
+import { checkOptions, type EventLog, type KeysOf, type KeyValue, type Logger } from '@allium/core'
 import { type Encrypt, hour, polledEventLog, Sealer } from '@allium/store-sql'
 import { Client, type RedisClient } from './client.ts'
 import { redisEvents } from './event-table.ts'
@@ -16,6 +16,8 @@ export interface RedisOptions {
   /** Is told when the ledger is used first. @default the console */
   logger?: Logger | undefined
 }
+
+const known: KeysOf<RedisOptions> = { prefix: true, eventTtl: true, encrypt: true, logger: true }
 
 export interface RedisStore {
   readonly keyValue: KeyValue
@@ -39,6 +41,7 @@ export interface RedisStore {
  * agent.use(guard.rateLimit({ limit: 10, store: store.limits }))
  */
 export function redis(given: string | RedisClient, options: RedisOptions = {}): RedisStore {
+  checkOptions(options, known, 'redis()', 'options.invalid')
   const { prefix = 'allium', eventTtl = hour, encrypt, logger = console } = options
   const client = new Client(given, prefix)
   const sealer = new Sealer(encrypt)

@@ -22,6 +22,10 @@ it('says that its ledger is lossy, by a field and once to the logger when it is 
   expect(warned).toEqual([expect.stringContaining('lossy')])
 })
 
+it('refuses an option that it does not have, before it connects', () => {
+  expect(() => redis('redis://127.0.0.1:1', { ttl: 5 } as never)).toThrow('redis() does not know the option ttl.')
+})
+
 it('is unavailable where nobody listens, and once it is closed', async () => {
   const { keyValue, events } = nobody()
   await expect(keyValue.get('a')).rejects.toMatchObject({ code: 'store.unavailable' })

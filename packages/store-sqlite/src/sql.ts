@@ -1,3 +1,4 @@
+import { checkOptions } from '@allium/core'
 import { migrations } from './migrations.ts'
 
 /**
@@ -5,7 +6,9 @@ import { migrations } from './migrations.ts'
  *
  * @param options.from the version that the file has; 0 where it has none @default 0
  */
-export function sqliteSql({ from = 0 }: { from?: number | undefined } = {}): string {
+export function sqliteSql(options: { from?: number | undefined } = {}): string {
+  checkOptions(options, { from: true }, 'sqliteSql()', 'options.invalid')
+  const { from = 0 } = options
   if (!Number.isInteger(from) || from < 0 || from > migrations.length)
     throw new TypeError(`There is no schema ${from} to begin from. Give a whole number from 0 to ${migrations.length}.`)
   const steps = migrations.slice(from).map((step) => step.trim())

@@ -1,4 +1,13 @@
-import type { Clock, EventLog, KeyValue, Ledger, RunStore, SessionStore } from '@allium/core'
+import {
+  type Clock,
+  checkOptions,
+  type EventLog,
+  type KeysOf,
+  type KeyValue,
+  type Ledger,
+  type RunStore,
+  type SessionStore,
+} from '@allium/core'
 import {
   type Encrypt,
   hour,
@@ -39,6 +48,16 @@ export interface SqliteOptions extends OutboxOptions {
   clock?: Clock | undefined
 }
 
+const known: KeysOf<SqliteOptions> = {
+  consumers: true,
+  keepRecords: true,
+  encrypt: true,
+  synchronous: true,
+  maxBytes: true,
+  eventTtl: true,
+  clock: true,
+}
+
 export interface SqliteStore {
   readonly sessions: SessionStore
   /** Of `durable()`. */
@@ -71,6 +90,7 @@ export interface SqliteStore {
  * const agent = new Agent({ model }).use(memory.persist({ store: store.sessions }))
  */
 export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
+  checkOptions(options, known, 'sqlite()', 'options.invalid')
   const { encrypt, synchronous = 'full', maxBytes, eventTtl = hour, clock: given, ...records } = options
   const db = new Database(path, { synchronous, maxBytes })
   const clock = given === undefined ? machineClock() : givenClock(given)

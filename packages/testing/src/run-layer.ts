@@ -3,6 +3,8 @@ import {
   type AgentOptions,
   type AnyMiddleware,
   type Capability,
+  checkOptions,
+  type KeysOf,
   type Message,
   type ModelResponse,
   type Session,
@@ -31,6 +33,23 @@ export interface RunLayerOptions extends StandIns {
   agent?: Partial<AgentOptions> | undefined
 }
 
+const known: KeysOf<RunLayerOptions> = {
+  scope: true,
+  steps: true,
+  args: true,
+  execute: true,
+  tool: true,
+  config: true,
+  input: true,
+  inside: true,
+  history: true,
+  state: true,
+  principal: true,
+  context: true,
+  provide: true,
+  agent: true,
+}
+
 /**
  * Runs one hook of one layer, alone, in a real agent: a scripted model and a tool stand for what is inside.
  * What the hook or the turn throws is in `error`; a layer that `.use()` refuses rejects.
@@ -40,6 +59,7 @@ export interface RunLayerOptions extends StandIns {
  * expect(requests[0].messages[0].content).toBe('Be brief.')
  */
 export async function runLayer(layer: AnyMiddleware, options: RunLayerOptions): Promise<LayerRun> {
+  checkOptions(options ?? null, known, 'runLayer()', 'options.invalid')
   const { scope, config, agent: agentOptions, principal, context, provide = [], history = [], state = {} } = options
   const model = scriptedModel(stepsOf(options))
   const executed: Record<string, unknown>[] = []

@@ -1,6 +1,6 @@
-import type { Model, ModelChunk, ModelRequest } from '@allium/core'
+import { checkOptions, type Model, type ModelChunk, type ModelRequest } from '@allium/core'
 import { unconsumed, unexpectedCall } from './script-error.ts'
-import { play, type ScriptedStep } from './step.ts'
+import { checkReply, play, type ScriptedStep } from './step.ts'
 
 /** A request as it was when the call came: its data are copies; its signal is the live one, and not enumerable. */
 export interface RecordedRequest extends ModelRequest {}
@@ -25,10 +25,10 @@ export interface ScriptedModel extends Model {
  * const { text } = await new Agent({ model, tools: [add] }).run('Add 1')
  * model.done()
  */
-export function scriptedModel(
-  steps: readonly ScriptedStep[],
-  { id = 'scripted/model' }: { id?: string } = {},
-): ScriptedModel {
+export function scriptedModel(steps: readonly ScriptedStep[], options: { id?: string } = {}): ScriptedModel {
+  checkOptions(options, { id: true }, 'scriptedModel()', 'test.script')
+  const { id = 'scripted/model' } = options
+  for (const step of steps) if (typeof step !== 'function') checkReply(step)
   const requests: RecordedRequest[] = []
   let closed = 0
   let callIds = 0

@@ -1,4 +1,11 @@
-import type { FinishReason, ModelChunk, ModelRequest, Usage } from '@allium/core'
+import {
+  checkOptions,
+  type FinishReason,
+  type KeysOf,
+  type ModelChunk,
+  type ModelRequest,
+  type Usage,
+} from '@allium/core'
 
 export interface ScriptedToolCall {
   name: string
@@ -35,12 +42,38 @@ export type ScriptedStep =
   | ScriptedReply
   | ((request: ModelRequest, index: number) => ScriptedReply | Promise<ScriptedReply>)
 
+const ofAnswer: KeysOf<ScriptedAnswer> = {
+  reasoning: true,
+  text: true,
+  chunks: true,
+  toolCalls: true,
+  stall: true,
+  error: true,
+  cut: true,
+  usage: true,
+  finishReason: true,
+}
+const ofCall: KeysOf<ScriptedToolCall> = { name: true, args: true, callId: true }
+
+/** @throws AlliumError `test.script` for a key that no answer has: it would be left out of the script */
+export function checkReply(reply: ScriptedReply): void {
+  if (typeof reply === 'string' || reply instanceof Error) return
+  checkOptions(reply, ofAnswer, 'An answer of scriptedModel()', 'test.script', { content: 'It is called text.' })
+  for (const call of reply.toolCalls ?? [])
+    checkOptions(call, ofCall, 'A tool call of scriptedModel()', 'test.script', {
+      'arguments input': 'They are called args.',
+      toolName: 'It is called name.',
+      'id toolCallId': 'It is called callId.',
+    })
+}
+
 /** Sends one answer. `nextId` makes the id of a tool call that has none. */
 export async function* play(
   reply: ScriptedReply,
   request: ModelRequest,
   nextId: () => string,
 ): AsyncGenerator<ModelChunk> {
+  checkReply(reply)
   const answer = toAnswer(reply)
   if (answer.reasoning !== undefined) yield { type: 'reasoning-delta', delta: answer.reasoning }
   for (const word of words(answer.text)) yield { type: 'text-delta', delta: word }

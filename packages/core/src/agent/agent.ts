@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
+import { checkOptions } from '../errors/known-options.ts'
 import { placeOf } from '../errors/place.ts'
 import type { AgentEvents } from '../events/events.ts'
 import type { RunResult } from '../loop/run-result.ts'
@@ -38,6 +39,8 @@ declare global {
   }
 }
 
+const ofDispose = { timeout: true } as const
+
 /** What a schema gives, and without one what the application has registered. */
 type SchemaOutput<Schema, Registered> = Schema extends StandardSchemaV1
   ? StandardSchemaV1.InferOutput<Schema>
@@ -69,7 +72,8 @@ export class Agent<
   readonly #stack: LayerStack
   readonly #life: Lifecycle
 
-  constructor(options: AgentOptions<C, P, Calls>) {
+  constructor(given: AgentOptions<C, P, Calls>) {
+    const options = given ?? {}
     checkAgentOptions(options)
     this.#scope = new AgentScope(toSetup(options))
     this.#stack = new LayerStack(this.#scope)
@@ -129,8 +133,9 @@ export class Agent<
    *
    * @param options.timeout milliseconds after which the runs that are left are aborted @default never
    */
-  dispose({ timeout }: { timeout?: number } = {}): Promise<void> {
-    return this.#life.dispose(timeout)
+  async dispose(options: { timeout?: number | undefined } = {}): Promise<void> {
+    checkOptions(options, ofDispose, 'dispose()', 'agent.options')
+    return this.#life.dispose(options.timeout)
   }
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose()
@@ -168,11 +173,9 @@ export class Agent<
   /** One turn in a session of its own, which is closed after it. */
   run<O extends OutputOption | undefined = undefined>(
     input: Input,
-    {
-      session: of,
-      ...options
-    }: RunOptions<ContextOf<C>, O> & { session?: SessionOptions<ContextOf<C>, PrincipalOf<P>> } = {},
+    given: RunOptions<ContextOf<C>, O> & { session?: SessionOptions<ContextOf<C>, PrincipalOf<P>> } = {},
   ): AgentRun<S, OutputOf<NoInfer<O>>, Calls[number]> {
+    const { session: of, ...options } = given ?? {}
     // Run again, the same turn is that of the same session.
     const { turnId } = options
     const session = this.#session(of ?? {}, () => turnId ?? this.#scope.setup.ids())

@@ -2,14 +2,16 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
 import { boundFault } from '../errors/bound-fault.ts'
 import { describe } from '../errors/describe.ts'
-import { checkOptions } from '../errors/known-options.ts'
+import { checkOptions, type KeysOf } from '../errors/known-options.ts'
 import {
   type AdaptModel,
+  checkSettings,
   describeModel,
   knownModel,
   type ModelRef,
   type ResolveModel,
   type Settings,
+  settingsElsewhere,
 } from '../model/model.ts'
 import type { AgentSetup, ApprovalOptions, Instructions } from '../rings/agent/agent-scope.ts'
 import { type Clock, systemClock } from '../seams/clock.ts'
@@ -87,43 +89,50 @@ export interface AgentOptions<
   logger?: Logger | undefined
 }
 
-const optionNames: ReadonlySet<string> = new Set<keyof AgentOptions>([
-  'name',
-  'model',
-  'instructions',
-  'tools',
-  'context',
-  'principal',
-  'owner',
-  'settings',
-  'maxSteps',
-  'toolConcurrency',
-  'toolTimeout',
-  'abortGrace',
-  'busy',
-  'readerSilence',
-  'sessionIdle',
-  'orderCheck',
-  'journal',
-  'version',
-  'approvals',
-  'resolveModel',
-  'adaptModel',
-  'validate',
-  'clock',
-  'ids',
-  'logger',
-])
+const ofAgent: KeysOf<AgentOptions> = {
+  name: true,
+  model: true,
+  instructions: true,
+  tools: true,
+  context: true,
+  principal: true,
+  owner: true,
+  settings: true,
+  maxSteps: true,
+  toolConcurrency: true,
+  toolTimeout: true,
+  abortGrace: true,
+  busy: true,
+  readerSilence: true,
+  sessionIdle: true,
+  orderCheck: true,
+  journal: true,
+  version: true,
+  approvals: true,
+  resolveModel: true,
+  adaptModel: true,
+  validate: true,
+  clock: true,
+  ids: true,
+  logger: true,
+}
+const ofApprovals: KeysOf<ApprovalOptions> = { secret: true, expiresIn: true, mayDecide: true }
+
+const elsewhere = {
+  'use middleware layers plugins': 'Layers are added with agent.use(layer).',
+  'store memory checkpointer': 'A store is a layer: agent.use(memory.persist({ store })).',
+  'output outputSchema responseFormat': 'It belongs to the run: agent.run(input, { output: schema }).',
+  'onFinish onStepFinish onError': 'Listen with agent.on(name, listener).',
+  'maxRetries retry': 'Add a layer: agent.use(model.retry({ attempts: 3 })).',
+  ...settingsElsewhere,
+}
 
 /** @throws AlliumError `agent.options` for what is no option, or no value of one */
 export function checkAgentOptions(options: object): void {
-  checkOptions(options, optionNames, 'new Agent()', 'agent.options', {
-    use: 'Layers are added with agent.use(layer).',
-    store: 'A store is a layer: agent.use(memory.persist({ store })).',
-    middleware: 'Layers are added with agent.use(layer).',
-    system: 'Give it as instructions.',
-  })
-  const { tools, context, principal } = options as Partial<AgentOptions>
+  checkOptions(options, ofAgent, 'new Agent()', 'agent.options', elsewhere)
+  const { tools, context, principal, approvals, settings } = options as Partial<AgentOptions>
+  checkOptions(approvals, ofApprovals, 'The option approvals', 'agent.options')
+  checkSettings(settings, 'The option settings', 'agent.options')
   if (tools !== undefined && !Array.isArray(tools)) throw noList(tools)
   for (const [name, schema] of Object.entries({ context, principal })) {
     const fault = schema === undefined ? undefined : schemaFault(schema)

@@ -1,4 +1,5 @@
 import { reasonText } from './describe.ts'
+import { checkOptions, type KeysOf } from './known-options.ts'
 
 const brand = Symbol.for('allium.block')
 
@@ -12,6 +13,8 @@ export interface BlockOptions {
   retryAfter?: number | undefined
 }
 
+const ofBlock: KeysOf<BlockOptions> = { reply: true, code: true, retryAfter: true }
+
 /** What `ctx.block()` throws to unwind the layers. It is a status of the result, never a crash; catching it changes nothing. */
 export class BlockError extends Error {
   override readonly name = 'BlockError'
@@ -22,7 +25,9 @@ export class BlockError extends Error {
   /** Milliseconds after which it is worth another try. */
   readonly retryAfter: number | undefined
 
-  constructor(reason: string, { reply, code, retryAfter }: BlockOptions = {}) {
+  constructor(reason: string, options: BlockOptions = {}) {
+    checkOptions(options, ofBlock, 'block()', 'layer.invalid')
+    const { reply, code, retryAfter } = options
     const told = reasonText(reason, 'blocked')
     super(`Blocked: ${told}`)
     this.reason = told

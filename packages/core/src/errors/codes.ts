@@ -56,6 +56,7 @@ export const errorCodes = [
   'model.timeout',
   'model.truncated',
   'model.unresolved',
+  'options.invalid',
   'output.invalid',
   'provider.key_missing',
   'provider.not_installed',

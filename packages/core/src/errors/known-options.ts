@@ -1,29 +1,57 @@
 import { AlliumError } from './allium-error.ts'
 import type { ErrorCode } from './codes.ts'
+import { describe } from './describe.ts'
 import { isNear, unknownName } from './nearest.ts'
+import { isPlain } from './plain.ts'
 
-/** Throws where an option was given that is not known. Asked at each run: it makes nothing unless it finds one. */
+/** Every key of an options type. A key that is missing here, or that the type does not have, is a compile error. */
+export type KeysOf<O> = Readonly<Record<O extends unknown ? keyof O : never, true>>
+
+/** Sentences about options that belong somewhere else, by their names, separated by spaces. */
+export type Elsewhere = Readonly<Record<string, string>>
+
+/**
+ * Throws when an object of options has a key that its type does not have, because the option would silently do nothing.
+ * Instances of classes may have more. Runs at each call, so it allocates nothing unless it throws.
+ *
+ * @param what the subject of the error message, such as `server()`
+ * @example
+ * const known: KeysOf<RedisOptions> = { prefix: true, eventTtl: true, encrypt: true, logger: true }
+ * checkOptions(options, known, 'redis()', 'agent.options')
+ */
 export function checkOptions(
-  options: object,
-  known: ReadonlySet<string>,
+  options: unknown,
+  known: Readonly<Record<string, true>>,
   what: string,
   code: ErrorCode,
-  elsewhere: Readonly<Record<string, string>> = {},
+  elsewhere: Elsewhere = {},
 ): void {
-  for (const name in options) if (!known.has(name)) throw unknownOption(name, known, what, code, elsewhere)
+  if (options === undefined) return
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw new AlliumError(code, `${what} takes an object of options, but ${describe(options)} was given.`)
+  if (!isPlain(options)) return
+  for (const name in options)
+    if (known[name] !== true) throw unknownOption(name, Object.keys(known), what, code, elsewhere)
 }
 
 function unknownOption(
   name: string,
-  known: ReadonlySet<string>,
+  known: readonly string[],
   what: string,
   code: ErrorCode,
-  elsewhere: Readonly<Record<string, string>>,
+  elsewhere: Elsewhere,
 ): AlliumError {
-  const other = Object.keys(elsewhere).find((one) => isNear(name, [one]))
-  const mend =
-    other === undefined || isNear(name, [...known])
-      ? unknownName(name, [...known])
-      : `${other === name ? '' : `Did you mean "${other}"? `}${elsewhere[other]}`
-  return new AlliumError(code, `${what} does not know the option ${name}. ${mend}`, { details: { option: name } })
+  const hint = hintFor(name, elsewhere, !isNear(name, known))
+  return new AlliumError(code, `${what} does not know the option ${name}. ${hint ?? unknownName(name, known)}`, {
+    details: { option: name },
+  })
+}
+
+/** @param isFar whether no known option is one slip away, so that a hint for a misspelled name helps more */
+function hintFor(name: string, elsewhere: Elsewhere, isFar: boolean): string | undefined {
+  for (const [names, hint] of Object.entries(elsewhere)) {
+    const other = names.split(' ').find((one) => one === name || (isFar && isNear(name, [one])))
+    if (other !== undefined) return other === name ? hint : `Did you mean "${other}"? ${hint}`
+  }
+  return undefined
 }

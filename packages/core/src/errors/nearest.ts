@@ -10,13 +10,39 @@ export function isNear(given: string, known: readonly string[]): boolean {
   return known.some((name) => edits(given.toLowerCase(), name.toLowerCase()) <= 1)
 }
 
-/** What to say of a name that is not among those that are known: the one that may be meant, and all of them. */
+/** Corrects a name that is not known: the name that was probably meant, then all known names. */
 export function unknownName(given: string, known: readonly string[]): string {
   const [nearest, ...rest] = nearestFirst(given, known)
   if (nearest === undefined) return 'Known are: none.'
-  const isNear = edits(given.toLowerCase(), nearest.toLowerCase()) <= Math.max(2, given.length / 3)
+  const meant = translated(given, known) ?? (isSimilar(given, nearest) ? nearest : undefined)
   const all = `Known are: ${[nearest, ...rest].join(', ')}.`
-  return isNear ? `Did you mean "${nearest}"? ${all}` : all
+  return meant === undefined ? all : `Did you mean "${meant}"? ${all}`
+}
+
+function isSimilar(given: string, nearest: string): boolean {
+  return edits(given.toLowerCase(), nearest.toLowerCase()) <= Math.max(2, given.length / 3)
+}
+
+/** The known name for which other frameworks have this one. */
+function translated(given: string, known: readonly string[]): string | undefined {
+  const name = given.replace(/[_-]/g, '').toLowerCase()
+  return known.find((one) => Object.hasOwn(foreignNames, one) && foreignNames[one]?.split(' ').includes(name))
+}
+
+/** What other frameworks call these options, in lower case. */
+const foreignNames: Readonly<Record<string, string>> = {
+  schema: 'inputschema parameters argsschema input',
+  jsonSchema: 'inputschema parameters schema',
+  execute: 'run handler func fn call invoke callback',
+  requireApproval: 'requiresapproval needsapproval requireconfirmation approval',
+  instructions: 'system systemprompt prompt',
+  maxSteps: 'maxturns stopwhen maxiterations recursionlimit',
+  maxOutputTokens: 'maxtokens maxcompletiontokens',
+  stop: 'stopsequences',
+  output: 'schema outputschema outputtype responseformat',
+  signal: 'abortsignal',
+  id: 'sessionid threadid conversationid chatid',
+  mayDecide: 'candecide canapprove',
 }
 
 /** The distance of Damerau and Levenshtein, restricted: https://en.wikipedia.org/wiki/Damerau–Levenshtein_distance */

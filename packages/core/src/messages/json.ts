@@ -1,3 +1,5 @@
+import { isPlain } from '../errors/plain.ts'
+
 /** A copy of a JSON-like value: plain objects and arrays are new, everything else (bytes, URLs, dates) is shared. */
 export function cloneJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
@@ -55,9 +57,4 @@ function sorted(value: Record<string, unknown>): Record<string, unknown> {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-export function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
 }

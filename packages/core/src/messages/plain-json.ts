@@ -1,6 +1,6 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
-import { isPlain } from './json.ts'
+import { isPlain } from '../errors/plain.ts'
 
 /**
  * A value as JSON text, from which {@link fromJson} makes the same value again: plain objects and lists, and in them bytes,

@@ -1,4 +1,6 @@
+import type { ErrorCode } from '../errors/codes.ts'
 import { describe } from '../errors/describe.ts'
+import { checkOptions, type KeysOf } from '../errors/known-options.ts'
 import type { Message } from '../messages/message.ts'
 import type { JsonSchema } from '../seams/validate.ts'
 import type { ModelChunk } from './chunk.ts'
@@ -36,6 +38,32 @@ export interface Settings {
   providerOptions?: ProviderOptions
   /** HTTP headers of the provider call. */
   headers?: Record<string, string>
+}
+
+const ofSettings: KeysOf<Settings> = {
+  temperature: true,
+  topP: true,
+  maxOutputTokens: true,
+  stop: true,
+  seed: true,
+  reasoning: true,
+  providerOptions: true,
+  headers: true,
+}
+
+/** @param what whose settings they are, for the message */
+export function checkSettings(settings: unknown, what: string, code: ErrorCode): void {
+  checkOptions(settings, ofSettings, what, code, besideSettings)
+}
+
+const besideSettings = {
+  'topK presencePenalty frequencyPenalty': 'Give it to the provider: { providerOptions: { anthropic: { … } } }.',
+}
+
+/** For options that settings are mixed into. */
+export const settingsElsewhere = {
+  'temperature topP maxOutputTokens maxTokens stop seed reasoning providerOptions headers':
+    'It belongs to settings: { settings: { … } }.',
 }
 
 /** What one model call sends. */

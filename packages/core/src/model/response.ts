@@ -1,5 +1,6 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
+import { checkOptions, type KeysOf } from '../errors/known-options.ts'
 import { equalJson } from '../messages/json.ts'
 import type { Message, Part, ProviderMetadata, ToolCallPart } from '../messages/message.ts'
 import { textOf } from '../messages/message.ts'
@@ -89,6 +90,21 @@ export type ResponseInput =
   | string
   | (Partial<Omit<ModelResponse, 'usage' | 'toolCalls'>> & { usage?: Partial<Usage>; toolCalls?: readonly ToolCall[] })
 
+const ofResponse: KeysOf<ModelResponse> = {
+  text: true,
+  reasoning: true,
+  toolCalls: true,
+  finishReason: true,
+  usage: true,
+  model: true,
+  rawFinishReason: true,
+  paused: true,
+  responseId: true,
+  providerMetadata: true,
+  warnings: true,
+  message: true,
+}
+
 /** A whole response of what a layer gave; the same object if it is one already. */
 export function toResponse(given: unknown, layer: string, model: string): ModelResponse {
   if (typeof given === 'string') return toResponse({ text: given }, layer, model)
@@ -98,6 +114,7 @@ export function toResponse(given: unknown, layer: string, model: string): ModelR
   if (!Array.isArray(toolCalls) || !toolCalls.every(isToolCall))
     throw notResponse(layer, 'an object whose toolCalls are not { callId, name, args }')
   if (isWhole(given as Partial<ModelResponse>)) return given as ModelResponse
+  checkOptions(given, ofResponse, `The response of the layer "${layer}"`, 'layer.result')
   const response: ModelResponse = {
     text,
     toolCalls,

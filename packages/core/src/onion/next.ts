@@ -1,4 +1,5 @@
 import { firstError } from '../errors/first-error.ts'
+import { checkOptions, type KeysOf } from '../errors/known-options.ts'
 import { isStackOverflow } from '../errors/stack-overflow.ts'
 import { isThenable, quiet, rejected, watch } from '../errors/thenable.ts'
 import { type Attempt, isLate, isOpen, State } from './attempt.ts'
@@ -104,6 +105,8 @@ export function enter(attempt: Attempt): void {
   }
 }
 
+const ofNext: KeysOf<NextOptions> = { signal: true }
+
 /** next(): the rules of how often and when, then one step inward. */
 function next(attempt: Attempt, options: NextOptions | undefined): Promise<unknown> {
   const { $call: call, $inner: before } = attempt
@@ -116,6 +119,7 @@ function next(attempt: Attempt, options: NextOptions | undefined): Promise<unkno
   const decided = call.ring.decided(attempt)
   if (decided !== undefined) return Promise.resolve(decided)
   if (before !== undefined && !mayReenter(attempt, before)) return rejected(misuse(attempt))
+  checkOptions(options, ofNext, 'next()', 'layer.invalid')
   const signal = options?.signal
   if (signal?.aborted === true) return rejected(signal.reason)
   let number = attempt.$number

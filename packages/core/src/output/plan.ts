@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
+import { checkOptions, type KeysOf } from '../errors/known-options.ts'
 import type { Middleware } from '../middleware/middleware.ts'
 import type { ResponseFormat, ToolDef } from '../model/model.ts'
 import type { JsonSchema } from '../seams/validate.ts'
@@ -36,6 +37,13 @@ export function outputPlan(option: OutputOption, hasTools: boolean): OutputPlan 
 const withTools = new WeakMap<object, OutputPlan>()
 const withoutTools = new WeakMap<object, OutputPlan>()
 
+const ofOutput: KeysOf<Exclude<OutputOption, StandardSchemaV1>> = {
+  schema: true,
+  strategy: true,
+  name: true,
+  description: true,
+}
+
 /** @throws AlliumError `run.options` unless it is a schema, or `{ schema }`, that can be written as JSON Schema */
 function planOutput(option: OutputOption, hasTools: boolean): OutputPlan {
   const {
@@ -50,6 +58,7 @@ function planOutput(option: OutputOption, hasTools: boolean): OutputPlan {
       'run.options',
       `The option output is a Standard Schema or { schema, strategy: 'auto' | 'native' | 'tool' | 'final' }, but ${isSchema(schema) ? describe(strategy) : told(option)} was given.`,
     )
+  if (option !== schema) checkOptions(option, ofOutput, 'The option output', 'run.options')
   const inner = jsonSchemaOf(schema, 'The option output')
   const wrapped = inner.type !== 'object'
   const jsonSchema = wrapped ? envelope(inner) : inner

@@ -1,4 +1,5 @@
 import { AlliumError } from '../errors/allium-error.ts'
+import { checkOptions, type KeysOf } from '../errors/known-options.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Ledger } from './ledger.ts'
 import { consoleLogger, type Logger, safeLogger } from './logger.ts'
@@ -20,14 +21,19 @@ export interface MemoryLedgerOptions {
   logger?: Logger | undefined
 }
 
+const known: KeysOf<MemoryLedgerOptions> = {
+  accounts: true,
+  settledFor: true,
+  settled: true,
+  clock: true,
+  logger: true,
+}
+
 /** A ledger in this process: exact under concurrency, because each post is one synchronous step. */
-export function memoryLedger({
-  accounts: most = 100_000,
-  settledFor = 600_000,
-  settled = 200_000,
-  clock = systemClock,
-  logger = consoleLogger,
-}: MemoryLedgerOptions = {}): Ledger {
+export function memoryLedger(options: MemoryLedgerOptions = {}): Ledger {
+  checkOptions(options, known, 'memoryLedger()', 'options.invalid')
+  const { accounts: most = 100_000, settledFor = 600_000, settled = 200_000 } = options
+  const { clock = systemClock, logger = consoleLogger } = options
   const accounts = new Map<string, MemoryAccount>()
   const runs = new Map<string, Set<Hold>>()
   const done = new SettledIds(settledFor, settled)

@@ -1,7 +1,7 @@
 import { AlliumError, isAlliumError } from '../errors/allium-error.ts'
 import { type ErrorCode, errorCodes } from '../errors/codes.ts'
 import { LeftError } from '../errors/left-error.ts'
-import { isPlain } from '../messages/json.ts'
+import { isPlain } from '../errors/plain.ts'
 import { fromJson, toJson } from '../messages/plain-json.ts'
 
 /** What a step came to. */

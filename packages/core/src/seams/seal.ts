@@ -1,3 +1,4 @@
+import { isPlain } from '../errors/plain.ts'
 import { canonicalJson } from '../messages/json.ts'
 
 /**
@@ -93,11 +94,6 @@ function isMessage(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   const { role, content } = value as { role?: unknown; content?: unknown }
   return typeof role === 'string' && (typeof content === 'string' || Array.isArray(content))
-}
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
 }
 
 function shaOf(text: string): string | Promise<string> {

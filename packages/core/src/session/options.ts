@@ -1,8 +1,8 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe, isPrintable } from '../errors/describe.ts'
-import { checkOptions } from '../errors/known-options.ts'
+import { checkOptions, type KeysOf } from '../errors/known-options.ts'
 import type { Usable } from '../middleware/middleware.ts'
-import type { ModelRef, Settings, ToolDef } from '../model/model.ts'
+import { checkSettings, type ModelRef, type Settings, settingsElsewhere, type ToolDef } from '../model/model.ts'
 import type { OutputOption } from '../output/output.ts'
 import type { Journal } from '../seams/journal.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../seams/register.ts'
@@ -71,49 +71,68 @@ export interface ResumeOptions<C = RegisteredContext, O extends OutputOption | u
   decider?: RegisteredPrincipal
 }
 
-const ofSession: ReadonlySet<string> = new Set<keyof SessionOptions>([
-  'id',
-  'principal',
-  'context',
-  'metadata',
-  'busy',
-  'parent',
-])
-const ofRun: ReadonlySet<string> = new Set<keyof RunOptions>([
-  'signal',
-  'context',
-  'model',
-  'settings',
-  'use',
-  'output',
-  'maxSteps',
-  'clientTools',
-  'resets',
-  'readerSilence',
-  'idempotencyKey',
-  'turnId',
-  'journal',
-  'waitUntil',
-])
-const ofResume: ReadonlySet<string> = new Set([...ofRun, 'decider' satisfies keyof ResumeOptions])
-const ofSessionAlone = Object.fromEntries(
-  ['id', 'principal', 'metadata', 'busy', 'session'].map((name) => [
-    name,
+/** Options of `session.fork()`. */
+export interface ForkSessionOptions {
+  /** A turn that has ended. @default what there is now */
+  at?: string | undefined
+  /** The new session's id. @default a new random id */
+  id?: string | undefined
+}
+
+const ofSession: KeysOf<SessionOptions> = {
+  id: true,
+  principal: true,
+  context: true,
+  metadata: true,
+  busy: true,
+  parent: true,
+}
+const ofRun: KeysOf<RunOptions> = {
+  signal: true,
+  context: true,
+  model: true,
+  settings: true,
+  use: true,
+  output: true,
+  maxSteps: true,
+  clientTools: true,
+  resets: true,
+  readerSilence: true,
+  idempotencyKey: true,
+  turnId: true,
+  journal: true,
+  waitUntil: true,
+}
+const ofResume: KeysOf<ResumeOptions> = { ...ofRun, decider: true }
+const ofFork = { at: true, id: true } satisfies KeysOf<ForkSessionOptions>
+const ofRewind = { to: true } as const
+const elsewhere = {
+  'id principal metadata busy session':
     'It belongs to the session: agent.session({ … }), or agent.run(input, { session: { … } }).',
-  ]),
-)
+  'instructions tools approvals system': 'It belongs to the agent: new Agent({ … }).',
+  'prompt messages input': 'The input comes first: run(input, options).',
+  timeout: 'Add a layer: agent.use(guard.timeout({ … })), or give signal: AbortSignal.timeout(ms).',
+  ...settingsElsewhere,
+}
+
+const beside = { 'tenantId userId user': 'Give it as the principal: { principal: { userId, tenantId } }.' }
 
 /** @throws AlliumError `run.options` */
 export function checkSessionOptions(options: object): void {
-  const { id, sessionId } = options as { id?: unknown; sessionId?: unknown }
+  const { id, sessionId } = (options ?? {}) as { id?: unknown; sessionId?: unknown }
   // Its name in events and contexts: with another `id`, or none, it would be lost.
-  const known = sessionId !== undefined && sessionId === id ? new Set([...ofSession, 'sessionId']) : ofSession
-  checkOptions(options, known, 'A session', 'run.options')
+  const known = sessionId !== undefined && sessionId === id ? { ...ofSession, sessionId: true as const } : ofSession
+  checkOptions(options, known, 'A session', 'run.options', beside)
 }
 /** @throws AlliumError `run.options` */
 export function checkRunOptions(options: object, resumes = false): void {
-  checkOptions(options, resumes ? ofResume : ofRun, 'A run', 'run.options', ofSessionAlone)
-  const { turnId, journal } = options as { turnId?: unknown; journal?: { step?: unknown } }
+  checkOptions(options, resumes ? ofResume : ofRun, 'A run', 'run.options', elsewhere)
+  const { turnId, journal, settings } = options as {
+    turnId?: unknown
+    journal?: { step?: unknown }
+    settings?: unknown
+  }
+  checkSettings(settings, 'The option settings', 'run.options')
   if (turnId !== undefined && !isTurnId(turnId))
     throw new AlliumError(
       'run.options',
@@ -124,6 +143,15 @@ export function checkRunOptions(options: object, resumes = false): void {
       'run.options',
       `The option journal is a Journal, { step }, but ${describe(journal)} was given.`,
     )
+}
+
+/** @throws AlliumError `run.options` */
+export function checkForkOptions(options: unknown): void {
+  checkOptions(options, ofFork, 'fork()', 'run.options', { 'to turnId': 'The turn is given as { at }.' })
+}
+/** @throws AlliumError `run.options` */
+export function checkRewindOptions(options: unknown): void {
+  checkOptions(options, ofRewind, 'rewind()', 'run.options', { 'at turnId': 'The turn is given as { to }.' })
 }
 
 /** Turn ids go into keys of stores, too. */

@@ -1,6 +1,7 @@
 import { toAbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { boundFault } from '../errors/bound-fault.ts'
+import { checkOptions } from '../errors/known-options.ts'
 import { silence } from '../errors/thenable.ts'
 import { type Partial, withPartial } from '../loop/partial.ts'
 import type { RunResult } from '../loop/run-result.ts'
@@ -25,7 +26,14 @@ import { decidable, deciderOf } from './deciders.ts'
 import { checkedDecisions } from './decisions.ts'
 import { LiveRun, type Settled } from './live-run.ts'
 import { Opening } from './opening.ts'
-import { checkRunOptions, type ResumeOptions, type RunOptions } from './options.ts'
+import {
+  checkForkOptions,
+  checkRewindOptions,
+  checkRunOptions,
+  type ForkSessionOptions,
+  type ResumeOptions,
+  type RunOptions,
+} from './options.ts'
 import { rewind, standingAt } from './rewind.ts'
 import { fingerprintOf } from './run-keys.ts'
 import type { SessionHost } from './session-host.ts'
@@ -42,6 +50,8 @@ import {
   turnOf,
 } from './task.ts'
 import { tellUnheeded } from './tell-unheeded.ts'
+
+const ofCheck = { decider: true } as const
 
 /** One conversation with an agent: its history and state, and one turn at a time. */
 export class Session<S = State, C = RegisteredContext, K extends CallTypes = CallTypes> {
@@ -100,8 +110,10 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
    */
   async checkDecisions(
     decisions: Readonly<Record<string, Decision>>,
-    { decider }: { decider?: RegisteredPrincipal } = {},
+    options: { decider?: RegisteredPrincipal } = {},
   ): Promise<string[]> {
+    checkOptions(options, ofCheck, 'checkDecisions()', 'run.options')
+    const { decider } = options
     const scope = this.#known()
     const by = deciderOf(scope, decider === undefined ? undefined : this.#host.checkPrincipal(decider))
     const { tools } = toolsOf({ options: {}, decisions }, scope)
@@ -137,7 +149,9 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
    * with `open()` or its first run, which then fails where the store does not have it @default what there is now
    * @throws AlliumError `session.unknown_turn`
    */
-  fork({ at, id }: { at?: string; id?: string } = {}): Session<S, C, K> {
+  fork(options: ForkSessionOptions = {}): Session<S, C, K> {
+    checkForkOptions(options)
+    const { at, id } = options
     const { agent, principal, context, metadata } = this.#known()
     const own = id === undefined ? agent.setup.ids() : this.#host.checkSessionId(id)
     const scope = new SessionScope(agent, own, principal, context, { ...metadata }, id === undefined)
@@ -159,7 +173,9 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
    * @param options.to a turn that has ended, here or in another process that stored it
    * @throws AlliumError `session.unknown_turn`, `session.busy` while a turn runs; nothing has changed then
    */
-  async rewind({ to }: { to: string }): Promise<void> {
+  async rewind(options: { to: string }): Promise<void> {
+    checkRewindOptions(options)
+    const { to } = options
     if (this.#closing !== undefined) throw this.#closed()
     if (this.#last !== undefined) throw this.#runs('Await it before rewind().')
     const run = new LiveRun(this.#scope.agent.setup.clock, false)
@@ -230,7 +246,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   }
 
   #start(task: Task<C>): AgentRun<S, unknown, K> {
-    const { options } = task
+    const options = task.options ?? {}
     const { readerSilence: silence = this.#scope.agent.setup.readerSilence } = options
     const key = keyWithin(options)
     const asked = key === undefined ? '' : fingerprintOf(task)

@@ -1,6 +1,6 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe, messageOf } from '../errors/describe.ts'
-import { checkOptions } from '../errors/known-options.ts'
+import { checkOptions, type KeysOf } from '../errors/known-options.ts'
 import { checkMessage } from '../messages/check-messages.ts'
 import { copyMessage } from '../messages/copy-message.ts'
 import type { FilePart, ImagePart, Message, TextPart } from '../messages/message.ts'
@@ -13,7 +13,7 @@ export interface SteerOptions {
   id?: string | undefined
 }
 
-const ofSteer: ReadonlySet<string> = new Set<keyof SteerOptions>(['id'])
+const ofSteer: KeysOf<SteerOptions> = { id: true }
 const ofUser: ReadonlySet<string> = new Set(['text', 'image', 'file'])
 
 /** @throws AlliumError `run.options` */

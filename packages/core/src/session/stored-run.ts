@@ -1,6 +1,6 @@
 import { AbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
-import { type ErrorCode, errorCodes } from '../errors/codes.ts'
+import type { ErrorCode } from '../errors/codes.ts'
 import type { RunStatus } from '../events/events.ts'
 import type { RunResult } from '../loop/run-result.ts'
 import type { Part, ToolCallPart } from '../messages/message.ts'
@@ -73,7 +73,8 @@ function errorOf({ status, reason = '', code, turnId }: StoredTurn): Error {
       'run.interrupted',
       `The run "${turnId}" of this key was interrupted: its process was lost. What it had done is in the history. Ask again with another key.`,
     )
-  const known = errorCodes.includes(code as ErrorCode) ? (code as ErrorCode) : 'run.failed'
+  // Errors of other libraries have codes of other forms, such as ECONNREFUSED.
+  const known = /^[a-z]+\.[a-z_]+$/.test(code ?? '') ? (code as ErrorCode) : 'run.failed'
   return new AlliumError(known, `The run "${turnId}" of this key has failed: ${reason}`)
 }
 

@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
 import { messageOf } from '../errors/describe.ts'
+import { checkOptions, type KeysOf } from '../errors/known-options.ts'
 import { isReservedKey } from '../messages/json.ts'
 
 /** One key of the session's state, as a layer declares it. */
@@ -16,6 +17,8 @@ export interface StateField<T> {
   /** What the value must be after each write; synchronous. */
   schema?: StandardSchemaV1
 }
+
+const ofField: KeysOf<StateField<unknown>> = { default: true, reducer: true, scope: true, persist: true, schema: true }
 
 /** A field with its default made callable. */
 export interface CompiledField {
@@ -56,6 +59,7 @@ function compileField(key: string, owner: string, field: StateField<unknown> | u
       'state.invalid',
       `The state key "${key}" of layer "${owner}" has no default. Declare { default: value }.`,
     )
+  checkOptions(field, ofField, `The state key "${key}" of layer "${owner}"`, 'state.invalid')
   const { default: given, reducer, scope = 'session', persist = true, schema } = field
   return {
     make: maker(key, owner, given),

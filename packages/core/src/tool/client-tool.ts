@@ -1,7 +1,18 @@
+import { describe } from '../errors/describe.ts'
+import { checkOptions, type KeysOf } from '../errors/known-options.ts'
 import type { ToolDef } from '../model/model.ts'
 import { serialize } from './serialize.ts'
 import type { AnyTool, ToolExecution } from './tool.ts'
 import { toolResult } from './tool-result.ts'
+
+const ofClient: KeysOf<Omit<ToolDef, 'providerExecuted'>> = {
+  name: true,
+  description: true,
+  jsonSchema: true,
+  providerOptions: true,
+  strict: true,
+}
+const elsewhere = { 'execute requireApproval': 'The client runs it: its call waits for the result.' }
 
 const ofClients = new WeakSet<object>()
 
@@ -9,6 +20,7 @@ const ofClients = new WeakSet<object>()
 export function clientTool(def: ToolDef): AnyTool {
   if (typeof def !== 'object' || def === null) return def
   const { name, description, jsonSchema, providerOptions, strict } = def
+  checkOptions(def, ofClient, `The client tool ${describe(name)}`, 'tool.invalid', elsewhere)
   const tool: AnyTool = {
     name,
     description,

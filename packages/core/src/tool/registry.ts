@@ -1,11 +1,12 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
+import { checkOptions, type KeysOf } from '../errors/known-options.ts'
 import { freezeJson } from '../messages/json.ts'
 import type { ToolDef } from '../model/model.ts'
 import { type FlowLabels, flowFault, type ToolFlow } from './flow.ts'
 import { jsonSchemaOf } from './json-schema.ts'
 import { schemaFault } from './schema-fault.ts'
-import type { AnyTool } from './tool.ts'
+import type { AnyTool, Tool } from './tool.ts'
 import { checkSeen, isRunByProvider, type ToolGuard } from './tool-guard.ts'
 
 /** A tool with its definition for the model, made once. */
@@ -90,6 +91,23 @@ export class ToolRegistry {
   }
 }
 
+const ofTool: KeysOf<Tool> = {
+  name: true,
+  description: true,
+  schema: true,
+  jsonSchema: true,
+  execute: true,
+  requireApproval: true,
+  timeout: true,
+  afterCrash: true,
+  providerExecuted: true,
+  providerOptions: true,
+  strict: true,
+  flow: true,
+  agent: true,
+}
+const ofProvider: KeysOf<NonNullable<Tool['providerExecuted']>> = { id: true, args: true }
+
 /** Types of JSON Schema that no arguments have. */
 const noArguments: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean', 'array', 'null'])
 
@@ -101,6 +119,8 @@ function toolDef(tool: AnyTool): ToolDef {
     )
   const { name, description, schema, providerExecuted, providerOptions, strict, execute } = tool
   const what = `The tool ${describe(name)}`
+  checkOptions(tool, ofTool, what, 'tool.invalid')
+  checkOptions(providerExecuted, ofProvider, `${what}, in providerExecuted,`, 'tool.invalid')
   if (typeof description !== 'string')
     throw new AlliumError('tool.invalid', `${what} has no description. Say what it does: the model reads it.`)
   if (typeof execute !== 'function' && providerExecuted === undefined)

@@ -1,4 +1,5 @@
 import { reasonText } from '../errors/describe.ts'
+import { checkOptions } from '../errors/known-options.ts'
 import type { Part } from '../messages/message.ts'
 import type { ToolStatus } from '../messages/tool-status.ts'
 import type { FlowLabels } from './flow.ts'
@@ -35,18 +36,18 @@ export interface ShapedToolResult {
 }
 
 /** Shapes what the model gets from a tool: parts such as images, an error that is told as it is, what is known of its text. */
-export function toolResult({
-  content,
-  isError = false,
-  flow,
-}: {
+export function toolResult(options: {
   content: string | Part[]
   isError?: boolean
   /** Beside what the tool says of itself: `{ private: true }` for this result. */
   flow?: FlowLabels
 }): ShapedToolResult {
+  checkOptions(options, ofResult, 'toolResult()', 'tool.invalid')
+  const { content, isError = false, flow } = options
   return { [shaped]: true, content, isError, ...(flow !== undefined && { flow }) }
 }
+
+const ofResult = { content: true, isError: true, flow: true } as const
 
 /** The result for what `execute` returned. A look-alike object is data: only `toolResult()` can set the flag. */
 export function resultOf(callId: string, value: unknown): ToolResult {

@@ -1,3 +1,4 @@
+import { checkOptions, type KeysOf } from '@allium/core'
 import type { AuditSink } from './sink.ts'
 
 export interface AuditFileOptions {
@@ -8,6 +9,8 @@ export interface AuditFileOptions {
   /** @default node:fs/promises */
   fs?: AuditFs | undefined
 }
+
+const ofFile: KeysOf<AuditFileOptions> = { fsync: true, mode: true, fs: true }
 
 /** What a sink needs of `node:fs/promises`. */
 export interface AuditFs {
@@ -39,10 +42,9 @@ export interface AuditFile extends AuditSink {
  * @example
  * agent.use(observe.audit({ sink: observe.auditFile('audit.jsonl') }))
  */
-export function auditFile(
-  path: string,
-  { fsync = true, mode = 0o600, fs = nodeFs() }: AuditFileOptions = {},
-): AuditFile {
+export function auditFile(path: string, options: AuditFileOptions = {}): AuditFile {
+  checkOptions(options, ofFile, 'auditFile()', 'options.invalid')
+  const { fsync = true, mode = 0o600, fs = nodeFs() } = options
   let opened: Promise<AuditFileHandle> | undefined
   /** Where the next record begins. */
   let end = 0

@@ -1,3 +1,4 @@
+import { checkOptions, type KeysOf } from '@allium/core'
 import type { AuditHead } from './chain.ts'
 import { auditFile } from './file.ts'
 import { digestWith, genesis, unseal } from './seal.ts'
@@ -17,6 +18,8 @@ export interface VerifyOptions {
   /** What the chain was sealed with, if it was. */
   secret?: string | Uint8Array | undefined
 }
+
+const known: KeysOf<VerifyOptions> = { head: true, after: true, secret: true }
 
 /**
  * Why a record is bad. `malformed`: no audit record. `edited`: it does not fit its own hash. `order`: it is not the one
@@ -44,10 +47,9 @@ export interface Verification {
  * @example
  * const { ok, firstBad } = await observe.verify('audit.jsonl', { head })
  */
-export async function verify(
-  source: AuditSource,
-  { head, after = { seq: 0, hash: genesis }, secret }: VerifyOptions = {},
-): Promise<Verification> {
+export async function verify(source: AuditSource, options: VerifyOptions = {}): Promise<Verification> {
+  checkOptions(options, known, 'verify()', 'options.invalid')
+  const { head, after = { seq: 0, hash: genesis }, secret } = options
   const digest = digestWith(secret)
   let last = { seq: after.seq, hash: after.hash }
   let records = 0

@@ -2,6 +2,8 @@ import {
   type Agent,
   type AgentRun,
   AlliumError,
+  checkOptions,
+  type KeysOf,
   type LayerEvent,
   type Message,
   type Session,
@@ -22,6 +24,8 @@ export interface ToAiSdkAgentOptions {
   /** Tools that the page runs, by its `onToolCall` or by its user: their calls are handed to it. @default none */
   clientTools?: readonly ToolDef[]
 }
+
+const ofAgent: KeysOf<ToAiSdkAgentOptions> = { session: true, decider: true, clientTools: true }
 
 /** An agent of the AI SDK, by shape: `Agent` of `ai` 6 and 7, for their functions to use. */
 export interface AiSdkAgent {
@@ -46,6 +50,7 @@ export interface AiSdkAgent {
  * createAgentUIStreamResponse({ agent: toAiSdkAgent(agent, { session: agent.session({ id, principal }) }), uiMessages })
  */
 export function toAiSdkAgent(agent: Pick<Agent, 'name'>, of: ToAiSdkAgentOptions): AiSdkAgent {
+  checkOptions(of ?? null, ofAgent, 'toAiSdkAgent()', 'options.invalid')
   return {
     version: 'agent-v1',
     id: agent.name,
@@ -62,7 +67,7 @@ export function toAiSdkAgent(agent: Pick<Agent, 'name'>, of: ToAiSdkAgentOptions
 }
 
 async function stream({ session, decider, clientTools }: ToAiSdkAgentOptions, options: StreamOptions): Promise<object> {
-  checkOptions(options)
+  checkStreamOptions(options)
   const asked = askedOf(options)
   await session.open()
   const how = { resets: 'refuse' as const, signal: options.abortSignal }
@@ -136,7 +141,7 @@ function toStream(parts: AsyncGenerator<TextPart>, leave: () => unknown): Readab
 const known = new Set(['prompt', 'messages', 'abortSignal'])
 
 /** @throws AlliumError `run.options` for what the session's run cannot do */
-function checkOptions(options: StreamOptions): void {
+function checkStreamOptions(options: StreamOptions): void {
   const unknown = Object.keys(options).filter((name) => options[name] !== undefined && !known.has(name))
   if (unknown.length === 0) return
   throw new AlliumError(

@@ -1,7 +1,7 @@
-import type { CallTypes, Decision, Session } from '@allium/core'
+import type { CallTypes, Decision, KeysOf, Session } from '@allium/core'
 import type { ServedAgent } from '../options.ts'
 import type { Pending } from './events.ts'
-import { json, pathPart, type Wire } from './http.ts'
+import { checkKnown, json, pathPart, type Wire } from './http.ts'
 import { type ClientSession, clientSession } from './session.ts'
 
 interface CommonOptions {
@@ -108,14 +108,26 @@ export function createClient<A extends ServedAgent | Readonly<Record<string, Ser
   }
 }
 
+const known: KeysOf<CommonOptions & { agent: string }> = {
+  url: true,
+  agent: true,
+  headers: true,
+  fetch: true,
+  attempts: true,
+  wait: true,
+}
+
 function wireOf(options: CommonOptions & { agent?: string }): Wire {
+  checkKnown(options, known, 'createClient()')
   const { agent, headers = () => ({}), attempts = 5, wait = backOff } = options
   const { fetch: given = (url: string, init: RequestInit) => fetch(url, init) } = options
   const at = agent === undefined ? '' : `/agents/${pathPart(agent, 'the name of an agent')}`
   return { url: `${options.url.replace(/\/$/, '')}${at}`, headers, attempts, wait, fetch: given }
 }
 
-function query({ limit, cursor }: { limit?: number; cursor?: string } = {}): string {
+function query(page: { limit?: number; cursor?: string } = {}): string {
+  checkKnown(page, { limit: true, cursor: true }, 'A page')
+  const { limit, cursor } = page
   const given = { ...(limit !== undefined && { limit: String(limit) }), ...(cursor !== undefined && { cursor }) }
   return Object.keys(given).length === 0 ? '' : `?${new URLSearchParams(given)}`
 }

@@ -42,6 +42,15 @@ export function pathPart(name: string, what: string): string {
   )
 }
 
+/** Throws when options have a key that they do not know: small, since pages load it. @throws ClientError `options.invalid` */
+export function checkKnown(options: object, known: Readonly<Record<string, true>>, what: string): void {
+  for (const name of Object.keys(options))
+    if (known[name] !== true)
+      throw new ClientError(`${what} does not know the option ${name}. Known are: ${Object.keys(known).join(', ')}.`, {
+        code: 'options.invalid',
+      })
+}
+
 export interface Call {
   readonly method?: 'GET' | 'POST' | 'DELETE'
   readonly body?: unknown

@@ -4,13 +4,14 @@ import {
   type FilePart,
   fromJson,
   type ImagePart,
+  type KeysOf,
   type OutputOf,
   type TextPart,
   type ToolDef,
 } from '@allium/core'
 import type { UiMessage } from '../native/ui-messages.ts'
 import type { ClientRun, Pending } from './events.ts'
-import { json, pathPart, request, type Wire } from './http.ts'
+import { checkKnown, json, pathPart, request, type Wire } from './http.ts'
 import { type OutputSchema, wiredSchema } from './output.ts'
 import { clientRun } from './run.ts'
 
@@ -88,14 +89,18 @@ export interface ClientSession<K extends CallTypes = CallTypes, S = Record<strin
   delete(): Promise<void>
 }
 
+const ofAsk: KeysOf<AskOptions> = { output: true, idempotencyKey: true, signal: true }
+
 export function clientSession<K extends CallTypes, S>(wire: Wire, id: string): ClientSession<K, S> {
   const at = `/sessions/${pathPart(id, 'the id of a session')}`
   const events = `${at}/events`
   const ask = <O extends OutputSchema | undefined>(
     path: string,
     what: object,
-    { idempotencyKey = crypto.randomUUID(), signal, output }: AskOptions<O> = {},
+    options: AskOptions<O> = {},
   ): ClientRun<K, OutputOf<O>> => {
+    checkKnown(options, ofAsk, 'A run')
+    const { idempotencyKey = crypto.randomUUID(), signal, output } = options
     const headers = { 'idempotency-key': idempotencyKey }
     const body = { ...what, output: wiredSchema(output) }
     return clientRun(wire, { path, events, output, call: { method: 'POST', body, headers, signal, safe: true } })
@@ -107,9 +112,15 @@ export function clientSession<K extends CallTypes, S>(wire: Wire, id: string): C
     run: (input, { clientTools, ...options } = {}) => ask(`${at}/runs`, { input, clientTools }, options),
     approve: (call, options) => resume(decided(call, { approve: true }), options),
     deny: (call, reason, options) => resume(decided(call, { deny: reason }), options),
-    follow: ({ signal, output } = {}) => clientRun(wire, { path: events, events, output, call: { signal } }),
-    steer: (message, { id = crypto.randomUUID() } = {}) =>
-      json<{ id: string }>(wire, `${at}/steer`, { method: 'POST', body: { message, id }, safe: true }),
+    follow: (options = {}) => {
+      checkKnown(options, ofAsk, 'follow()')
+      const { signal, output } = options
+      return clientRun(wire, { path: events, events, output, call: { signal } })
+    },
+    steer: async (message, { id = crypto.randomUUID(), ...rest } = {}) => {
+      checkKnown(rest, {}, 'steer()')
+      return json<{ id: string }>(wire, `${at}/steer`, { method: 'POST', body: { message, id }, safe: true })
+    },
     stop: async () => void (await request(wire, `${at}/stop`, { method: 'POST', body: {} })),
     history: () => json(wire, `${at}/messages`),
     usage: () => json(wire, `${at}/usage`),
@@ -118,6 +129,7 @@ export function clientSession<K extends CallTypes, S>(wire: Wire, id: string): C
       return state
     },
     fork: async (options = {}) => {
+      checkKnown(options, { id: true, at: true }, 'fork()')
       const made = await json<{ id: string }>(wire, `${at}/fork`, { method: 'POST', body: options })
       return clientSession<K, S>(wire, made.id)
     },

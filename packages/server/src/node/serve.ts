@@ -1,5 +1,6 @@
 import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { checkOptions, type KeysOf } from '@allium/core'
 import { getRequestListener } from '@hono/node-server'
 import type { Server } from '../server.ts'
 
@@ -18,6 +19,15 @@ export interface ServeOptions {
   signals?: boolean | undefined
 }
 
+const known: KeysOf<ServeOptions> = {
+  port: true,
+  hostname: true,
+  headersTimeout: true,
+  requestTimeout: true,
+  drainTimeout: true,
+  signals: true,
+}
+
 /** A server that listens. */
 export interface Served {
   readonly url: string
@@ -33,6 +43,7 @@ export interface Served {
  * could have given its own name this address.
  */
 export async function serve(server: Server, options: ServeOptions = {}): Promise<Served> {
+  checkOptions(options, known, 'serve()', 'server.options', { host: 'It is called hostname.' })
   const { port = 3000, hostname = '127.0.0.1', headersTimeout = 10_000, requestTimeout = 30_000 } = options
   const { drainTimeout: timeout = 30_000, signals = true } = options
   const local = server.hosts === undefined && isLoopback(hostname) ? loopbackOnly(server) : server

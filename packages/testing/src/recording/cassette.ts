@@ -1,4 +1,4 @@
-import type { Model } from '@allium/core'
+import { checkOptions, type KeysOf, type Model } from '@allium/core'
 import { loadCassette, saveCassette } from './cassette-file.ts'
 import { recordModel } from './record-model.ts'
 import { recordingError } from './recording-error.ts'
@@ -18,6 +18,8 @@ export interface CassetteOptions {
   /** @default process.env */
   env?: Record<string, string | undefined>
 }
+
+const known: KeysOf<CassetteOptions> = { model: true, mode: true, scrub: true, env: true }
 
 /** A cassette in a file, in use. */
 export interface Tape {
@@ -44,6 +46,7 @@ export interface Tape {
  * await tape.done()
  */
 export async function cassette(path: string, options: CassetteOptions = {}): Promise<Tape> {
+  checkOptions(options, known, 'cassette()', 'options.invalid')
   const env = options.env ?? globalThis.process?.env ?? {}
   const mode = options.mode ?? modeOf(env)
   const found = mode === 'record' ? undefined : await loadCassette(path)

@@ -1,4 +1,4 @@
-import type { Model, ModelChunk, ModelRequest } from '@allium/core'
+import { checkOptions, type KeysOf, type Model, type ModelChunk, type ModelRequest } from '@allium/core'
 import type { Cassette, CassetteEntry } from './cassette-data.ts'
 import { cleanRequest, requestData } from './clean-request.ts'
 import { recordError } from './recorded-error.ts'
@@ -12,6 +12,8 @@ export interface RecordModelOptions {
   /** What must not be kept, beside what looks like a credential. @default [] */
   scrub?: Scrub | undefined
 }
+
+const known: KeysOf<RecordModelOptions> = { cassette: true, scrub: true }
 
 export interface RecordingModel extends Model {
   /** All calls so far. A call that has not ended is marked as left. */
@@ -27,7 +29,9 @@ export interface RecordingModel extends Model {
  * await new Agent({ model }).run('Hello')
  * console.log(JSON.stringify(model.cassette))
  */
-export function recordModel(model: Model, { cassette, scrub }: RecordModelOptions = {}): RecordingModel {
+export function recordModel(model: Model, options: RecordModelOptions = {}): RecordingModel {
+  checkOptions(options, known, 'recordModel()', 'options.invalid')
+  const { cassette, scrub } = options
   const clean = cleaner(scrub)
   const into = cassette ?? { version: 1, model: model.id, entries: [] }
   return {

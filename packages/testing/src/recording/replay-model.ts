@@ -1,4 +1,11 @@
-import type { AlliumError, Model, ModelChunk, ModelRequest } from '@allium/core'
+import {
+  type AlliumError,
+  checkOptions,
+  type KeysOf,
+  type Model,
+  type ModelChunk,
+  type ModelRequest,
+} from '@allium/core'
 import { type Cassette, type CassetteEntry, type CassetteRequest, checkCassette } from './cassette-data.ts'
 import { cleanRequest, requestData } from './clean-request.ts'
 import { reviveError } from './recorded-error.ts'
@@ -12,6 +19,8 @@ export interface ReplayModelOptions {
   /** What messages call the recording. @default the id of its model */
   name?: string | undefined
 }
+
+const known: KeysOf<ReplayModelOptions> = { scrub: true, name: true }
 
 export interface ReplayingModel extends Model {
   /** Throws unless each recorded call was asked for, and no other. @throws AlliumError `test.cassette` */
@@ -37,7 +46,9 @@ export interface Take {
  * await new Agent({ model }).run('Hello')
  * model.done()
  */
-export function replayModel(cassette: Cassette, { scrub, name }: ReplayModelOptions = {}): ReplayingModel {
+export function replayModel(cassette: Cassette, options: ReplayModelOptions = {}): ReplayingModel {
+  checkOptions(options, known, 'replayModel()', 'options.invalid')
+  const { scrub, name } = options
   const called = name ?? `The recording of "${cassette?.model}"`
   checkCassette(cassette, called)
   const clean = cleaner(scrub)

@@ -1,4 +1,5 @@
 import { describe } from '../../errors/describe.ts'
+import { checkOptions } from '../../errors/known-options.ts'
 import type { CustomEvent } from '../../events/events.ts'
 import type { ReadonlyHistory } from '../../messages/history.ts'
 import { cloneJson } from '../../messages/json.ts'
@@ -13,6 +14,8 @@ import type { State, StateWrite } from '../../state/state-store.ts'
 import type { AgentScope } from '../agent/agent-scope.ts'
 import { AgentAttempt, type AgentContext } from '../agent/context.ts'
 import type { SessionScope } from './session-scope.ts'
+
+const ofRestore = { stored: true } as const
 
 /** Session scope: from open (or the first run) to close(). */
 export interface SessionContext<S = State, Config = unknown, C = RegisteredContext, P = RegisteredPrincipal>
@@ -101,7 +104,9 @@ export class SessionAttempt extends AgentAttempt implements SessionContext {
   override get metadata(): Record<string, unknown> {
     return this.$session.metadata
   }
-  restore(saved: Snapshot, { stored = false }: { stored?: boolean } = {}): void {
+  restore(saved: Snapshot, options: { stored?: boolean } = {}): void {
+    checkOptions(options, ofRestore, 'restore()', 'layer.invalid')
+    const { stored = false } = options
     this.$session.restore(saved, stored)
   }
   keep(keeper: SessionKeeper): void {

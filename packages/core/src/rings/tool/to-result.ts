@@ -1,9 +1,20 @@
 import { describe } from '../../errors/describe.ts'
+import { checkOptions, type KeysOf } from '../../errors/known-options.ts'
 import type { ToolStatus } from '../../messages/tool-status.ts'
 import type { Attempt } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
 import type { ToolResult } from '../../tool/tool-result.ts'
 import type { ToolCall } from './tool-call.ts'
+
+const ofResult: KeysOf<ToolResult> = {
+  callId: true,
+  content: true,
+  value: true,
+  isError: true,
+  status: true,
+  error: true,
+  flow: true,
+}
 
 /** A whole result of what a layer gave: a text, content, or what next() gave. */
 export function toResult(attempt: Attempt, given: unknown, status: ToolStatus): ToolResult {
@@ -15,5 +26,6 @@ export function toResult(attempt: Attempt, given: unknown, status: ToolStatus): 
     throw layerError(attempt, 'layer.result', what)
   }
   if (callId === ownId && own !== undefined) return given as ToolResult
+  checkOptions(given, ofResult, `The result of the layer "${attempt.$hook?.name}"`, 'layer.result')
   return { ...(given as ToolResult), callId: ownId, status: isError === true ? 'error' : status }
 }

@@ -1,6 +1,7 @@
 import { AlliumError } from '../../errors/allium-error.ts'
 import { BlockError, type BlockOptions } from '../../errors/block-error.ts'
 import { describe, messageOf } from '../../errors/describe.ts'
+import { checkOptions } from '../../errors/known-options.ts'
 import type { CustomEvent } from '../../events/events.ts'
 import { checkMessage } from '../../messages/check-messages.ts'
 import type { ReadonlyHistory } from '../../messages/history.ts'
@@ -21,7 +22,7 @@ import type { SessionScope } from '../session/session-scope.ts'
 import type { RunEnd } from './afterwards.ts'
 import type { OnInput } from './inputs.ts'
 import { noteRecord, noteWrite } from './inside.ts'
-import type { InnerRun, OnceOptions } from './once.ts'
+import { type InnerRun, type OnceOptions, ofOnce } from './once.ts'
 import { Screen, type ShownText } from './screen.ts'
 import { type StreamVerbs, transformsOf } from './stream-verbs.ts'
 import type { Turn } from './turn.ts'
@@ -294,6 +295,7 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>): Promise<T>
   once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>, options: OnceOptions): T | Promise<T>
   once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>, options?: OnceOptions): T | Promise<T> {
+    checkOptions(options, ofOnce, 'once()', 'layer.invalid')
     if (options?.per !== 'attempt') return this.$turn.once(this.onceKey(key), fn)
     return this.$turn.onces.inAttempt(`${this.oncePlace}${this.$index}:${this.$number}:${this.$name}:${key}`, fn)
   }

@@ -1,3 +1,4 @@
+import type { KeysOf } from '../../errors/known-options.ts'
 import { directJournal, isDirect, type Journal } from '../../seams/journal.ts'
 import type { Turn } from './turn.ts'
 
@@ -11,6 +12,8 @@ export interface OnceOptions {
    */
   per: 'turn' | 'attempt'
 }
+
+export const ofOnce: KeysOf<OnceOptions> = { per: true }
 
 /**
  * Options for runs of an agent of one's own inside `ctx.once()`: with them each of its model calls is a step of the turn's journal, and

@@ -1,4 +1,5 @@
 import { AlliumError } from '../../errors/allium-error.ts'
+import { checkOptions, type KeysOf } from '../../errors/known-options.ts'
 import { toJson } from '../../messages/plain-json.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import type { EventLog, RunKey } from '../event-log.ts'
@@ -11,8 +12,12 @@ export interface MemoryEventLogOptions {
   eventTtl?: number
 }
 
+const known: KeysOf<MemoryEventLogOptions> = { clock: true, eventTtl: true }
+
 /** Keeps the events of runs in this process, as copies. For tests, and for a server that is one process. */
-export function memoryEventLog({ clock = systemClock, eventTtl = 3_600_000 }: MemoryEventLogOptions = {}): EventLog {
+export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
+  checkOptions(options, known, 'memoryEventLog()', 'options.invalid')
+  const { clock = systemClock, eventTtl = 3_600_000 } = options
   const runs = new Map<string, LoggedRun>()
   const latest = new Map<string, LoggedRun>()
   /** When runs have ended, the first ones first. */

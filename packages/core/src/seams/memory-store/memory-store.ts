@@ -1,4 +1,5 @@
 import { AlliumError } from '../../errors/allium-error.ts'
+import { checkOptions, type KeysOf } from '../../errors/known-options.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import type { Lease, SessionKey, SessionStore, StoredTurn } from '../session-store.ts'
 import { ownCopy } from './copy.ts'
@@ -10,8 +11,12 @@ export interface MemoryStoreOptions extends OutboxOptions {
   clock?: Clock | undefined
 }
 
+const known: KeysOf<MemoryStoreOptions> = { clock: true, consumers: true, keepRecords: true }
+
 /** Keeps sessions in this process, as copies. For tests, and for what need not outlive it. */
-export function memoryStore({ clock = systemClock, ...records }: MemoryStoreOptions = {}): SessionStore {
+export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
+  checkOptions(options, known, 'memoryStore()', 'options.invalid')
+  const { clock = systemClock, ...records } = options
   const sessions = new Map<string, KeptSession>()
   const outbox = new MemoryOutbox(clock, records)
   let tokens = 0

@@ -1,4 +1,4 @@
-import type { EventLog } from '@allium/core'
+import { checkOptions, type EventLog, type KeysOf } from '@allium/core'
 import { type ManualClock, manualClock } from '../../manual-clock.ts'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'
@@ -25,8 +25,11 @@ export interface EventLogConformanceOptions {
 
 const cases = { ...eventCases, ...readerCases, ...signalCases }
 
+const known: KeysOf<EventLogConformanceOptions> = { reopen: true, close: true, eventTtl: true, wait: true, skip: true }
+
 /** What every {@link EventLog} has to do, as cases. {@link eventLogConformance} registers them. @throws TypeError where `skip` names no case */
 export function eventLogCases(makeLog: MakeEventLog, options: EventLogConformanceOptions = {}): ConformanceCase[] {
+  checkOptions(options, known, 'eventLogCases()', 'options.invalid')
   const { skip = {} } = options
   checkSkips(skip, Object.keys(cases))
   return Object.entries(cases).map(([name, run]) => ({

@@ -1,4 +1,4 @@
-import type { Journal } from '@allium/core'
+import { checkOptions, type Journal } from '@allium/core'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'
 import { type JournalBench, journalCaseList } from './journal-cases.ts'
@@ -20,10 +20,9 @@ export interface JournalConformanceOptions {
 }
 
 /** What every {@link Journal} has to do, as cases. {@link journalConformance} registers them. @throws TypeError where `skip` names no case */
-export function journalCases(
-  makeJournal: MakeJournal,
-  { skip = {} }: JournalConformanceOptions = {},
-): ConformanceCase[] {
+export function journalCases(makeJournal: MakeJournal, options: JournalConformanceOptions = {}): ConformanceCase[] {
+  checkOptions(options, { skip: true }, 'journalCases()', 'options.invalid')
+  const { skip = {} } = options
   checkSkips(skip, Object.keys(journalCaseList))
   return Object.entries(journalCaseList).map(([name, run]) => ({
     name,

@@ -1,4 +1,4 @@
-import type { KeyValue } from '@allium/core'
+import { checkOptions, type KeysOf, type KeyValue } from '@allium/core'
 import { type ManualClock, manualClock } from '../../manual-clock.ts'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'
@@ -20,8 +20,11 @@ export interface KeyValueConformanceOptions {
   skip?: Readonly<Record<string, string>> | undefined
 }
 
+const known: KeysOf<KeyValueConformanceOptions> = { reopen: true, close: true, ttl: true, wait: true, skip: true }
+
 /** What every {@link KeyValue} has to do, as cases. {@link keyValueConformance} registers them. @throws TypeError where `skip` names no case */
 export function keyValueCases(makeKeyValue: MakeKeyValue, options: KeyValueConformanceOptions = {}): ConformanceCase[] {
+  checkOptions(options, known, 'keyValueCases()', 'options.invalid')
   const { skip = {} } = options
   checkSkips(skip, Object.keys(keyValueCaseList))
   return Object.entries(keyValueCaseList).map(([name, run]) => ({

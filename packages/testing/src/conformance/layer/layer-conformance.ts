@@ -1,4 +1,4 @@
-import type { AgentOptions, AnyMiddleware, AnyTool } from '@allium/core'
+import { type AgentOptions, type AnyMiddleware, type AnyTool, checkOptions, type KeysOf } from '@allium/core'
 import type { ScriptedStep } from '../../step.ts'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'
@@ -49,6 +49,19 @@ export interface LayerConformanceOptions {
   warn?(message: string): void
 }
 
+const known: KeysOf<LayerConformanceOptions> = {
+  layer: true,
+  config: true,
+  steps: true,
+  tools: true,
+  principal: true,
+  context: true,
+  agent: true,
+  skip: true,
+  strict: true,
+  warn: true,
+}
+
 /**
  * Whether a layer keeps the contract of the onion, as cases with a name and `run()`. {@link layerConformance} registers them.
  *
@@ -58,6 +71,7 @@ export function layerCases(
   layer: LayerConformanceOptions['layer'],
   rest: Omit<LayerConformanceOptions, 'layer'> = {},
 ): ConformanceCase<LayerCaseName>[] {
+  checkOptions(rest, known, 'layerCases()', 'options.invalid')
   const options = { ...rest, layer }
   const { skip = {} } = options
   const names = namesFor(makeLayer(options))

@@ -1,4 +1,4 @@
-import type { Ledger } from '@allium/core'
+import { checkOptions, type KeysOf, type Ledger } from '@allium/core'
 import { type ManualClock, manualClock } from '../../manual-clock.ts'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'
@@ -22,8 +22,18 @@ export interface LedgerConformanceOptions {
   skip?: Readonly<Record<string, string>> | undefined
 }
 
+const known: KeysOf<LedgerConformanceOptions> = {
+  reopen: true,
+  close: true,
+  ttl: true,
+  wait: true,
+  seed: true,
+  skip: true,
+}
+
 /** What every {@link Ledger} has to do, as cases. {@link ledgerConformance} registers them. @throws TypeError where `skip` names no case */
 export function ledgerCases(makeLedger: MakeLedger, options: LedgerConformanceOptions = {}): ConformanceCase[] {
+  checkOptions(options, known, 'ledgerCases()', 'options.invalid')
   const { reopen, close, seed = 1, ttl = 1000, skip = {} } = options
   checkSkips(skip, Object.keys(ledgerCaseList))
   return Object.entries(ledgerCaseList).map(([name, run]) => ({

@@ -1,3 +1,4 @@
+import { checkOptions, type KeysOf } from '@allium/core'
 import { type ManualClock, manualClock } from '../../manual-clock.ts'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'
@@ -24,8 +25,11 @@ export interface RunStoreConformanceOptions {
 
 const caseList = { ...addCases, ...takeCases, ...endCases }
 
+const known: KeysOf<RunStoreConformanceOptions> = { reopen: true, close: true, lease: true, wait: true, skip: true }
+
 /** What every store of durable runs has to do, as cases. {@link runStoreConformance} registers them. @throws TypeError where `skip` names no case */
 export function runStoreCases(makeStore: MakeRunStore, options: RunStoreConformanceOptions = {}): ConformanceCase[] {
+  checkOptions(options, known, 'runStoreCases()', 'options.invalid')
   const { reopen, close, lease = 1000, wait, skip = {} } = options
   checkSkips(skip, Object.keys(caseList))
   return Object.entries(caseList).map(([name, run]) => ({

@@ -1,4 +1,4 @@
-import type { SessionStore } from '@allium/core'
+import { checkOptions, type KeysOf, type SessionStore } from '@allium/core'
 import { type ManualClock, manualClock } from '../../manual-clock.ts'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'
@@ -35,6 +35,15 @@ export interface StoreConformanceOptions {
   skip?: Readonly<Record<string, string>> | undefined
 }
 
+const known: KeysOf<StoreConformanceOptions> = {
+  reopen: true,
+  close: true,
+  lease: true,
+  wait: true,
+  seed: true,
+  skip: true,
+}
+
 /**
  * What every {@link SessionStore} has to do, as cases with a name and `run()`: for a runner without `describe`, or to run
  * one of them. {@link storeConformance} registers them.
@@ -42,6 +51,7 @@ export interface StoreConformanceOptions {
  * @throws TypeError where `skip` names no case
  */
 export function storeCases(makeStore: MakeStore, options: StoreConformanceOptions = {}): ConformanceCase[] {
+  checkOptions(options, known, 'storeCases()', 'options.invalid')
   const { seed = 1, skip = {} } = options
   const cases = {
     ...contentCases,

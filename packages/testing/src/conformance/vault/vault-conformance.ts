@@ -1,3 +1,4 @@
+import { checkOptions, type KeysOf } from '@allium/core'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'
 import { type Vault, vaultCaseList } from './vault-cases.ts'
@@ -14,8 +15,11 @@ export interface VaultConformanceOptions {
   skip?: Readonly<Record<string, string>> | undefined
 }
 
+const known: KeysOf<VaultConformanceOptions> = { reopen: true, close: true, skip: true }
+
 /** What every vault of `guard.pii` has to do, as cases. {@link vaultConformance} registers them. @throws TypeError where `skip` names no case */
 export function vaultCases(makeVault: MakeVault, options: VaultConformanceOptions = {}): ConformanceCase[] {
+  checkOptions(options, known, 'vaultCases()', 'options.invalid')
   const { reopen, close, skip = {} } = options
   checkSkips(skip, Object.keys(vaultCaseList))
   return Object.entries(vaultCaseList).map(([name, run]) => ({

@@ -1,0 +1,51 @@
+import { scriptedModel } from '@allium/testing'
+import {
+  Agent,
+  canary,
+  createResolver,
+  failClosed,
+  fromAiSdk,
+  guard,
+  hooks,
+  memory,
+  observe,
+  shadow,
+  tools,
+} from 'allium'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+
+const layer = { name: 'a', turn: (_: unknown, next: () => Promise<void>) => next() }
+const tool = { name: 'pay', description: 'Pays.', schema: z.object({}), execute: () => 'paid' }
+const model = scriptedModel([])
+/** What a caller writes in JavaScript. */
+const js = (options: object) => options as never
+
+describe('an option that does not exist is refused by', () => {
+  test.each<[string, () => unknown]>([
+    ['new Agent()', () => new Agent(js({ model, stor: {} }))],
+    ['tools.function()', () => tools.function(js({ ...tool, needsApproval: true }))],
+    ['tools.agent()', () => tools.agent(js({ ...tool, agent: new Agent({ model }), need: 1 }))],
+    ['canary()', () => canary(layer, js({ percent: 5, of: 'user' }))],
+    ['failClosed()', () => failClosed(layer, js({ reson: '' }))],
+    ['shadow()', () => shadow(layer, js({ recrd() {} }))],
+    ['hooks.from()', () => hooks.from({ onStart() {} }, js({ name: 'a' }))],
+    ['createResolver()', () => createResolver(js({ provider: {} }))],
+    ['fromAiSdk()', () => fromAiSdk({ provider: 'p', modelId: 'm' } as never, js({ name: 'a' }))],
+    ['auditFile()', () => observe.auditFile('a', js({ sync: true }))],
+    ['verify()', () => observe.verify('a', js({ heads: 1 }))],
+    ['exportSessions()', () => memory.exportSessions({} as never, js({ tenant: 'a', user: 'b' })).next()],
+    ['importSessions()', () => memory.importSessions({} as never, [], js({ record: true }))],
+    ['a detector', () => guard.content(js({ patterns: [{ type: 'a', pattern: /a/, max: 5 }] }))],
+    ['phones of guard.pii()', () => guard.pii(js({ phones: { find() {}, country: ['US'] } }))],
+    ['fallbackPrice', () => guard.budget(js({ limit: 1, fallbackPrice: { input: 1, output: 1, cached: 1 } }))],
+    ['a price', () => guard.budget(js({ limit: 1, prices: { 'a/*': { input: 1, output: 1, cached: 1 } } }))],
+    ['scriptedModel()', () => scriptedModel([js({ toolCals: [] })])],
+    ['a scripted call', () => scriptedModel([js({ toolCalls: [{ name: 'pay', arguments: {} }] })])],
+  ])('%s', async (_, make) => {
+    const error = await Promise.resolve()
+      .then(make)
+      .catch((error: unknown) => error)
+    expect(error).toMatchObject({ name: 'AlliumError', message: expect.stringMatching(/does not know the option /) })
+  })
+})

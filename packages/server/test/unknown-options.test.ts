@@ -1,0 +1,44 @@
+import { Agent } from '@allium/core'
+import { scriptedModel } from '@allium/testing'
+import { expect, test } from 'vitest'
+import { createClient } from '../src/client.ts'
+import { server } from '../src/index.ts'
+import { serve } from '../src/node.ts'
+
+const agent = () => new Agent({ model: scriptedModel([]) })
+const principal = () => ({ userId: 'ann' })
+const app = (more: object) => server(agent(), { principal, ...more } as never)
+const client = () => createClient<Agent>({ url: 'http://a' })
+
+test.each<[string, () => unknown, string]>([
+  ['server()', () => app({ mayUze: () => true }), 'Did you mean "mayUse"?'],
+  ['server(), of serve()', () => app({ port: 80 }), 'Give it to serve(server, { port })'],
+  ['mcp of server()', () => app({ mcp: { elicit: true } }), 'Known are: elicitation.'],
+  ['metrics of server()', () => app({ metrics: { tokn: 'a' } }), 'Did you mean "token"?'],
+  ['drain()', () => app({}).drain({ timeoutMs: 1 } as never), 'Known are: timeout.'],
+  ['serve()', () => serve(app({}), { host: '0.0.0.0' } as never), 'It is called hostname.'],
+  ['createClient()', () => createClient({ url: 'http://a', header: {} } as never), 'Known are: url,'],
+  [
+    'a run of a client',
+    () =>
+      client()
+        .session('a')
+        .run('hi', { key: 'a' } as never),
+    'Known are: output,',
+  ],
+  ['a page of a client', () => client().list({ max: 5 } as never), 'Known are: limit, cursor.'],
+  [
+    'a fork of a client',
+    () =>
+      client()
+        .session('a')
+        .fork({ to: 'a' } as never),
+    'Known are: id, at.',
+  ],
+])('an option that does not exist is refused: %s', async (_, make, message) => {
+  const error = await Promise.resolve()
+    .then(make)
+    .catch((error: unknown) => error)
+  expect(error).toMatchObject({ message: expect.stringContaining(message) })
+  expect(['server.options', 'options.invalid']).toContain((error as { code: string }).code)
+})
