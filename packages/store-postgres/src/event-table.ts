@@ -22,12 +22,11 @@ const ofRun = 'r.tenant = $1 and r.owner = $2 and r.session = $3 and r.turn_id =
 export function postgresEvents(db: Database, eventTtl: number): EventTable {
   const kept = (ttl: string) => isKept(ttl).replaceAll('{s}', db.s)
   return {
-    async append(run, epoch, batch, end) {
-      // Steers that nobody has heard are given once: where it ends, the statement is not repeated.
-      const ask = end ? db.once.bind(db) : db.repeatable.bind(db)
-      const [row] = await ask(
-        `select * from ${db.s}.append_events($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-        ...[...partsOf(run), epoch, batch?.id ?? null, batch?.count ?? 0, batch?.body ?? null, end, eventTtl],
+    async append(run, epoch, batch, end, request) {
+      const { id = null, count = 0, body = null } = batch ?? {}
+      const [row] = await db.repeatable(
+        `select * from ${db.s}.append_to_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+        ...[...partsOf(run), epoch, request, id, count, body, end, eventTtl],
       )
       if (row?.outcome_ === 'taken' || row?.outcome_ === 'ended') return { fenced: row.outcome_ }
       if (row?.outcome_ === 'unheard') return { unheard: unheardIn(row) }
@@ -86,6 +85,11 @@ export function postgresEvents(db: Database, eventTtl: number): EventTable {
         ...[...partsOf(run), after],
       )
       return rows.map(askedOf)
+    },
+    async take(run, epoch, ns) {
+      const sql = `select ${db.s}.take_signals($1, $2, $3, $4, $5, $6) as taken`
+      const [row] = await db.repeatable(sql, ...partsOf(run), epoch, ns)
+      return row?.taken === true
     },
     async deal(run, listener, n) {
       await db.repeatable(`select ${db.s}.deal_signal($1, $2, $3, $4, $5, $6)`, ...partsOf(run), listener, n)

@@ -1,10 +1,12 @@
 import { checkOptions } from '@allium/core'
+import { appendsAgain } from './appends-again.ts'
 import { auditKeys } from './audit-keys.ts'
 import { functions } from './functions.ts'
 import { eventFunctions } from './functions-events.ts'
 import { runFunctions } from './functions-runs.ts'
 import { holdsThatEnd } from './holds-that-end.ts'
 import { oneWayIn } from './one-way-in.ts'
+import { outboxCursors } from './outbox-cursors.ts'
 import { runsUnlessBusy } from './runs-unless-busy.ts'
 import { quoted } from './schema-name.ts'
 import { tables } from './tables.ts'
@@ -20,6 +22,8 @@ export const steps: readonly string[] = [
   auditKeys,
   oneWayIn,
   runsUnlessBusy,
+  appendsAgain,
+  outboxCursors,
 ]
 
 /** The version that this package works with. */

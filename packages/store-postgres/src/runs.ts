@@ -1,4 +1,4 @@
-import type { AddedRun, ClaimedRun, NewDurableRun, RunningAgent, RunStore } from '@allium/core'
+import type { AddedRun, ClaimedRun, NewDurableRun, RunningAgent, RunStore, SessionKey } from '@allium/core'
 import {
   busy,
   checkName,
@@ -8,6 +8,8 @@ import {
   keyReused,
   listedRun,
   notWaiting,
+  openedClaims,
+  openedExpired,
   pageOf,
   runOf,
   type Sealer,
@@ -98,8 +100,9 @@ export function postgresRuns(db: Database, sealer: Sealer): RunStore {
          where (r.agent, r.version) in (select * from unnest($1::text[], $2::text[])) order by r.n limit $3`,
         ...[...columnsOf(agents), limit],
       )
-      return Promise.all(
-        rows.map(async (row) => ({ run: await runOf(sealer, row), callIds: row.calls as readonly string[] })),
+      return openedExpired(
+        sealer,
+        rows.map((row) => ({ row, callIds: row.calls as readonly string[] })),
       )
     },
     async expire({ olderThan }) {
@@ -146,14 +149,22 @@ async function claimed(db: Database, sealer: Sealer, taken: readonly Row[]): Pro
     sql,
     taken.map(({ n_ }) => n_),
   )
-  return Promise.all(
-    rows.map(async (row) => {
-      const run = await runOf(sealer, row)
-      return {
-        run,
-        lease: leaseOf(run.key, taken.find(({ n_ }) => n_ === row.n) as Row),
-      }
-    }),
+  const found = rows.map((row) => {
+    const lease = leaseOf(listedRun(row).key, taken.find(({ n_ }) => n_ === row.n) as Row)
+    return { row, lease }
+  })
+  return openedClaims(sealer, found, ({ key, token }, run) => givenBack(db, key, token, run))
+}
+
+/** As if it had not been taken: nothing of it was begun. */
+async function givenBack(db: Database, key: SessionKey, token: number, run: string): Promise<void> {
+  await db.repeatable(
+    `with freed as (
+       update ${db.s}.sessions set held_until = 0
+       where tenant = $1 and owner = $2 and id = $3 and token = $4 and held_until > 0 returning 1
+     ) update ${db.s}.runs set attempts = greatest(attempts - 1, 0)
+     where tenant = $1 and run = $5 and token = $4 and status in ('queued', 'running') and exists (select from freed)`,
+    ...[...at(key), token, run],
   )
 }
 

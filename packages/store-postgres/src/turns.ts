@@ -10,10 +10,12 @@ export function postgresTurns(db: Database, sealer: Sealer): Pick<SessionStore, 
     checkRows(kept.rows)
     const values = valuesOf(kept)
     const places = values.map((_, i) => `$${i + 1}`).join()
-    const { turn } = kept.rows
+    const { turn, records } = kept.rows
+    const isStored = "$6 and k.outcome_ = 'stored'"
     // A run that outlives its process ends with its turn.
-    const ends = `case when $7 and k.outcome_ = 'stored' then ${db.s}.end_run($1, $2, $3, $8, $10, $${values.length + 1}) end`
-    const sql = `select k.*, ${ends} from ${db.s}.keep_turn(${places}) k`
+    const ends = `case when ${isStored} then ${db.s}.end_run($1, $2, $3, $8, $10, $${values.length + 1}) end`
+    const owns = records.length === 0 ? '' : `, case when ${isStored} then ${db.s}.own_records($2, $20) end`
+    const sql = `select k.*, ${ends}${owns} from ${db.s}.keep_turn(${places}) k`
     const [row] = await db.repeatable(sql, ...values, turn.code)
     checkKept(kept, row)
   }

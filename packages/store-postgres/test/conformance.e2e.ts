@@ -4,6 +4,7 @@ import {
   keyValueConformance,
   ledgerConformance,
   runStoreConformance,
+  sealedConformance,
   storeConformance,
   vaultConformance,
 } from '@allium/testing'
@@ -83,4 +84,14 @@ describe.skipIf(server === undefined)('postgres()', () => {
       ...shared,
     })
   }
+
+  sealedConformance({
+    name: 'sealed',
+    makeStore: ({ encrypt }) => stores.fresh({ encrypt }),
+    close: stores.close,
+    lease,
+    wait: (ms) => sleep(ms),
+    describe: describe.concurrent,
+    it: patiently,
+  })
 })

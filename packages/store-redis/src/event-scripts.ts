@@ -8,12 +8,16 @@ const isThere = "redis.call('EXISTS', KEYS[1]) == 1"
 
 /**
  * ARGV: turn id, epoch, id, count and body of the batch, '1' where it ends, milliseconds that it is kept after its end, and while it goes
- * on, and how many events who appends knows of. Where Redis has fewer it has forgotten some: the rest goes, too, so that nobody reads over
- * the gap.
+ * on, how many events who appends knows of, and the id of the request. Where Redis has fewer events it has forgotten some: the rest goes,
+ * too, so that nobody reads over the gap. A request that was done before, and is sent again because its reply was lost, changes nothing.
  */
 export const appendScript = script(`
 local epoch, count, knows = tonumber(ARGV[2]), tonumber(ARGV[4]), tonumber(ARGV[9])
 local seq = tonumber(redis.call('HGET', KEYS[1], 'seq') or '-1')
+if redis.call('HGET', KEYS[1], 'request') == ARGV[10] then
+  local head = redis.call('HMGET', KEYS[1], 'asked', 'listener')
+  return {'appended', seq, head[1], head[2]}
+end
 if seq < knows and knows > 0 then
   redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[4])
   if redis.call('GET', KEYS[5]) == ARGV[1] then redis.call('DEL', KEYS[5]) end
@@ -34,14 +38,13 @@ if ARGV[6] == '1' then
   if stop then redis.call('HDEL', KEYS[3], stop) end
   redis.call('HDEL', KEYS[1], 'stop')
   local unheard = redis.call('HGETALL', KEYS[3])
-  redis.call('DEL', KEYS[3])
   if #unheard > 0 then return {'unheard', unheard} end
 end
 if count > 0 then
   seq = seq + count
   redis.call('XADD', KEYS[2], seq .. '-0', 'id', ARGV[3], 'count', ARGV[4], 'body', ARGV[5])
-  redis.call('HSET', KEYS[1], 'seq', seq)
 end
+redis.call('HSET', KEYS[1], 'seq', seq, 'request', ARGV[10])
 local ttl = ARGV[8]
 if ARGV[6] == '1' then
   redis.call('HSET', KEYS[1], 'ended', 1)
@@ -75,3 +78,10 @@ export const dealScript = script(`
 if redis.call('HGET', KEYS[1], 'listener') ~= ARGV[1] then return 0 end
 if redis.call('HGET', KEYS[1], 'stop') == ARGV[2] then redis.call('HDEL', KEYS[1], 'stop') end
 return redis.call('HDEL', KEYS[3], ARGV[2])`)
+
+/** ARGV: the epoch of the process that ends the run, and the numbers of the steers that it takes. */
+export const takeScript = script(`
+local standing = redis.call('HGET', KEYS[1], 'epoch')
+if not standing or tonumber(ARGV[1]) < tonumber(standing) then return 0 end
+for i = 2, #ARGV do redis.call('HDEL', KEYS[3], ARGV[i]) end
+return 1`)

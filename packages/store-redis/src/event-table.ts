@@ -9,7 +9,7 @@ import {
   sessionParts,
 } from '@allium/store-sql'
 import type { Client } from './client.ts'
-import { appendScript, askScript, dealScript, listenScript } from './event-scripts.ts'
+import { appendScript, askScript, dealScript, listenScript, takeScript } from './event-scripts.ts'
 
 /** What Redis keeps of a run, each under a key of its own. */
 const parts = ['run', 'events', 'signals', 'steers'] as const
@@ -37,7 +37,7 @@ export function redisEvents(client: Client, eventTtl: number): EventTable {
     client.key(['run', ...sessionParts(run.key)], run.turnId, part)
 
   return {
-    async append(run, epoch, batch, end) {
+    async append(run, epoch, batch, end, request) {
       const name = runName(run)
       const knows = known.get(name) ?? 0
       const count = batch?.count ?? 0
@@ -45,7 +45,7 @@ export function redisEvents(client: Client, eventTtl: number): EventTable {
       const [outcome, given, asked, listener] = (await client.run(
         appendScript,
         keysOf(run),
-        ...[run.turnId, epoch, batch?.id ?? '', count, body, end ? '1' : '0', eventTtl, month, knows],
+        ...[run.turnId, epoch, batch?.id ?? '', count, body, end ? '1' : '0', eventTtl, month, knows, request],
       )) as [string, unknown, unknown, unknown]
       if (outcome === 'taken' || outcome === 'ended') return { fenced: outcome }
       if (outcome === 'unheard') return { unheard: signalsIn(given as string[]) }
@@ -76,6 +76,9 @@ export function redisEvents(client: Client, eventTtl: number): EventTable {
     async asked(run, after) {
       const fields = await client.ask((redis) => redis.hgetall(keyOf(run, 'signals')))
       return signalsIn(Object.entries(fields).flat()).filter(({ n }) => n > after)
+    },
+    async take(run, epoch, ns) {
+      return (await client.run(takeScript, keysOf(run), epoch, ...ns)) === 1
     },
     async deal(run, listener, n) {
       await client.run(dealScript, keysOf(run), listener, n)

@@ -1,33 +1,49 @@
 /// <reference path="./rate-limiter-redis.d.ts" />
+import { checkName } from '@allium/store-sql'
 import RateLimiterRedis from 'rate-limiter-flexible/lib/RateLimiterRedis.js'
-import type { Client } from './client.ts'
+import { type Client, script } from './client.ts'
 
 /** Makes what counts a rate: `store` of `guard.rateLimit`. */
 export type MakeLimiter = (options: { keyPrefix: string; points: number; duration: number }) => RateLimiterRedis
 
+/** Milliseconds for which a request is known again: longer than a client keeps a command that it could not send. */
+const knownFor = 30_000
+
 /**
- * The limiter's own script counts in whole seconds. This one takes milliseconds: https://redis.io/docs/latest/commands/pexpire/
- * Its fourth argument is the duration in seconds.
+ * The limiter's own script counts in whole seconds, and counts a request twice when the client sends it again because the reply was lost.
+ * This one takes milliseconds (https://redis.io/docs/latest/commands/pexpire/), and knows requests again. KEYS: the count, and the request.
  */
-const counts = `
-local ms = math.ceil(tonumber(ARGV[4]) * 1000)
+const countScript = script(`
+local ms = tonumber(ARGV[2])
 redis.call('set', KEYS[1], 0, 'PX', ms, 'NX')
-local consumed = redis.call('incrby', KEYS[1], ARGV[1])
+local points = redis.call('set', KEYS[2], 1, 'PX', ARGV[3], 'NX') and ARGV[1] or 0
+local consumed = redis.call('incrby', KEYS[1], points)
 local left = redis.call('pttl', KEYS[1])
 if left == -1 then
   redis.call('pexpire', KEYS[1], ms)
   left = ms
 end
-return {consumed, left}`
+return {consumed, left}`)
 
 /** Windows in Redis, which all processes share. One of less than a second counts as a second. */
 export function redisLimits(client: Client, prefix: string): MakeLimiter {
-  return ({ keyPrefix, points, duration }) =>
-    new RateLimiterRedis({
+  return ({ keyPrefix, points, duration }) => {
+    const seconds = Math.max(1, duration)
+    const limiter = new RateLimiterRedis({
       storeClient: client.redis,
-      customIncrTtlLuaScript: counts,
       keyPrefix: `${prefix}:limit:${encodeURIComponent(keyPrefix)}:${points}`,
       points,
-      duration: Math.max(1, duration),
+      duration: seconds,
     })
+    const [nameOf, upsert] = [limiter.getKey.bind(limiter), limiter._upsert.bind(limiter)]
+    return Object.assign(limiter, {
+      /** The braces put all keys of a window into one slot of a cluster. */
+      getKey: (key: string) => `{${nameOf(checkName('key of a limit', key))}}`,
+      /** What consume() and reward() count with. */
+      _upsert: async (key: string, count: number, ms: number, isForced?: boolean) =>
+        isForced === true
+          ? upsert(key, count, ms, isForced)
+          : client.run(countScript, [key, `${key}:${crypto.randomUUID()}`], count, Math.ceil(seconds * 1000), knownFor),
+    })
+  }
 }

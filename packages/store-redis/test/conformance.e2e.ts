@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { eventLogConformance, keyValueConformance, ledgerConformance } from '@allium/testing'
+import { eventLogConformance, keyValueConformance, ledgerConformance, sealedConformance } from '@allium/testing'
 import { afterAll, describe, it } from 'vitest'
 import { type RedisOptions, type RedisStore, redis } from '../src/index.ts'
 import { aes } from './aes.ts'
@@ -55,6 +55,15 @@ describe.skipIf(server === undefined)('redis()', () => {
     reopen: (ledger) => again(ledger).ledger,
     close,
     ttl: 400,
+    wait,
+    describe,
+    it,
+  })
+  sealedConformance({
+    name: 'sealed',
+    makeStore: ({ encrypt }) => fresh({ encrypt }),
+    parts: ['events'],
+    close: (store) => (store as RedisStore).close(),
     wait,
     describe,
     it,

@@ -12,7 +12,13 @@ export interface SealedPlace {
 export interface Encrypt {
   /** Encrypts, with the place as associated data. */
   seal(bytes: Uint8Array, place: SealedPlace): Uint8Array | Promise<Uint8Array>
-  /** The bytes that were sealed at this place; throws where they are others, or the key is gone. */
+  /**
+   * Returns the bytes that were sealed at this place.
+   *
+   * Throw `new AlliumError('store.sealed', …)` when they can never be opened: the key was deleted, or the bytes do not authenticate. The
+   * `OperationError` of WebCrypto and the authentication error of `node:crypto` count as that, too. Any other error means "not now": the
+   * operation fails with `store.unavailable`, and what could not be opened is tried again later.
+   */
   open(bytes: Uint8Array, place: SealedPlace): Uint8Array | Promise<Uint8Array>
   /** A keyed digest; of several the first is written, and any matches, for rotation. @default plain SHA-256 */
   mac?(bytes: Uint8Array, of: { tenant: string }): MacOf | Promise<MacOf>

@@ -14,8 +14,20 @@ export { hour, polledEventLog } from './events/polled-event-log.ts'
 export { checkRun, partsOf, runName, sessionParts } from './events/run-name.ts'
 export { checkKey, checkName, checkTogether } from './key.ts'
 export { cursorOf, pageOf } from './page.ts'
-export { month, type OutboxOptions, openedRecords } from './records.ts'
-export { busy, keyReused, listedRun, notWaiting, runOf, sealedStep, sealedTask, stepOf } from './runs.ts'
+export { longestPostponement, month, type OutboxOptions, openedRecords } from './records.ts'
+export {
+  busy,
+  keyReused,
+  listedRun,
+  notWaiting,
+  openedClaims,
+  openedExpired,
+  runOf,
+  sealedStep,
+  sealedTask,
+  stepOf,
+  type TakenRun,
+} from './runs.ts'
 export { Sealer } from './sealer.ts'
 export { bytesOf, callOf, historyOf, openedPart, type SqlRow, summaryOf, turnRow } from './sql-row.ts'
 export { type RecordRow, rowsOf, type TurnRow, type TurnRows, turnOf, type WaitingRow } from './turn-row.ts'

@@ -13,28 +13,33 @@ export interface OutboxOptions {
 /** Milliseconds that a record stays at most, unless options say it. */
 export const month = 30 * 24 * 60 * 60 * 1000
 
+/** Milliseconds that a record waits at most for its next try after it could not be opened. */
+export const longestPostponement = 3_600_000
+
 /**
- * Records as they were taken. One that cannot be opened any more, since the key of its tenant is gone, is done; one that does
- * not parse comes again, and is an error only where it stands alone: neither holds up the others.
+ * Opens the records that were taken. One that cannot be opened is left out and never counts as done, whatever the reason: its key may come
+ * back. It is tried again after half of its age, at most an hour later, so that it does not hold up the records behind it.
  *
- * @throws AlliumError `store.corrupt`
+ * @param postpone moves the next try of these records
+ * @throws AlliumError `store.unavailable` or `store.corrupt` when none of the records could be opened for that reason
  */
 export async function openedRecords(
   rows: readonly SqlRow[],
   sealer: Sealer,
-  done: (id: string) => void | Promise<void>,
+  postpone: (ids: readonly string[]) => void | Promise<void>,
 ): Promise<OutboxRecord[]> {
   const records: OutboxRecord[] = []
-  let corrupt: unknown
+  const unopened: string[] = []
+  let failure: unknown
   for (const { id, tenant, turn_id, body } of rows)
     try {
       const row = { id: String(id), turnId: String(turn_id), body: bytesOf(body) }
       records.push(await recordOf(String(tenant), row, sealer))
     } catch (error) {
-      if (isAlliumError(error, 'store.sealed')) await done(String(id))
-      else if (isAlliumError(error, 'store.corrupt')) corrupt = error
-      else throw error
+      unopened.push(String(id))
+      if (!isAlliumError(error, 'store.sealed')) failure ??= error
     }
-  if (corrupt !== undefined && records.length === 0) throw corrupt
+  if (unopened.length > 0) await postpone(unopened)
+  if (failure !== undefined && records.length === 0) throw failure
   return records
 }

@@ -1,7 +1,11 @@
 import {
   AlliumError,
+  type ClaimedRun,
   type DurableRun,
   type DurableStatus,
+  type ExpiredCalls,
+  isAlliumError,
+  type Lease,
   type RecordedStep,
   type SessionKey,
   toJson,
@@ -22,6 +26,57 @@ export async function runOf(sealer: Sealer, row: SqlRow): Promise<DurableRun> {
   const { run, key } = listedRun(row)
   const task = row.task === null ? undefined : await sealer.open(bytesOf(row.task), placeOf(key, run, 'task'))
   return { ...listedRun(row), task }
+}
+
+/** A run as it was taken, with its row. */
+export interface TakenRun {
+  readonly row: SqlRow
+  readonly lease: Lease
+}
+
+/**
+ * Opens the runs that were taken. One that cannot be opened now is given back, as if it had not been taken; one that can never be opened is
+ * left out, until its lease has lapsed. Neither holds up the others.
+ *
+ * @throws AlliumError `store.unavailable` when none of them can be opened now
+ */
+export async function openedClaims(
+  sealer: Sealer,
+  taken: readonly TakenRun[],
+  giveBack: (lease: Lease, run: string) => void | Promise<void>,
+): Promise<ClaimedRun[]> {
+  const claimed: ClaimedRun[] = []
+  let failure: unknown
+  for (const { row, lease } of taken)
+    try {
+      claimed.push({ run: await runOf(sealer, row), lease })
+    } catch (error) {
+      if (isFact(error)) continue
+      failure = error
+      await giveBack(lease, String(row.run))
+    }
+  if (failure !== undefined && claimed.length === 0) throw failure
+  return claimed
+}
+
+/** The calls of those runs that can be opened: the others are looked at again later. */
+export async function openedExpired(
+  sealer: Sealer,
+  rows: readonly { row: SqlRow; callIds: readonly string[] }[],
+): Promise<ExpiredCalls[]> {
+  const opened = rows.map(async ({ row, callIds }): Promise<ExpiredCalls[]> => {
+    try {
+      return [{ run: await runOf(sealer, row), callIds }]
+    } catch (error) {
+      if (isFact(error) || isAlliumError(error, 'store.unavailable')) return []
+      throw error
+    }
+  })
+  return (await Promise.all(opened)).flat()
+}
+
+function isFact(error: unknown): boolean {
+  return isAlliumError(error, 'store.sealed') || isAlliumError(error, 'store.corrupt')
 }
 
 /** A run as a list tells it. */

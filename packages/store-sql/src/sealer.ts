@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { AlliumError, fromJson, messageOf, toJson } from '@allium/core'
+import { AlliumError, fromJson, isAlliumError, messageOf, toJson } from '@allium/core'
 import type { Encrypt, SealedPlace } from './encrypt.ts'
 
 /** Values as bytes of a row and back, sealed where the store encrypts. */
@@ -26,7 +26,10 @@ export class Sealer {
     return this.#encrypt === undefined ? bytes : sealedBy(this.#encrypt, bytes, place)
   }
 
-  /** @throws AlliumError `store.sealed` where it cannot be opened, `store.corrupt` where what was kept does not parse */
+  /**
+   * @throws AlliumError `store.sealed` when the key is gone or the bytes do not authenticate, `store.corrupt` when the opened bytes do not
+   * parse, `store.unavailable` when the bytes cannot be opened now
+   */
   async open(bytes: Uint8Array, place: SealedPlace): Promise<unknown> {
     return this.opened(bytes, place)
   }
@@ -49,13 +52,33 @@ export class Sealer {
     try {
       return await encrypt.open(bytes, place)
     } catch (cause) {
-      throw new AlliumError(
-        'store.sealed',
-        `The row ${place.row} of the tenant "${place.tenant}" cannot be opened: its key is gone, or it was changed.`,
-        { cause, details: { tenant: place.tenant, row: place.row } },
-      )
+      throw isFinal(cause) ? sealed(place, cause) : unopened(place, cause)
     }
   }
+}
+
+/** Whether an error of `Encrypt.open` is a fact about the bytes. All others may pass: a key service that is down, a timeout. */
+function isFinal(error: unknown): boolean {
+  if (isAlliumError(error)) return error.code === 'store.sealed'
+  const { name, message } = (error ?? {}) as { name?: unknown; message?: unknown }
+  // How WebCrypto and `node:crypto` report bytes that do not authenticate.
+  return name === 'OperationError' || message === 'Unsupported state or unable to authenticate data'
+}
+
+function sealed({ tenant, row }: SealedPlace, cause: unknown): AlliumError {
+  return new AlliumError(
+    'store.sealed',
+    `The row ${row} of the tenant "${tenant}" cannot be opened: its key is gone, or the row was changed. Bring the key back, or delete the session.`,
+    { cause, details: { tenant, row } },
+  )
+}
+
+function unopened({ tenant, row }: SealedPlace, cause: unknown): AlliumError {
+  return new AlliumError(
+    'store.unavailable',
+    `The row ${row} of the tenant "${tenant}" cannot be opened now: ${messageOf(cause).replace(/\.?$/, '.')} Nothing was changed. Check the key service that "encrypt" uses, and try again.`,
+    { cause, details: { tenant, row } },
+  )
 }
 
 async function sealedBy(encrypt: Encrypt, bytes: Uint8Array, place: SealedPlace): Promise<Uint8Array> {

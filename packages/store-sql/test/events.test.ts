@@ -30,6 +30,7 @@ function counted() {
     ask: never,
     listen: never,
     asked: never,
+    take: never,
     deal: never,
   }
   return { table, asked }

@@ -1,4 +1,4 @@
-import { isAlliumError, type StoredTurn } from '@allium/core'
+import { AlliumError, isAlliumError, type StoredTurn } from '@allium/core'
 import { describe, expect, it } from 'vitest'
 import { checkKey, type Encrypt, rowsOf, Sealer, turnOf } from '../src/index.ts'
 
@@ -32,7 +32,7 @@ const turned: Encrypt = {
   seal: (bytes, { row }) => Buffer.concat([Buffer.from(`${row}\n`), bytes.map((byte) => byte ^ 255)]),
   open(bytes, { row }) {
     const head = Buffer.from(`${row}\n`)
-    if (!Buffer.from(bytes.slice(0, head.length)).equals(head)) throw new Error('another place')
+    if (!Buffer.from(bytes.slice(0, head.length)).equals(head)) throw new AlliumError('store.sealed', 'Another place.')
     return bytes.slice(head.length).map((byte) => byte ^ 255)
   },
   mac: (bytes) => [new Uint8Array([bytes.length]), new Uint8Array([0])],

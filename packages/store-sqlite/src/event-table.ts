@@ -20,10 +20,7 @@ export function sqliteEvents(db: Database, clock: SharedClock, eventTtl: number)
         if (epoch < found.epoch) return { fenced: 'taken' }
         if (epoch === found.epoch && found.ended) return { fenced: 'ended' }
         const unheard = end ? kept(found.run).filter(({ id }) => id !== null) : []
-        if (end) {
-          db.run('delete from event_signals where run = ? and id is null', found.run)
-          db.run('update event_signals set dealt = 1, body = null where run = ?', found.run)
-        }
+        if (end) db.run('delete from event_signals where run = ? and id is null', found.run)
         const isOver = end && unheard.length === 0
         const count = unheard.length > 0 ? 0 : (batch?.count ?? 0)
         if (batch !== undefined && count > 0)
@@ -85,6 +82,15 @@ export function sqliteEvents(db: Database, clock: SharedClock, eventTtl: number)
     async asked(run, after) {
       const found = runs.find(run)
       return found === undefined ? [] : kept(found.run).filter(({ n }) => n > after)
+    },
+    async take(run, epoch, ns) {
+      return db.writeTogether(() => {
+        const found = runs.find(run)
+        if (found === undefined || epoch < found.epoch) return false
+        const sql = 'update event_signals set dealt = 1, body = null where run = ? and n = ?'
+        for (const n of ns) db.run(sql, found.run, n)
+        return true
+      })
     },
     async deal(run, listener, n) {
       await db.writeTogether(() => {

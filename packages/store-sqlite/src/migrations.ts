@@ -1,3 +1,5 @@
+import { outboxCursors } from './outbox-cursors.ts'
+
 /** The schema, step by step: what stands here is never changed, only added to. */
 export const migrations: readonly string[] = [
   `
@@ -192,4 +194,5 @@ create table steps (
 alter table audit add column key text;
 create unique index audit_by_key on audit (tenant, key) where key is not null;
 `,
+  outboxCursors,
 ]

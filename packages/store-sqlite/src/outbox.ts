@@ -1,28 +1,41 @@
 import type { Outbox, OutboxRecord } from '@allium/core'
-import { month, type OutboxOptions, openedRecords, type Sealer } from '@allium/store-sql'
-import type { Database } from './database.ts'
+import {
+  checkName,
+  longestPostponement,
+  month,
+  type OutboxOptions,
+  openedRecords,
+  type Sealer,
+} from '@allium/store-sql'
+import type { Database, Row } from './database.ts'
+import { OutboxClock } from './outbox-clock.ts'
 import type { SharedClock } from './sqlite-clock.ts'
 
 /** What turns have recorded. */
 export class SqliteOutbox implements Outbox {
   readonly #db: Database
   readonly #clock: SharedClock
+  readonly #age: OutboxClock
   readonly #sealer: Sealer
   readonly #options: OutboxOptions
 
   constructor(db: Database, clock: SharedClock, sealer: Sealer, options: OutboxOptions) {
     this.#db = db
     this.#clock = clock
+    this.#age = new OutboxClock(db, clock)
     this.#sealer = sealer
     this.#options = options
   }
 
   async take(consumer: string, limit: number, ms: number): Promise<OutboxRecord[]> {
+    checkName('consumer', consumer)
     const rows = await this.#db.writeTogether(() => this.#taken(consumer, limit, ms))
-    return openedRecords(rows, this.#sealer, (id) => this.done(consumer, [id]))
+    return openedRecords(rows, this.#sealer, (ids) => this.#postpone(consumer, ids, ms))
   }
 
   async done(consumer: string, ids: readonly string[]): Promise<void> {
+    checkName('consumer', consumer)
+    for (const id of ids) checkName('id of a record', id)
     const { consumers = [] } = this.#options
     await this.#db.writeTogether(() => {
       for (const id of ids) {
@@ -37,17 +50,48 @@ export class SqliteOutbox implements Outbox {
     })
   }
 
-  #taken(consumer: string, limit: number, ms: number) {
+  #taken(consumer: string, limit: number, ms: number): Row[] {
     const { keepRecords = month } = this.#options
-    const now = this.#clock.monotonic()
-    this.#drop('added_at < ?', this.#clock.now() - keepRecords)
-    const rows = this.#db.all(
-      `select o.* from outbox o left join outbox_places p on p.seq = o.seq and p.consumer = ?
-       where p.seq is null or (p.done = 0 and (p.held_until <= ? or p.boot <> ?)) order by o.seq limit ?`,
-      ...[consumer, now, this.#clock.boot, limit],
-    )
-    for (const { seq } of rows) this.#hold(consumer, Number(seq), now + ms, 0)
+    this.#drop('since < ?', this.#age.tick() - keepRecords)
+    const again = this.#lapsed(consumer, limit)
+    const rows = [...again, ...this.#unseen(consumer, limit - again.length)]
+    for (const { seq } of rows) this.#hold(consumer, Number(seq), this.#clock.monotonic() + ms, 0)
     return rows
+  }
+
+  /** Records that the consumer took before, and neither did in time nor holds. */
+  #lapsed(consumer: string, limit: number): Row[] {
+    return this.#db.all(
+      `select o.* from outbox_places p join outbox o on o.seq = p.seq
+       where p.consumer = ? and p.done = 0 and (p.held_until <= ? or p.boot <> ?) order by p.seq limit ?`,
+      ...[consumer, this.#clock.monotonic(), this.#clock.boot, limit],
+    )
+  }
+
+  /** Records behind the cursor, which moves to the last of them. Writers come one after the other, so none appears before it. */
+  #unseen(consumer: string, limit: number): Row[] {
+    if (limit <= 0) return []
+    const seen = Number(this.#db.get('select seen from outbox_cursors where consumer = ?', consumer)?.seen ?? 0)
+    const rows = this.#db.all(
+      `select o.* from outbox o where o.seq > ?
+       and not exists (select 1 from outbox_places p where p.consumer = ? and p.seq = o.seq) order by o.seq limit ?`,
+      ...[seen, consumer, limit],
+    )
+    const last = rows.length < limit ? this.#db.get('select max(seq) as seq from outbox') : rows.at(-1)
+    const next = Math.max(seen, Number(last?.seq ?? 0))
+    if (next > seen) this.#db.run('insert or replace into outbox_cursors values (?, ?)', consumer, next)
+    return rows
+  }
+
+  async #postpone(consumer: string, ids: readonly string[], ms: number): Promise<void> {
+    await this.#db.writeTogether(() => {
+      for (const id of ids) {
+        const row = this.#db.get('select seq, since from outbox where id = ?', id)
+        if (row === undefined) continue
+        const wait = Math.max(ms, Math.min((this.#age.now() - Number(row.since)) / 2, longestPostponement))
+        this.#hold(consumer, Number(row.seq), this.#clock.monotonic() + wait, 0)
+      }
+    })
   }
 
   #hold(consumer: string, seq: number, until: number, done: number): void {

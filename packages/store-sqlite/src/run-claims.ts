@@ -1,5 +1,5 @@
-import type { ClaimedRun, ExpiredCalls, RunningAgent, RunStore } from '@allium/core'
-import { runOf, type Sealer } from '@allium/store-sql'
+import type { ClaimedRun, ExpiredCalls, Lease, RunningAgent, RunStore } from '@allium/core'
+import { openedClaims, openedExpired, type Sealer, type TakenRun } from '@allium/store-sql'
 import type { Database, Row, Value } from './database.ts'
 import type { Leases } from './leases.ts'
 import type { SharedClock } from './sqlite-clock.ts'
@@ -30,7 +30,7 @@ export class RunClaims {
   async claim(of: Claim): Promise<ClaimedRun[]> {
     const { ms } = of
     const taken = this.#db.write(() => {
-      const taken: { row: Row; lease: ClaimedRun['lease'] }[] = []
+      const taken: TakenRun[] = []
       for (const row of this.#due(of)) {
         const attempts = row.status === 'queued' || row.progressed === 1 ? 1 : Number(row.attempts) + 1
         const isLast = isLive(row) && attempts >= alone
@@ -42,7 +42,7 @@ export class RunClaims {
       }
       return taken
     })
-    return Promise.all(taken.map(async ({ row, lease }) => ({ run: await runOf(this.#sealer, row), lease })))
+    return openedClaims(this.#sealer, taken, (lease, run) => this.#giveBack(lease, run))
   }
 
   async orphans({ agents, ms, lease, limit }: Parameters<RunStore['orphans']>[0]): Promise<ClaimedRun[]> {
@@ -51,13 +51,10 @@ export class RunClaims {
         .filter((row) => this.#lapsed(row, ms))
         .map((row) => ({ row, lease: this.#take(row, Number(row.attempts), lease) })),
     )
-    const claimed = taken.flatMap(({ row, lease }) => (lease === undefined ? [] : [{ row, lease }]))
-    return Promise.all(
-      claimed.map(async ({ row, lease }) => ({
-        run: await runOf(this.#sealer, { ...row, status: 'running' }),
-        lease,
-      })),
+    const claimed = taken.flatMap(({ row, lease }) =>
+      lease === undefined ? [] : [{ row: { ...row, status: 'running' }, lease }],
     )
+    return openedClaims(this.#sealer, claimed, (lease, run) => this.#giveBack(lease, run))
   }
 
   async expired({ agents, limit }: Parameters<RunStore['expired']>[0]): Promise<ExpiredCalls[]> {
@@ -68,12 +65,17 @@ export class RunClaims {
        group by r.n limit ?`,
       ...[this.#clock.now(), listOf(agents), limit],
     )
-    return Promise.all(
-      rows.map(async (row) => ({
-        run: await runOf(this.#sealer, row),
-        callIds: JSON.parse(String(row.calls)) as string[],
-      })),
-    )
+    const found = rows.map((row) => ({ row, callIds: JSON.parse(String(row.calls)) as string[] }))
+    return openedExpired(this.#sealer, found)
+  }
+
+  /** As if it had not been taken: nothing of it was begun. */
+  #giveBack(lease: Lease, run: string): void {
+    this.#db.write(() => {
+      const live = `tenant = ? and run = ? and token = ? and status in ('queued', 'running')`
+      this.#db.run(`update runs set attempts = max(0, attempts - 1) where ${live}`, lease.key.tenant, run, lease.token)
+      this.#leases.release(lease)
+    })
   }
 
   #due({ agents, limit, ms, alone: isAlone }: Claim): Row[] {

@@ -11,6 +11,7 @@ import {
 } from '@allium/store-sql'
 import type { Database, Row, Value } from './database.ts'
 import { at, type Leases, where } from './leases.ts'
+import { OutboxClock } from './outbox-clock.ts'
 import type { SharedClock } from './sqlite-clock.ts'
 
 const of = 'tenant = ? and owner = ? and session = ?'
@@ -29,12 +30,14 @@ export interface TurnsOptions {
 export class Turns {
   readonly #db: Database
   readonly #clock: SharedClock
+  readonly #age: OutboxClock
   readonly #leases: Leases
   readonly #sealer: Sealer
 
   constructor({ db, clock, leases, sealer }: TurnsOptions) {
     this.#db = db
     this.#clock = clock
+    this.#age = new OutboxClock(db, clock)
     this.#leases = leases
     this.#sealer = sealer
   }
@@ -102,11 +105,14 @@ export class Turns {
         ...[...at(key), callId, turnId, name, wholeMs(expiresAt), token],
       )
     if (session.run === turn.turnId) this.#endRun(key, turn)
-    for (const { id, body } of records)
-      this.#db.run(
-        'insert into outbox (id, tenant, turn_id, added_at, body) values (?, ?, ?, ?, ?)',
-        ...[id, key.tenant, turn.turnId, this.#clock.now(), body],
-      )
+    this.#addRecords(key, turn, records)
+  }
+
+  #addRecords({ tenant, owner }: SessionKey, { turnId }: TurnRow, records: TurnRows['records']): void {
+    if (records.length === 0) return
+    const since = this.#age.now()
+    const sql = 'insert into outbox (id, tenant, turn_id, added_at, body, since, owner) values (?, ?, ?, ?, ?, ?, ?)'
+    for (const { id, body } of records) this.#db.run(sql, id, tenant, turnId, this.#clock.now(), body, since, owner)
   }
 
   /** The durable run that it is has ended: its steps are not needed any more. */

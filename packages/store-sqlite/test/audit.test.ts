@@ -1,4 +1,4 @@
-import { Agent } from '@allium/core'
+import { Agent, AlliumError } from '@allium/core'
 import { audit, verify } from '@allium/observe'
 import { scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'
@@ -65,7 +65,7 @@ it('finds a record that was changed, and one that was taken away', async () => {
 it('verifies the sealed records of a tenant whose key is gone', async () => {
   const path = fileIn()
   await turns(path, 'acme', 2, xor)
-  const gone: Encrypt = { ...xor, open: () => Promise.reject(new Error('no key')) }
+  const gone: Encrypt = { ...xor, open: () => Promise.reject(new AlliumError('store.sealed', 'No key.')) }
   const store = sqlite(path, { encrypt: gone })
   const chain = store.audit.chainOf('acme')
   expect(await chain.verifySealed()).toEqual({ ok: true, records: 8 })

@@ -1,3 +1,4 @@
+import { AlliumError } from '@allium/core'
 import { manualClock } from '@allium/testing'
 import { expect, it } from 'vitest'
 import { sqlite } from '../src/index.ts'
@@ -52,7 +53,7 @@ it('takes events of another place for none: they do not open', async () => {
       new TextEncoder().encode(`${row}|${new TextDecoder().decode(bytes)}`),
     open(bytes: Uint8Array, { row }: { row: string }) {
       const text = new TextDecoder().decode(bytes)
-      if (!text.startsWith(`${row}|`)) throw new Error('another row')
+      if (!text.startsWith(`${row}|`)) throw new AlliumError('store.sealed', 'Another row.')
       return new TextEncoder().encode(text.slice(row.length + 1))
     },
   }

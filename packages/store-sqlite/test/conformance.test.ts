@@ -8,6 +8,7 @@ import {
   type ManualClock,
   manualClock,
   runStoreConformance,
+  sealedConformance,
   storeConformance,
   vaultConformance,
 } from '@allium/testing'
@@ -93,3 +94,11 @@ for (const [seal, encrypt] of [
     it,
   })
 }
+
+sealedConformance({
+  name: 'sqlite(), sealed',
+  makeStore: ({ clock, encrypt }) => sqlite(':memory:', { clock, encrypt }),
+  close: (store) => (store as SqliteStore).close(),
+  describe,
+  it,
+})

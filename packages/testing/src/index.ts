@@ -38,6 +38,14 @@ export {
   runStoreCases,
   runStoreConformance,
 } from './conformance/runs/run-store-conformance.ts'
+export type { Seals } from './conformance/sealed/failing-seals.ts'
+export type { SealedParts } from './conformance/sealed/sealed-cases.ts'
+export {
+  type MakeSealedStore,
+  type SealedConformanceOptions,
+  sealedCases,
+  sealedConformance,
+} from './conformance/sealed/sealed-conformance.ts'
 export {
   type MakeStore,
   type StoreConformanceOptions,

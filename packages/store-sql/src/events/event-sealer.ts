@@ -1,4 +1,4 @@
-import type { RunKey, RunSignal } from '@allium/core'
+import { isAlliumError, type RunKey, type RunSignal } from '@allium/core'
 import type { SealedPlace } from '../encrypt.ts'
 import type { Sealer } from '../sealer.ts'
 import type { AskedSignal, EventBatch } from './event-table.ts'
@@ -29,10 +29,20 @@ export class EventSealer {
     return id === undefined ? null : await this.#sealer.seal(steer, placeOf(run, 'signal', id))
   }
 
-  async asked(run: RunKey, { id, body }: AskedSignal): Promise<RunSignal> {
+  /**
+   * Returns undefined for a steer that nobody can ever read.
+   *
+   * @throws AlliumError `store.unavailable` when it cannot be opened now
+   */
+  async asked(run: RunKey, { id, body }: AskedSignal): Promise<RunSignal | undefined> {
     if (id === null || body === null) return { stop: true }
-    const steer = await this.#sealer.open(body, placeOf(run, 'signal', id))
-    return { steer, id } as RunSignal
+    try {
+      const steer = await this.#sealer.open(body, placeOf(run, 'signal', id))
+      return { steer, id } as RunSignal
+    } catch (error) {
+      if (isAlliumError(error, 'store.sealed') || isAlliumError(error, 'store.corrupt')) return undefined
+      throw error
+    }
   }
 }
 

@@ -48,8 +48,19 @@ export type AppendOutcome =
  * over is not there.
  */
 export interface EventTable {
-  /** Opens the run where it is not there. Without a batch nothing is appended. */
-  append(run: RunKey, epoch: number, batch: EventBatch | undefined, end: boolean): Promise<AppendOutcome>
+  /**
+   * Opens the run where it is not there. Without a batch nothing is appended. With `end` it gives the steers that nobody has dealt with, and
+   * keeps them until `take`.
+   *
+   * @param request names the append: sent again, because its reply was lost, it appends nothing and gives the same outcome
+   */
+  append(
+    run: RunKey,
+    epoch: number,
+    batch: EventBatch | undefined,
+    end: boolean,
+    request: string,
+  ): Promise<AppendOutcome>
   /** Batches with events behind a place, some at a time, in their order. */
   batches(run: RunKey, after: number): Promise<StoredBatch[]>
   /** Where runs stand, in the order of the keys. */
@@ -61,6 +72,8 @@ export interface EventTable {
   listen(run: RunKey): Promise<number | undefined>
   /** What is kept and was asked after the signal n. */
   asked(run: RunKey, after: number): Promise<AskedSignal[]>
+  /** Marks steers as dealt with for the process that ends the run; false when another process has taken the run over. */
+  take(run: RunKey, epoch: number, ns: readonly number[]): Promise<boolean>
   /** Forgets a signal, if the listener is still the newest. */
   deal(run: RunKey, listener: number, n: number): Promise<void>
 }

@@ -30,12 +30,12 @@ export function polledEventLog(
       if (sealing instanceof Promise) sealing.catch(() => {})
       return inOrder(runName(run), async () => {
         const batch = sealing instanceof Promise ? await sealing : sealing
-        const outcome = await table.append(run, epoch, batch, end)
+        const outcome = await table.append(run, epoch, batch, end, batch?.id ?? crypto.randomUUID())
         if (outcome.fenced !== undefined) {
           poller.lost(run)
           throw refused(run, outcome.fenced)
         }
-        if (outcome.unheard !== undefined) return { unheard: await signalsOf(run, outcome.unheard) }
+        if (outcome.unheard !== undefined) return { unheard: await taken(run, epoch, outcome.unheard) }
         const { seq, asked, listener } = outcome
         poller.appended(run, { seq, asked, listener, ended: end, batch: batch && placed(batch, seq) })
         return { seq }
@@ -59,9 +59,14 @@ export function polledEventLog(
     },
   }
 
-  /** One that cannot be opened any more is nobody's to hear. */
-  async function signalsOf(run: RunKey, asked: readonly AskedSignal[]): Promise<RunSignal[]> {
-    const signals = await Promise.all(asked.map((one) => sealed.asked(run, one).catch(() => undefined)))
+  /** They are taken once all of them were opened, so that none is lost while one cannot be opened. */
+  async function taken(run: RunKey, epoch: number, asked: readonly AskedSignal[]): Promise<RunSignal[]> {
+    const signals = await Promise.all(asked.map((one) => sealed.asked(run, one)))
+    const numbers = asked.map(({ n }) => n)
+    if (!(await table.take(run, epoch, numbers))) {
+      poller.lost(run)
+      throw refused(run, 'taken')
+    }
     return signals.filter((signal) => signal !== undefined)
   }
 }

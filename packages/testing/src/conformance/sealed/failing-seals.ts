@@ -1,0 +1,29 @@
+import { AlliumError } from '@allium/core'
+
+/** What a store encrypts with. */
+export interface Seals {
+  seal(bytes: Uint8Array, place: { tenant: string; row: string }): Uint8Array | Promise<Uint8Array>
+  open(bytes: Uint8Array, place: { tenant: string; row: string }): Uint8Array | Promise<Uint8Array>
+}
+
+/** Seals of a suite, whose key service fails when a case says so. */
+export class FailingSeals implements Seals {
+  /** How opening fails: the service is down for now, or the key was deleted. */
+  failure: 'down' | 'gone' | undefined
+  /** Which rows fail. */
+  rows: (row: string) => boolean = () => true
+
+  seal(bytes: Uint8Array): Uint8Array {
+    return bytes.map((byte) => byte ^ 0x5a)
+  }
+
+  async open(bytes: Uint8Array, { row }: { row: string }): Promise<Uint8Array> {
+    if (this.failure !== undefined && this.rows(row)) throw this.#error()
+    return this.seal(bytes)
+  }
+
+  #error(): Error {
+    if (this.failure === 'gone') return new AlliumError('store.sealed', 'The key of the tenant was deleted.')
+    return new Error('The key service does not answer.')
+  }
+}

@@ -1,0 +1,147 @@
+import type { EventLog, RunSignal, RunStore, SessionStore } from '@allium/core'
+import { check, checkEqual, checkRejects } from '../check.ts'
+import { chat, run, steer } from '../event-log/bench.ts'
+import { agents, runOf } from '../runs/run-bench.ts'
+import { add, type StoreBench, turnOf } from '../store/bench.ts'
+import type { FailingSeals } from './failing-seals.ts'
+
+/** A store that seals; a part that it lacks is not tried. */
+export interface SealedParts {
+  readonly sessions?: SessionStore | undefined
+  readonly events?: EventLog | undefined
+  readonly runs?: RunStore | undefined
+}
+
+/** What a case works with. */
+export interface SealedBench extends Pick<StoreBench, 'lease' | 'wait'> {
+  readonly parts: SealedParts
+  readonly seals: FailingSeals
+}
+
+interface SealedCase {
+  readonly needs: keyof SealedParts
+  run(bench: SealedBench): Promise<void>
+}
+
+/** An error that may pass is never taken for a fact about the data. */
+export const sealedCaseList: Readonly<Record<string, SealedCase>> = {
+  'tells a row that cannot be opened now from one that can never be opened': {
+    needs: 'sessions',
+    async run(bench) {
+      const { seals } = bench
+      const { sessions } = await recorded(bench, ['a'])
+      seals.failure = 'down'
+      await checkRejects(sessions.load(chat), 'store.unavailable', 'load() while the key service is down')
+      seals.failure = 'gone'
+      await checkRejects(sessions.load(chat), 'store.sealed', 'load() after the key was deleted')
+      seals.failure = undefined
+      checkEqual((await sessions.load(chat))?.version, 1, 'load() once the key is back')
+    },
+  },
+
+  'gives a record that could not be opened again, and to every consumer': {
+    needs: 'sessions',
+    async run(bench) {
+      const { seals, lease: ms, wait } = bench
+      const { outbox } = (await recorded(bench, ['a', 'b'])).sessions
+      seals.failure = 'down'
+      await checkRejects(outbox.take('bills', 10, ms), 'store.unavailable', 'take() while the key service is down')
+      seals.failure = undefined
+      checkEqual(idsIn(await outbox.take('hooks', 10, ms)), ['a', 'b'], 'Another consumer gets all records')
+      await wait(ms * 2)
+      checkEqual(idsIn(await outbox.take('bills', 10, ms)), ['a', 'b'], 'No record was marked as done')
+    },
+  },
+
+  'gives the records behind one that cannot be opened, and that one once its key is back': {
+    needs: 'sessions',
+    async run(bench) {
+      const { seals, lease: ms, wait } = bench
+      const { outbox } = (await recorded(bench, ['a', 'b'])).sessions
+      for (const failure of ['down', 'gone'] as const) {
+        Object.assign(seals, { failure, rows: (row: string) => row.includes('"a"') })
+        const consumer = `bills ${failure}`
+        const taken = [await outbox.take(consumer, 1, ms * 2).catch(() => []), await outbox.take(consumer, 1, ms * 2)]
+        checkEqual(idsIn(taken.flat()), ['b'], `The next record comes (the key is ${failure})`)
+        await outbox.done(consumer, ['b'])
+        seals.failure = undefined
+        await wait(ms * 8)
+        checkEqual(idsIn(await outbox.take(consumer, 10, ms)), ['a'], `The record comes again (the key was ${failure})`)
+      }
+    },
+  },
+
+  'keeps a steer that could not be opened for the process that ends the run': {
+    needs: 'events',
+    async run({ parts, seals }) {
+      const events = needed(parts, 'events')
+      await events.append(run, 1, ['one'])
+      await events.signal(run, steer('a'))
+      seals.failure = 'down'
+      await checkRejects(
+        events.append(run, 1, [], { end: true }),
+        'store.unavailable',
+        'append() with an end while a steer cannot be opened',
+      )
+      seals.failure = undefined
+      checkEqual(await events.append(run, 1, [], { end: true }), { unheard: [steer('a')] }, 'The steer is given later')
+      checkEqual((await events.append(run, 1, [], { end: true })).seq, 1, 'Then the run ends')
+    },
+  },
+
+  'tells a listener a steer that could not be opened at first, and no other steer waits for it': {
+    needs: 'events',
+    async run({ parts, seals, wait, lease: ms }) {
+      const events = needed(parts, 'events')
+      await events.append(run, 1, [])
+      await events.signal(run, steer('a'))
+      Object.assign(seals, { failure: 'down', rows: (row: string) => row.includes('"a"') })
+      const told: RunSignal[] = []
+      const off = await events.onSignal(run, (signal) => void told.push(signal))
+      await events.signal(run, steer('b'))
+      await soon(wait, ms, () => told.length === 1)
+      checkEqual(told, [steer('b')], 'The next steer is told')
+      seals.failure = undefined
+      await soon(wait, ms, () => told.length === 2)
+      off()
+      checkEqual(told, [steer('b'), steer('a')], 'The first steer is told once it can be opened')
+    },
+  },
+
+  'gives back a run that could not be opened, and counts no attempt': {
+    needs: 'runs',
+    async run({ parts, seals, lease: ms }) {
+      const runs = needed(parts, 'runs')
+      await runs.add(runOf('one', chat))
+      const claim = () => runs.claim({ agents, limit: 10, ms: ms * 100, alone: true })
+      seals.failure = 'down'
+      for (let i = 0; i < 5; i++)
+        await checkRejects(claim(), 'store.unavailable', 'claim() while the key service is down')
+      seals.failure = undefined
+      const [claimed] = await claim()
+      checkEqual([claimed?.run.run, claimed?.run.attempts], ['one', 1], 'The run is taken for the first time')
+    },
+  },
+}
+
+/** A session with these records. */
+async function recorded({ parts, lease, wait }: SealedBench, ids: readonly string[]) {
+  const sessions = needed(parts, 'sessions')
+  const records = ids.map((id) => ({ id, topic: 'paid', data: id, at: 1 }))
+  await add({ store: sessions, other: sessions, lease, wait }, chat, { ...turnOf('hello'), records })
+  return { sessions }
+}
+
+function needed<K extends keyof SealedParts>(parts: SealedParts, part: K): NonNullable<SealedParts[K]> {
+  const found = parts[part]
+  check(found !== undefined && found !== null, `The store has the part "${part}"`)
+  return found
+}
+
+function idsIn(records: readonly { id: string }[]): string[] {
+  return records.map(({ id }) => id)
+}
+
+async function soon(wait: (ms: number) => Promise<void>, ms: number, holds: () => boolean): Promise<void> {
+  for (let i = 0; i < 100 && !holds(); i++) await wait(ms / 10)
+}

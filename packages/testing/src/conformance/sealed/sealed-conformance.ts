@@ -1,0 +1,62 @@
+import { type ManualClock, manualClock } from '../../manual-clock.ts'
+import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
+import { checkSkips } from '../check-skips.ts'
+import { FailingSeals, type Seals } from './failing-seals.ts'
+import { type SealedParts, sealedCaseList } from './sealed-cases.ts'
+
+/** Makes an empty store for one case, which seals with `encrypt`. */
+export type MakeSealedStore = (given: { clock: ManualClock; encrypt: Seals }) => SealedParts | Promise<SealedParts>
+
+export interface SealedConformanceOptions {
+  /** The parts that the store has; cases of the others are left out. @default all */
+  parts?: readonly (keyof SealedParts)[] | undefined
+  /** Closes what a case has opened. */
+  close?(parts: SealedParts): unknown
+  /** Milliseconds of a lease. @default 1000 */
+  lease?: number | undefined
+  /** Lets time pass, for a store that goes by a clock of its own. @default moves the clock */
+  wait?(ms: number): Promise<void>
+  /** Cases that cannot hold, each with its reason. */
+  skip?: Readonly<Record<string, string>> | undefined
+}
+
+/**
+ * What every store that encrypts has to do while its key service is down or a key is gone, as cases. {@link sealedConformance} registers
+ * them.
+ *
+ * @throws TypeError where `skip` names no case
+ */
+export function sealedCases(makeStore: MakeSealedStore, options: SealedConformanceOptions = {}): ConformanceCase[] {
+  const { parts = ['sessions', 'events', 'runs'], close, lease = 1000, wait, skip = {} } = options
+  checkSkips(skip, Object.keys(sealedCaseList))
+  const applying = Object.entries(sealedCaseList).filter(([, { needs }]) => parts.includes(needs))
+  return applying.map(([name, { run }]) => ({
+    name,
+    ...(skip[name] !== undefined && { skip: skip[name] }),
+    async run() {
+      const [clock, seals] = [manualClock(), new FailingSeals()]
+      const made = await makeStore({ clock, encrypt: seals })
+      try {
+        await run({ parts: made, seals, lease, wait: wait ?? ((ms) => clock.advance(ms)) })
+      } finally {
+        await close?.(made)
+      }
+    },
+  }))
+}
+
+/**
+ * Registers the suite that every store that encrypts passes, with `describe` and `it` of vitest, jest or node:test.
+ *
+ * @example
+ * sealedConformance({ makeStore: ({ clock, encrypt }) => sqlite(':memory:', { clock, encrypt }), describe, it })
+ */
+export function sealedConformance({
+  makeStore,
+  name = 'a store that encrypts',
+  describe,
+  it,
+  ...options
+}: SealedConformanceOptions & TestFunctions & { makeStore: MakeSealedStore; name?: string }): void {
+  register(name, sealedCases(makeStore, options), { describe, it })
+}
