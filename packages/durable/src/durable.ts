@@ -20,6 +20,7 @@ import {
   type StartOptions,
 } from './options.ts'
 import { askedOf, type Task, taskOf } from './task.ts'
+import { UntoldEnds } from './untold-ends.ts'
 import { Worker } from './worker.ts'
 
 /** A run that is kept, and will be run. */
@@ -105,9 +106,11 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   const { runs, sessions } = store
   const version = agent.version ?? ''
   const own = new Set<string>()
+  const untold = new UntoldEnds()
   const host: Host = {
     ...{ agent, version, runs, sessions, events, clock, logger, options, lease, attempts, tell },
     startedHere: (run) => own.delete(run),
+    endUntold: (run, error) => untold.end(run, error),
     expire,
   }
   const worker = new Worker(host)
@@ -194,7 +197,32 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     { principal, after = 0, signal }: Asks & { after?: number; signal?: AbortSignal } = {},
   ): AsyncGenerator<LoggedEvent, undefined> {
     const { key } = await mine(run, principal)
-    const isLeft = () => signal?.aborted === true
+    const watch = untold.watch(run)
+    const over = signal === undefined ? watch.ended.signal : AbortSignal.any([signal, watch.ended.signal])
+    try {
+      let seq = after
+      for await (const logged of attached(run, { key, principal, after, signal: over })) {
+        seq = logged.seq
+        yield logged
+      }
+      if (watch.error === undefined) return undefined
+      yield { seq: seq + 1, event: { event: { type: 'run:error', ...tell(watch.error) } } }
+      return undefined
+    } finally {
+      watch.stop()
+    }
+  }
+
+  async function* attached(
+    run: string,
+    {
+      key,
+      principal,
+      after,
+      signal,
+    }: { key: DurableRun['key']; principal: unknown; after: number; signal: AbortSignal },
+  ): AsyncGenerator<LoggedEvent, undefined> {
+    const isLeft = () => signal.aborted
     let seq = after
     while (!isLeft()) {
       for await (const logged of events?.read({ key, turnId: run }, seq, signal) ?? []) {

@@ -27,6 +27,8 @@ export interface Host {
   readonly attempts: number
   /** Whether this process was asked for the run, and begins it for the first time: true but once. */
   startedHere(run: string): boolean
+  /** Tells the readers in this process of an end that the event log could not take. */
+  endUntold(run: string, error: unknown): void
   /** Refuses calls that nobody has decided in time. */
   expire(expired: ExpiredCalls): Promise<void>
   /** What readers may know of an error. */

@@ -203,8 +203,8 @@ export class LiveRun implements JournalHost {
           `The agent "${run.agent}" does not keep its sessions in the store of durable(): use memory.persist({ store: store.sessions }), or new Agent({ store }).`,
         ),
       )
-    // The store would not take it, or could not be reached: it is run again, from its steps.
-    if (isAlliumError(error) && error.code.startsWith('store.')) return this.#release()
+    // The store would not take it, or could not be reached: it is run again, from its steps. Waiting makes no room.
+    if (isAlliumError(error) && error.code.startsWith('store.') && error.code !== 'store.full') return this.#release()
     await this.#giveUp(error as AlliumError)
   }
 
@@ -255,9 +255,12 @@ export class LiveRun implements JournalHost {
     this.#agentRun?.abort(messageOf(error))
     if (!isAlliumError(error, 'store.fenced'))
       this.#host.logger.warn(`The durable run "${run.run}" could not go on here: ${messageOf(error)}`, { error })
-    if (isAlliumError(error) && !error.code.startsWith('store.') && !isBlockError(error))
+    const isFull = isAlliumError(error, 'store.full')
+    if (isFull || (isAlliumError(error) && !error.code.startsWith('store.') && !isBlockError(error)))
       await this.#giveUp(error).catch(() => {})
     await this.#release()
+    // The log has no room, either.
+    if (isFull) this.#host.endUntold(run.run, error)
   }
 }
 

@@ -86,6 +86,17 @@ it('goes on in another process where one was lost: no recorded call again, no fi
   expect(events.filter(({ type }) => type === 'turn:start')).toHaveLength(1)
 })
 
+it('ends with store.full for its client where the store has no room midway, in which the log has none, either', async () => {
+  const store = sqlite(':memory:', { maxBytes: 700_000 })
+  const big = { name: 'big', description: 'Big', jsonSchema: {}, execute: () => 'x'.repeat(2_000_000) }
+  const model = scriptedModel([{ toolCalls: [{ name: 'big', args: {} }] }, 'Never.'])
+  const agent = new Agent({ model, tools: [big as never] }).use(persist({ store: store.sessions }))
+  const runs = durable(agent, { store, logger: { ...console, error() {}, warn() {} } })
+  open.push(runs)
+  const { run } = await runs.start({ principal, sessionId: 'chat', input: 'Hi' })
+  expect((await eventsOf(runs, run)).at(-1)).toMatchObject({ type: 'run:error', code: 'store.full' })
+})
+
 it('keeps the session for its run while nobody has taken that over', async () => {
   const { clock, process, store } = world()
   const dead = process(hangs(), { own: manualClock() })

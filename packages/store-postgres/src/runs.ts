@@ -2,6 +2,7 @@ import type { AddedRun, ClaimedRun, NewDurableRun, RunningAgent, RunStore, Sessi
 import {
   busy,
   checkName,
+  checkRunAt,
   checkTogether,
   cursorOf,
   fenced,
@@ -119,6 +120,7 @@ async function added(
   { claim = null, unlessBusy = null }: { claim?: number | null; unlessBusy?: number | null },
 ): Promise<AddedRun> {
   const { run, agent, version, runAt = null, idempotencyKey = null, asked = '', decides = [] } = given
+  checkRunAt(given.runAt)
   const key = checkedKey({ ...given.key })
   checkTogether('tenant and id of the run', [key.tenant, checkName('id of the run', run)])
   for (const [what, name] of Object.entries({ agent, version, 'idempotency key': idempotencyKey ?? '' }))

@@ -17,6 +17,7 @@ export { cursorOf, pageOf } from './page.ts'
 export { longestPostponement, month, type OutboxOptions, openedRecords } from './records.ts'
 export {
   busy,
+  checkRunAt,
   keyReused,
   listedRun,
   notWaiting,

@@ -15,6 +15,18 @@ import { checkKey, checkName } from './key.ts'
 import type { Sealer } from './sealer.ts'
 import { bytesOf, type SqlRow } from './sql-row.ts'
 
+/** Milliseconds that a date of JavaScript can be away from the epoch. */
+const farthest = 8.64e15
+
+/** @throws AlliumError `run.options` for a time that no clock ever shows */
+export function checkRunAt(runAt: number | undefined): void {
+  if (runAt === undefined || Math.abs(runAt) <= farthest) return
+  throw new AlliumError(
+    'run.options',
+    `The option runAt is ${runAt}, and no clock ever shows that time. Give milliseconds since the epoch, such as Date.parse('2026-11-01').`,
+  )
+}
+
 /** What a run is asked, as bytes of its row. */
 export async function sealedTask(sealer: Sealer, key: SessionKey, run: string, task: unknown): Promise<Uint8Array> {
   checkName('id of the run', run)

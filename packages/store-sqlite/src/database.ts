@@ -37,14 +37,26 @@ export class Database {
   }
 
   get(sql: string, ...values: Value[]): Row | undefined {
-    return this.#try(() => this.#prepared(sql).get(...values) as Row | undefined)
+    return this.#ask(sql, (statement) => statement.get(...values) as Row | undefined)
   }
   all(sql: string, ...values: Value[]): Row[] {
-    return this.#try(() => this.#prepared(sql).all(...values) as Row[])
+    return this.#ask(sql, (statement) => statement.all(...values) as Row[])
   }
   /** Gives how many rows were changed. */
   run(sql: string, ...values: Value[]): number {
-    return this.#try(() => this.#prepared(sql).run(...values).changes)
+    return this.#ask(sql, (statement) => statement.run(...values).changes)
+  }
+
+  /** A statement that failed is prepared anew: the driver does not reset one that returns rows, and it would fail ever after. */
+  #ask<T>(sql: string, work: (statement: Statement) => T): T {
+    return this.#try(() => {
+      try {
+        return work(this.#prepared(sql))
+      } catch (error) {
+        this.#statements.delete(sql)
+        throw error
+      }
+    })
   }
 
   /** All or nothing; nobody else writes meanwhile. What was asked before is written before. */

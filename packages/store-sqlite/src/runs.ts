@@ -3,6 +3,7 @@ import {
   busy,
   checkKey,
   checkName,
+  checkRunAt,
   cursorOf,
   fenced,
   keyReused,
@@ -74,6 +75,7 @@ class Runs {
 
   async add(given: NewDurableRun, { claim, unlessBusy }: { claim?: number; unlessBusy?: number }): Promise<AddedRun> {
     const { key, run, asked = '' } = given
+    checkRunAt(given.runAt)
     const task = await sealedTask(this.#sealer, key, run, given.task)
     const digests = await this.#sealer.digests(asked, key.tenant)
     const { row, isNew, lease } = this.#db.write(() => {

@@ -153,6 +153,14 @@ describe('sqlite()', () => {
     store.close()
   })
 
+  it('starts durable runs again after one for which there was no room', async () => {
+    const store = sqlite(newPath(), { maxBytes: 500_000 })
+    const run = (id: string, task: string) => ({ run: id, key, agent: 'agent', version: '1', task })
+    expect((await failure(() => store.runs.add(run('big', 'x'.repeat(1_000_000))))).code).toBe('store.full')
+    expect((await store.runs.add(run('small', 'x'))).isNew).toBe(true)
+    store.close()
+  })
+
   it('tells a file that may not be written before the turn is acknowledged, and the session stands where the store stands', async () => {
     const clock = manualClock()
     const store = sqlite(newPath(), { clock })

@@ -39,6 +39,13 @@ export const addCases: RunCases = {
     checkEqual(elsewhere.isNew, true, 'A key is that of its session')
   },
 
+  async 'refuses a time that no clock shows, and adds the next run all the same'({ runs, other, lease: ms }) {
+    for (const runAt of [-1e308, 1e308, Number.NaN, Number.NEGATIVE_INFINITY])
+      await checkRejects(runs.add(runOf(`at ${runAt}`, chat, { runAt })), 'run.options', `add() with runAt ${runAt}`)
+    const { isNew } = await other.runs.add(runOf('next', chat), { claim: ms })
+    checkEqual(isNew, true, 'A run that was refused holds up no other')
+  },
+
   async 'adds nothing where somebody has the session, if that is asked, and tells until when'(bench) {
     const { runs, other, sessions, lease: ms, wait } = bench
     const asked = { claim: ms, unlessBusy: ms }
