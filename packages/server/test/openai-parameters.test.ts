@@ -1,5 +1,6 @@
+import { defineTool } from '@allium/core'
 import { expect, test } from 'vitest'
-import { agentOf, ask, listen } from './kit.ts'
+import { agentOf, ask, kept, listen } from './kit.ts'
 
 const chat = ['/v1/chat/completions', { model: 'agent', messages: [{ role: 'user', content: 'Hi' }] }] as const
 const responses = ['/v1/responses', { model: 'agent', input: 'Hi' }] as const
@@ -99,4 +100,21 @@ test.each(['/chat', '/agui'])('a file of %s with a media type that is none is re
         }
   const response = await ask(`${url}${path}`, { body })
   expect([response.status, await response.text()]).toEqual([400, expect.stringMatching(/media?Type|mimeType/)])
+})
+
+test('a request that is refused branches off no session', async () => {
+  const tool = defineTool({ name: 'mine', description: 'd', jsonSchema: { type: 'object' }, execute: () => 'x' })
+  const { agent, sessions } = kept(agentOf(['One.', 'Two.'], { tools: [tool] }))
+  const { url } = await listen(agent, { sessions, openai: true })
+  const post = async (more: object) => {
+    const response = await ask(`${url}/v1/responses`, { body: { model: 'agent', input: 'Hi', ...more } })
+    return [response.status, ((await response.json()) as { id: string }).id] as const
+  }
+  const [, first] = await post({})
+  await post({ previous_response_id: first })
+  const same = { type: 'function', name: 'mine', parameters: {} }
+  expect((await post({ previous_response_id: first, input: [{ role: 'assistant', content: 'x' }] }))[0]).toBe(400)
+  expect((await post({ previous_response_id: first, tools: [same] }))[0]).toBe(400)
+  const list = async () => (await sessions.list({ tenant: 'acme', limit: 10 })).items.length
+  await expect.poll(list).toBe(1)
 })

@@ -2,16 +2,32 @@ import type { Host } from '../host.ts'
 import { fail, type Problem } from '../http/problem.ts'
 import type { Serve } from '../http/router.ts'
 import { route } from '../request/route.ts'
-import { anyObject } from '../request/schema.ts'
+import { anyObject, optional, text } from '../request/schema.ts'
 import { type Ctx, principalOf } from '../visit.ts'
 import { type Dialogs, dialogs } from './dialogs.ts'
 import { loadSdk } from './sdk.ts'
 import { authOf, mcpServer } from './server.ts'
 
-const of = { path: '/mcp', answers: { 200: 'Foreign' }, isForeign: true } as const
+const headers = {
+  accept: optional(text({ max: 4096 })),
+  'mcp-session-id': optional(text({ min: 1, max: 256 })),
+  'mcp-protocol-version': optional(text({ min: 1, max: 256 })),
+}
+const of = { path: '/mcp', answers: { 200: 'Foreign' }, headers, isForeign: true } as const
+
+/** A request or a notification of JSON-RPC. The SDK parses the rest of it. */
+const message = anyObject({
+  required: ['jsonrpc', 'method'],
+  properties: {
+    jsonrpc: { const: '2.0' },
+    id: { type: 'string' },
+    method: { type: 'string' },
+    params: { type: 'object' },
+  },
+})
+
 const routes = {
-  /** The SDK parses what it holds. */
-  post: route({ ...of, method: 'post', summary: 'A message of MCP', body: anyObject(), streams: 'asked' }),
+  post: route({ ...of, method: 'post', summary: 'A message of MCP', body: message, streams: 'asked' }),
   get: route({ ...of, method: 'get', summary: 'What a server of MCP says of itself', streams: 'always' }),
   delete: route({ ...of, method: 'delete', summary: 'Ends a session of MCP' }),
 }
@@ -33,7 +49,11 @@ export function mcpRoutes(serve: Serve, host: Host, elicitation: boolean): void 
 
   // Without sessions of MCP there is nothing to read or to end.
   for (const route of elicitation ? [routes.get, routes.delete] : [])
-    serve(route, async (c) => dialog(await askedBy(c), undefined))
+    serve(route, async (c, read) => {
+      const asked = await askedBy(c)
+      await read()
+      return dialog(asked, undefined)
+    })
 
   async function dialog(asked: Awaited<ReturnType<typeof askedBy>>, body: unknown): Promise<Response | Problem> {
     open ??= dialogs(host, await loadSdk())

@@ -2,7 +2,7 @@ import { list, openObject, textOr, variants } from '../request/containers.ts'
 import { mostMessages } from '../request/content.ts'
 import { id } from '../request/fields.ts'
 import { mapped, nullable, oneOf, type Schema, text } from '../request/schema.ts'
-import { type ChatMessage, callArguments, type GivenCall, texts, userContent } from './messages.ts'
+import { answered, type ChatMessage, callArguments, type GivenCall, texts, userContent } from './messages.ts'
 
 /** An item of Responses is a message by default. */
 const type = nullable(oneOf('message'))
@@ -12,8 +12,8 @@ const message: Schema<ChatMessage> = variants('role', {
   developer: openObject({ type, role: oneOf('developer') }) as Schema<ChatMessage>,
   user: openObject({ type, role: oneOf('user'), content: userContent }) as Schema<ChatMessage>,
   assistant: mapped(
-    openObject({ type, role: oneOf('assistant'), content: nullable(texts) }),
-    ({ role, content = '' }): ChatMessage => ({ role, text: content, calls: [] }),
+    openObject({ type, role: oneOf('assistant'), content: answered }),
+    ({ role, content }): ChatMessage => ({ role, text: content, calls: [] }),
   ),
 })
 

@@ -2,8 +2,8 @@ import { parseJson } from '../request/body.ts'
 import { list, openObject, textOr, variants } from '../request/containers.ts'
 import { type ContentPart, content, dataUrl, mostParts } from '../request/content.ts'
 import { id } from '../request/fields.ts'
-import { misfit, refused } from '../request/place.ts'
-import { mapped, nullable, oneOf, type Schema, text } from '../request/schema.ts'
+import { inside, misfit, refused } from '../request/place.ts'
+import { mapped, nullable, oneOf, optional, type Schema, text } from '../request/schema.ts'
 
 /** A call that was handed to the client, as it gives it back. Arguments that are no object of JSON are undefined. */
 export interface GivenCall {
@@ -60,13 +60,23 @@ const toolCall: Schema<GivenCall> = mapped(
 /** Instructions are the agent's business. */
 const passedOver = <R extends 'system' | 'developer'>(role: R) => openObject({ role: oneOf(role) })
 
+/** What was answered; null stands for nothing. */
+export const answered: Schema<string> = {
+  ...texts,
+  json: { anyOf: [texts.json, { type: 'null' }] },
+  parse: (value, place) => (value === null ? '' : texts.parse(value, place)),
+}
+
 const assistant: Schema<ChatMessage> = mapped(
   openObject({
     role: oneOf('assistant'),
-    content: nullable(texts),
+    content: optional(answered),
     tool_calls: nullable(list(toolCall, { max: 1000 })),
   }),
-  ({ role, content = '', tool_calls: calls = [] }) => ({ role, text: content, calls }),
+  ({ role, content, tool_calls: calls = [] }, place) => {
+    if (content === undefined && calls.length === 0) throw misfit(inside(place, 'content'), texts.expected, undefined)
+    return { role, text: content ?? '', calls }
+  },
 )
 
 const tool: Schema<ChatMessage> = mapped(

@@ -83,6 +83,9 @@ export function responseRoutes(serve: Serve, host: Host): void {
       ...(stream && { resets: 'refuse' }),
       onDisconnect: 'abort',
     })
+    // Nobody knows the branch of a run that never began.
+    if (previous !== undefined && sessionId !== undefined && sessionId !== runOf(previous)?.sessionId)
+      pump.started.catch(() => host.sessions.delete(keyOf(asks, sessionId))).catch(() => {})
     // Whoever sends its whole history next time has nothing but the ids.
     const isSealed = host.options.secret !== undefined
     const callsOfPending = (pending: readonly PendingCall[]) => handedBack(host, asks, pending, isSealed)
@@ -106,9 +109,13 @@ async function requestOf(
   if (previous !== undefined && !store)
     throw fail('request.invalid', 'A response that goes on with another one is stored, like that.', { field: 'store' })
   const { since, results } = previous === undefined ? { since: input, results: [] } : saidBehind(input)
-  const sessionId = store ? await sessionOf(host, asks, previous, results.length > 0) : undefined
-  if (sessionId === undefined || results.length === 0)
-    return { sessionId, what: { input: await chatHistory(since, (calls) => handedTo(host, asks, calls), 'input') } }
+  if (!store || results.length === 0) {
+    // Before a session branches off: what is refused stores nothing.
+    const input = await chatHistory(since, (calls) => handedTo(host, asks, calls), 'input')
+    const sessionId = store ? await sessionOf(host, asks, previous, false) : undefined
+    return { sessionId, what: { input } }
+  }
+  const sessionId = await sessionOf(host, asks, previous, true)
   const waiting = await waitingIn(asks, sessionId, await isThere(host, keyOf(asks, sessionId)))
   return { sessionId, what: { decisions: await resultsFor(host, asks, waiting, results) } }
 }

@@ -53,7 +53,7 @@ const answerPart = variants(
 
 /** Parts are parsed where they count: those of the last message, or what an answer says of calls. */
 const anyPart = anything({ anyOf: [userPart.json, answerPart.json, {}] })
-const message = openObject({ role: text({ max: 100 }), parts: list(anyPart, { max: 10_000 }) })
+const message = openObject({ role: oneOf('system', 'user', 'assistant'), parts: list(anyPart, { max: 10_000 }) })
 
 const messages = mapped(list(message, { min: 1, max: mostMessages }), (all, place): UiAsked => {
   const at = all.length - 1
