@@ -7,6 +7,7 @@ const packs = {
   'durable-restate': 5,
   guard: 37,
   hooks: 7,
+  'json-schema': 8,
   memory: 8,
   model: 8,
   observe: 15,

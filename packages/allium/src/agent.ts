@@ -5,6 +5,7 @@ import {
   type AgentOptions as CoreOptions,
   type Tool,
 } from '@allium/core'
+import { untrustedSchema } from '@allium/json-schema'
 import { adaptAiSdk, createResolver } from '@allium/providers'
 import { storeLayers } from './store-layers.ts'
 import { ajvValidate } from './validate.ts'
@@ -28,8 +29,9 @@ export interface AgentOptions<
 
 /**
  * The agent of `@allium/core`, with what an application wants built in: models by their name, such as
- * `anthropic/claude-sonnet-4-6`, models of the AI SDK as they are, tools with raw JSON Schemas checked, and one store for
- * all layers that keep something. `resolveModel`, `adaptModel` and `validate` replace the first three.
+ * `anthropic/claude-sonnet-4-6`, models of the AI SDK as they are, arguments checked against raw JSON Schemas (yours with ajv,
+ * those of clients in a bounded number of steps), and one store for all layers that keep something. `resolveModel`,
+ * `adaptModel`, `validate` and `untrustedSchema` replace the first ones.
  *
  * @throws AlliumError `agent.options` for what is no option, or no value of one
  * @example
@@ -54,6 +56,7 @@ export class Agent<
       resolveModel: options.resolveModel ?? createResolver(),
       adaptModel: options.adaptModel ?? adaptAiSdk,
       validate: options.validate ?? ajvValidate(),
+      untrustedSchema: options.untrustedSchema ?? untrustedSchema,
     })
     this.store = store
     if (store !== undefined) this.use(storeLayers(store))

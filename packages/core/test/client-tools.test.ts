@@ -93,5 +93,6 @@ describe('a tool of the client', () => {
     expect(await code([{ name: 'x' }])).toBe('tool.invalid')
     expect(await code([null])).toBe('tool.invalid')
     expect(await code({})).toBe('run.options')
+    expect(await code(Array.from({ length: 129 }, (_, i) => ({ ...locate, name: `t${i}` })))).toBe('run.options')
   })
 })

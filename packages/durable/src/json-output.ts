@@ -1,16 +1,12 @@
 import type { OutputOption } from '@allium/core'
+import { untrustedSchema } from '@allium/json-schema'
 
 /**
- * A JSON Schema as what a run takes: the provider, or the tool that the model answers with, keeps to it, and `output` is what
- * was parsed.
+ * Returns a JSON Schema that a client sent as the `output` option of a run. The answer is checked against it in a bounded
+ * number of steps.
+ *
+ * @throws AlliumError `schema.limits`
  */
 export function jsonOutput(schema: Readonly<Record<string, unknown>>): OutputOption {
-  return {
-    '~standard': {
-      version: 1,
-      vendor: 'json-schema',
-      validate: (value: unknown) => ({ value }),
-      jsonSchema: { input: () => schema, output: () => schema },
-    },
-  } as OutputOption
+  return untrustedSchema(schema)
 }

@@ -169,7 +169,7 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
       const may = { asks: elicitation !== false, samples: sampling !== false }
       const setup = { name, secrets: new Secrets(options), connectTimeout, logger, clock, ...may }
       const { expiresIn = 600_000 } = typeof elicitation === 'object' ? elicitation : {}
-      const dialogues = new Dialogues(name, expiresIn, clock, samplingOf(name, sampling, logger))
+      const dialogues = new Dialogues(name, expiresIn, ctx, samplingOf(name, sampling, logger))
       const forget = dialogues.decline.bind(dialogues)
       declines.add(forget)
       const users = isPerPrincipal(options) ? options : undefined

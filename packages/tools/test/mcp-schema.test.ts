@@ -1,49 +1,49 @@
-import { describe, expect, it } from 'vitest'
-import { withoutPatterns } from '../src/mcp/schema.ts'
+import { Agent, type Logger } from '@allium/core'
+import { type ScriptedStep, scriptedModel } from '@allium/testing'
+import { expect, onTestFinished, test } from 'vitest'
+import { mcp } from '../src/mcp.ts'
+import { httpFixture } from './mcp/http.ts'
 
-const evil = { type: 'string', pattern: '^(a+)+$' }
-const text = { type: 'string' }
+const evil = `${'a'.repeat(60)}!`
 
-describe("the schema of a server's tool", () => {
-  it.each<[string, object, object]>([
-    ['of a property', { properties: { a: evil } }, { properties: { a: text } }],
-    ['in lists', { anyOf: [evil, { items: [evil] }] }, { anyOf: [text, { items: [text] }] }],
-    [
-      'in definitions',
-      { $defs: { pattern: evil }, $ref: '#/$defs/pattern' },
-      { $defs: { pattern: text }, $ref: '#/$defs/pattern' },
-    ],
-    ['of names', { propertyNames: evil }, { propertyNames: text }],
-    [
-      'under a keyword that nobody knows',
-      { 'x-own': { a: evil }, $ref: '#/x-own/a' },
-      { 'x-own': { a: text }, $ref: '#/x-own/a' },
-    ],
-    [
-      'in data that a reference leads to',
-      { default: evil, properties: { a: { $ref: '#/default' } } },
-      { default: evil, properties: { a: {} } },
-    ],
-    ['in data, written otherwise', { enum: [evil], $ref: '#/%65num/0' }, { enum: [evil] }],
-    ['for names of properties', { patternProperties: { '^(a+)+$': text }, additionalProperties: false }, {}],
-  ])('loses patterns %s', (_, schema, clean) => {
-    expect(withoutPatterns(schema as never)).toEqual(clean)
+/** An agent with a server that has one more tool, whose model calls it with these arguments. */
+async function calling(tool: object, args: Record<string, unknown>) {
+  const fixture = await httpFixture()
+  fixture.shelf.more = [{ name: 'mine', description: 'Mine', ...tool }] as never
+  const log: string[] = []
+  const logger: Logger = { warn: (line) => log.push(line), error() {} }
+  const steps: ScriptedStep[] = [{ toolCalls: [{ name: 'srv__mine', args }] }, 'Done.']
+  const model = scriptedModel(steps)
+  const agent = new Agent({ model, logger }).use(mcp({ name: 'srv', url: fixture.url }))
+  onTestFinished(async () => {
+    await agent.dispose()
+    await fixture.stop()
   })
+  const result = await agent.run('go')
+  return { result: result.toolCalls[0]?.result, log: log.filter((line) => line.includes('"mine"')), model }
+}
 
-  it('keeps properties that are called like keywords, and what is data', () => {
-    const schema = {
-      properties: { pattern: text, default: text, properties: { type: 'object', properties: { pattern: text } } },
-      enum: [{ pattern: 'a' }],
-      required: ['pattern'],
-      $defs: { default: text },
-      $ref: '#/$defs/default',
-    }
-    expect(withoutPatterns(schema as never)).toEqual(schema)
-  })
+test.each([
+  ['a pattern', { properties: { a: { pattern: '^(a+)+$' } } }, { a: evil }, 'must match pattern'],
+  ['a pattern of names', { propertyNames: { pattern: '^(a+)+$' } }, { [evil]: 1 }, 'must match pattern'],
+  ['a reference to itself', { $ref: '#' }, {}, 'cannot be checked'],
+])("Arguments are held against a server's schema in few steps: %s", async (_, schema, args, said) => {
+  const { result, model, log } = await calling({ inputSchema: { type: 'object', ...schema } }, args)
+  expect([result?.isError, result?.content, log]).toEqual([true, expect.stringContaining(said), []])
+  const shown = model.requests[0]?.tools.find(({ name }) => name === 'srv__mine')
+  expect(shown?.jsonSchema).toEqual({ type: 'object', ...schema })
+})
 
-  it('is refused where it is too deep', () => {
-    let deep: object = evil
-    for (let i = 0; i < 10_000; i++) deep = { not: deep }
-    expect(() => withoutPatterns(deep as never)).toThrow('nested more than 100 levels')
-  })
+test('A part of a schema that is not checked is reported, and the tool is called', async () => {
+  const inputSchema = { type: 'object', properties: { a: { type: 'string', pattern: '^(?=a)' } } }
+  const { result, log } = await calling({ inputSchema, structured: { ok: true } }, { a: 'b' })
+  expect(log).toEqual([expect.stringMatching(/"mine" of the MCP server "srv" is checked in part.*\(\?=a\)/)])
+  expect(result?.content).toBe('Here.')
+})
+
+test("A result is held against the server's output schema in few steps", async () => {
+  const outputSchema = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } }
+  const inputSchema = { type: 'object' }
+  const { result } = await calling({ inputSchema, outputSchema, structured: { a: evil } }, {})
+  expect(result?.content).toContain('does not fit its schema: a: must match pattern')
 })

@@ -19,6 +19,7 @@ import { type Ids, randomIds } from '../seams/ids.ts'
 import { directJournal, type Journal } from '../seams/journal.ts'
 import { consoleLogger, type Logger, safeLogger } from '../seams/logger.ts'
 import type { RegisteredPrincipal } from '../seams/register.ts'
+import type { ReadUntrustedSchema } from '../seams/untrusted-schema.ts'
 import type { Validate } from '../seams/validate.ts'
 import { schemaFault } from '../tool/schema-fault.ts'
 import type { ToolList } from '../tool/tool.ts'
@@ -81,8 +82,13 @@ export interface AgentOptions<
   resolveModel?: ResolveModel | undefined
   /** Makes a model of one of another library, wherever a model is taken. The `Agent` of `allium` takes those of the AI SDK. */
   adaptModel?: AdaptModel | undefined
-  /** Checks arguments against a raw JSON Schema. The umbrella brings ajv. */
+  /** Checks arguments against a raw JSON Schema that you wrote. The `Agent` of `allium` brings ajv. */
   validate?: Validate | undefined
+  /**
+   * Reads JSON Schemas that come with client tools, without running them as code. The `Agent` of `allium` brings
+   * `untrustedSchema` of `@allium/json-schema`. @default none: arguments of client tools are not checked
+   */
+  untrustedSchema?: ReadUntrustedSchema | undefined
   clock?: Clock | undefined
   ids?: Ids | undefined
   /** What it throws, or rejects with, fails nobody. @default the console */
@@ -112,6 +118,7 @@ const ofAgent: KeysOf<AgentOptions> = {
   resolveModel: true,
   adaptModel: true,
   validate: true,
+  untrustedSchema: true,
   clock: true,
   ids: true,
   logger: true,
@@ -170,6 +177,7 @@ export function toSetup({
   resolveModel,
   adaptModel,
   validate,
+  untrustedSchema,
   clock = systemClock,
   ids = randomIds,
   logger = consoleLogger,
@@ -208,6 +216,7 @@ export function toSetup({
     resolveModel,
     adaptModel,
     validate,
+    untrustedSchema,
     clock,
     ids,
     logger: safeLogger(logger),

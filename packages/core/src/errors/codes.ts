@@ -77,6 +77,7 @@ export const errorCodes = [
   'run.options',
   'run.principal',
   'run.version',
+  'schema.limits',
   'server.draining',
   'server.failed',
   'server.options',

@@ -15,7 +15,9 @@ import type { Began, Resume, RunEvents } from '../rings/turn/turn-options.ts'
 import { isDirect, type Journal } from '../seams/journal.ts'
 import { digestOf } from '../seams/seal.ts'
 import type { BeginningRun, StoredTurn } from '../seams/session-store.ts'
-import { clientTool } from '../tool/client-tool.ts'
+import type { UntrustedSchema } from '../seams/untrusted-schema.ts'
+import { clientTool, maxClientTools } from '../tool/client-tool.ts'
+import { partlyChecked } from '../tool/partly-checked.ts'
 import { deciderOf } from './deciders.ts'
 import { checkDecisions } from './decisions.ts'
 import type { ResumeOptions } from './options.ts'
@@ -33,7 +35,12 @@ export interface Task<C> {
 /** How the answer of a run gets into its form, if it has one. */
 export function outputOf<C>(task: Task<C>, scope: SessionScope): OutputPlan | undefined {
   const { output } = task.options
-  return output === undefined ? undefined : outputPlan(output, toolsOf(task, scope).tools.defs.length > 0)
+  if (output === undefined) return undefined
+  const plan = outputPlan(output, toolsOf(task, scope).tools.defs.length > 0)
+  const { unchecked = [] } = plan.schema as Partial<UntrustedSchema>
+  if (unchecked.length > 0)
+    scope.agent.warnOnce(`output:${unchecked[0]}`, partlyChecked('of the option output', unchecked))
+  return plan
 }
 
 /** The turn of a run: its input, and what the run's options say. Calls that wait are given up, unless it resumes them. */
@@ -167,7 +174,12 @@ export function toolsOf<C>(
       `The option clientTools is a list of { name, description, jsonSchema }, but ${describe(clientTools)} was given.`,
     )
   if (clientTools === undefined || clientTools.length === 0) return { tools: agent.tools, clientTools: undefined }
-  return { tools: agent.tools.with(clientTools.map(clientTool)), clientTools }
+  if (clientTools.length > maxClientTools)
+    throw new AlliumError(
+      'run.options',
+      `The option clientTools has ${clientTools.length} tools, and a run takes ${maxClientTools}. Send the ones that this run needs.`,
+    )
+  return { tools: agent.tools.with(clientTools.map((def) => clientTool(def, agent))), clientTools }
 }
 
 /** What stands for the same again: its key or its id, and the digest of what is asked. */

@@ -1,6 +1,12 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { AlliumError, isAlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import { checkOptions, type KeysOf } from '../errors/known-options.ts'
+import { cloneJson } from '../messages/json.ts'
 import type { ToolDef } from '../model/model.ts'
+import type { ReadUntrustedSchema } from '../seams/untrusted-schema.ts'
+import type { Validate } from '../seams/validate.ts'
+import { partlyChecked } from './partly-checked.ts'
 import { serialize } from './serialize.ts'
 import type { AnyTool, ToolExecution } from './tool.ts'
 import { toolResult } from './tool-result.ts'
@@ -14,17 +20,31 @@ const ofClient: KeysOf<Omit<ToolDef, 'providerExecuted'>> = {
 }
 const elsewhere = { 'execute requireApproval': 'The client runs it: its call waits for the result.' }
 
+/** As many as OpenAI takes in one request. */
+export const maxClientTools = 128
+
+/** What an agent brings for schemas, and where it reports. */
+interface SchemaHost {
+  readonly setup: { readonly untrustedSchema: ReadUntrustedSchema | undefined; readonly validate: Validate | undefined }
+  warnOnce(key: string, message: string): void
+}
+
 const ofClients = new WeakSet<object>()
 
-/** A tool that whoever began the run executes: its call waits, and goes on with the result that `resume()` brings. */
-export function clientTool(def: ToolDef): AnyTool {
+/**
+ * A tool that the client of a run executes: its call is suspended, and continues with the result that `resume()` brings.
+ * Its schema comes from the client, so it is checked by `untrustedSchema` alone, and never by `validate`.
+ *
+ * @throws AlliumError `schema.limits`
+ */
+export function clientTool(def: ToolDef, agent: SchemaHost): AnyTool {
   if (typeof def !== 'object' || def === null) return def
   const { name, description, jsonSchema, providerOptions, strict } = def
   checkOptions(def, ofClient, `The client tool ${describe(name)}`, 'tool.invalid', elsewhere)
   const tool: AnyTool = {
     name,
     description,
-    jsonSchema,
+    ...(isObject(jsonSchema) && { jsonSchema, schema: schemaOf(def, agent) }),
     ...(providerOptions !== undefined && { providerOptions }),
     ...(strict !== undefined && { strict }),
     // What a client says is from outside, and its arguments leave for it.
@@ -44,4 +64,37 @@ export function clientTool(def: ToolDef): AnyTool {
 /** Whether the client runs it. */
 export function isClientTool(tool: object | undefined): boolean {
   return tool !== undefined && ofClients.has(tool)
+}
+
+function schemaOf({ name, jsonSchema }: ToolDef, agent: SchemaHost): StandardSchemaV1 {
+  const { untrustedSchema, validate } = agent.setup
+  if (untrustedSchema === undefined) {
+    if (validate !== undefined) agent.warnOnce('client-tools', notChecked)
+    return anything
+  }
+  try {
+    const schema = untrustedSchema(jsonSchema)
+    const { unchecked } = schema
+    if (unchecked.length > 0)
+      agent.warnOnce(
+        `client-tool:${name}:${unchecked[0]}`,
+        partlyChecked(`of the client's tool ${describe(name)}`, unchecked),
+      )
+    return schema
+  } catch (error) {
+    if (!isAlliumError(error)) throw error
+    throw new AlliumError(error.code, `The schema of the client's tool ${describe(name)} is refused. ${error.message}`)
+  }
+}
+
+/** The JSON Schema is left to the model. */
+const anything: StandardSchemaV1 = {
+  '~standard': { version: 1, vendor: 'allium', validate: (value) => ({ value: cloneJson(value) }) },
+}
+
+const notChecked =
+  'Arguments of client tools are not checked: their schemas come from clients, and `validate` may run a schema as code. Give the agent `untrustedSchema` of @allium/json-schema.'
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

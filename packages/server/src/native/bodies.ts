@@ -1,4 +1,5 @@
 import type { Decision, Input, ToolDef } from '@allium/core'
+import { untrustedSchema } from '@allium/json-schema'
 import { list, object, record, variants } from '../request/containers.ts'
 import { base64, content, filename, mediaType } from '../request/content.ts'
 import { id, sessionId, token } from '../request/fields.ts'
@@ -29,6 +30,14 @@ const said = content(named('InputPart', inputPart))
 /** Most tools that a client may bring: as many as OpenAI takes. */
 const mostTools = 128
 
+/** A JSON Schema of a client. One that is too large is rejected here, before a durable run is stored with it. */
+function clientSchema(json = {}): Schema<Readonly<Record<string, unknown>>> {
+  return mapped(anyObject(json), (schema) => {
+    untrustedSchema(schema)
+    return schema
+  })
+}
+
 /** A tool that the client runs, however its protocol writes it. */
 export const clientTool: Schema<ToolDef> = object({
   name: text({
@@ -37,7 +46,7 @@ export const clientTool: Schema<ToolDef> = object({
     json: { pattern: '^[A-Za-z0-9_-]{1,64}$' },
   }),
   description: text({ max: 10_000 }),
-  jsonSchema: anyObject(),
+  jsonSchema: clientSchema(),
 })
 
 /** Tools of a client in the form of a protocol; undefined for none. */
@@ -47,7 +56,7 @@ export function clientTools(tool: Schema<ToolDef>): Schema<readonly ToolDef[] | 
 
 /** The JSON Schema of an object that an answer must fit. */
 export const outputSchema: Schema<Readonly<Record<string, unknown>>> = mapped(
-  anyObject({ required: ['type'], properties: { type: { const: 'object' } } }),
+  clientSchema({ required: ['type'], properties: { type: { const: 'object' } } }),
   (schema, place) => {
     if (schema.type === 'object') return schema
     throw misfit(inside(place, 'type'), '"object", as the answer is a JSON object', schema.type)

@@ -1,9 +1,8 @@
-import { type Clock, digestOf, type ToolExecution, wait } from '@allium/core'
+import { type Clock, digestOf, type Logger, type ToolExecution, wait } from '@allium/core'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { type Answers, Dialogue, type Question } from './dialogue.ts'
 import type { Sampling } from './sampling.ts'
-import { withoutPatterns } from './schema.ts'
-import { loadSdk } from './sdk.ts'
+import { optionalSchema, violation } from './schema.ts'
 import type { Calls } from './toolbox.ts'
 
 /** What a call waits with, for who decides. */
@@ -26,10 +25,17 @@ export class Dialogues {
   readonly #expiresIn: number
   readonly #clock: Clock
 
+  readonly #logger: Logger
   readonly #sampling: Sampling | undefined
 
-  constructor(name: string, expiresIn: number, clock: Clock, sampling: Sampling | undefined) {
+  constructor(
+    name: string,
+    expiresIn: number,
+    { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
+    sampling: Sampling | undefined,
+  ) {
     this.#sampling = sampling
+    this.#logger = logger
     this.#name = name
     this.#expiresIn = expiresIn
     this.#clock = clock
@@ -43,7 +49,7 @@ export class Dialogues {
       return this.#go(this.#dialogue(calls, tool, args, ctx), ctx, [])
     }
     const given = withDefaults(asked.question, ctx.approval.data)
-    const problem = await misfit(asked.question.schema, given)
+    const problem = await this.#problemOf(asked.question.schema, given)
     const open = this.#open.get(asked.ticket)
     if (problem !== undefined) {
       ctx.suspend({ ...asked, problem, expiresIn: this.#left(open?.until) })
@@ -110,6 +116,15 @@ export class Dialogues {
     this.#open.delete(ticket)
   }
 
+  /** How answers break the schema of the question. A schema that is too large takes no answer. */
+  async #problemOf(schema: Question['schema'], answers: unknown): Promise<string | undefined> {
+    if (typeof answers !== 'object' || answers === null || Array.isArray(answers))
+      return 'The answers are not an object. Give them as data, { name: value }.'
+    const read = optionalSchema(schema, `The schema of a question of the MCP server "${this.#name}"`, this.#logger)
+    if (read === undefined) return 'The schema of the question is too large to be checked. Deny the call.'
+    return violation(read, answers)
+  }
+
   #left(until: number | undefined): number {
     return until === undefined ? this.#expiresIn : Math.max(1, until - this.#clock.now())
   }
@@ -129,17 +144,4 @@ function withDefaults({ schema }: Question, given: unknown = {}): unknown {
     .filter(([, field]) => field.default !== undefined)
     .map(([name, field]) => [name, field.default])
   return { ...Object.fromEntries(proposed), ...given }
-}
-
-/** How answers break the schema of the question. One that cannot be read takes none. */
-async function misfit(schema: Question['schema'], answers: unknown): Promise<string | undefined> {
-  if (typeof answers !== 'object' || answers === null || Array.isArray(answers))
-    return 'The answers are no object: give them as data, { name: value }.'
-  try {
-    const { AjvJsonSchemaValidator } = await loadSdk()
-    const { $schema: _, ...plain } = withoutPatterns(schema)
-    return new AjvJsonSchemaValidator().getValidator(plain)(answers).errorMessage
-  } catch {
-    return 'The schema of the question cannot be read. Deny the call.'
-  }
 }

@@ -3,6 +3,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import type { CallToolResult, ElicitRequest, Tool } from '@modelcontextprotocol/sdk/types.js'
 import type { Question, Reply } from './dialogue.ts'
 import type { SamplingAnswer, SamplingRequest } from './sampling.ts'
+import { jsonSchemaValidator } from './schema.ts'
 import { loadSdk, type Sdk } from './sdk.ts'
 import type { Secrets } from './secrets.ts'
 import { isHttp, type McpServer, placeOf } from './server.ts'
@@ -77,7 +78,10 @@ export class Link {
     this.#route = route
     this.#client = new sdk.Client(
       { name: 'allium', version: '0.1.0' },
-      { capabilities: { ...(setup.asks && { elicitation: { form: {} } }), ...(setup.samples && { sampling: {} }) } },
+      {
+        capabilities: { ...(setup.asks && { elicitation: { form: {} } }), ...(setup.samples && { sampling: {} }) },
+        jsonSchemaValidator,
+      },
     )
     if (setup.samples)
       this.#client.setRequestHandler(sdk.CreateMessageRequestSchema, ({ params }, { requestId }) =>

@@ -1,72 +1,39 @@
-import type { JsonSchema } from '@allium/core'
+import { isAlliumError, type JsonSchema, type Logger, type UntrustedSchema } from '@allium/core'
+import { untrustedSchema } from '@allium/json-schema'
 
-/**
- * A server's schema without its patterns, which this process would run: one of thirty letters can keep it busy for ever. What they would
- * have refused is let through.
- *
- * @throws TypeError for one that is nested too deep
- */
-export function withoutPatterns(schema: JsonSchema): JsonSchema {
-  return schemaOf(schema, 0) as JsonSchema
+/** A server's schema, which is read but never run as code. What is not checked of it is reported once. @throws AlliumError `schema.limits` */
+export function serverSchema(schema: JsonSchema, what: string, logger: Logger): UntrustedSchema {
+  const read = untrustedSchema(schema)
+  const { unchecked } = read
+  if (unchecked.length === 0) return read
+  const more = unchecked.length > 5 ? `, and ${unchecked.length - 5} more` : ''
+  logger.warn(
+    `${what} is checked in part. The model reads all of it, but these parts are not checked: ${unchecked.slice(0, 5).join('; ')}${more}.`,
+  )
+  return read
 }
 
-/** Deeper ones overflow the stack of what compiles them. */
-const deepest = 100
-/** Of these the values are schemas, by any name. */
-const maps = new Set(['properties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'])
-/** Of these the values are data. */
-const data = new Set(['default', 'examples', 'enum', 'const'])
-
-/** Also below keywords that nobody knows: a `$ref` may lead there. */
-function schemaOf(value: unknown, depth: number): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  if (depth > deepest) throw new TypeError(`is nested more than ${deepest} levels deep`)
-  if (Array.isArray(value)) return value.map((item) => schemaOf(item, depth + 1))
-  const entries = Object.entries(value).filter(([key, item]) => !isPattern(key) && !(isRef(key) && leadsToData(item)))
-  const known = entries.map(([key, item]) => [key, data.has(key) ? shallow(item, depth) : inner(key, item, depth + 1)])
-  // What the patterns named may not be refused as unknown.
-  const isOpen = Object.hasOwn(value, 'patternProperties')
-  const closed = new Set(isOpen ? ['additionalProperties', 'unevaluatedProperties'] : [])
-  return Object.fromEntries(known.filter(([key]) => !closed.has(key as string)))
-}
-
-function inner(key: string, value: unknown, depth: number): unknown {
-  if (!maps.has(key) || typeof value !== 'object' || value === null || Array.isArray(value))
-    return schemaOf(value, depth)
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, schemaOf(item, depth + 1)]))
-}
-
-function isPattern(key: string): boolean {
-  return key === 'pattern' || key === 'patternProperties'
-}
-
-function isRef(key: string): boolean {
-  return key === '$ref' || key === '$dynamicRef' || key === '$recursiveRef'
-}
-
-/** Whether a JSON Pointer passes through data, where patterns may stand unseen. */
-function leadsToData(ref: unknown): boolean {
-  if (typeof ref !== 'string') return true
-  const pointer = ref.slice(ref.indexOf('#') + 1)
-  let isName = false
-  for (const segment of pointer.split('/').slice(1)) {
-    const key = decoded(segment)
-    if (!isName && data.has(key)) return true
-    isName = !isName && maps.has(key)
-  }
-  return false
-}
-
-function decoded(segment: string): string {
+/** The same for a schema that no call depends on: one that is too large checks nothing, and that is reported. */
+export function optionalSchema(schema: JsonSchema, what: string, logger: Logger): UntrustedSchema | undefined {
   try {
-    return decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~')
-  } catch {
-    return 'default' // leads nowhere
+    return serverSchema(schema, what, logger)
+  } catch (error) {
+    if (!isAlliumError(error, 'schema.limits')) throw error
+    logger.warn(`${what} is not checked. ${error.message}`)
+    return undefined
   }
 }
 
-/** Data as it is, if it is not too deep. */
-function shallow(value: unknown, depth: number): unknown {
-  schemaOf(value, depth)
-  return value
+/** How a value breaks a schema, in one line; undefined if it fits. */
+export async function violation(schema: UntrustedSchema, value: unknown): Promise<string | undefined> {
+  const { issues } = await schema['~standard'].validate(value)
+  const [first] = issues ?? []
+  if (first === undefined) return undefined
+  const { path = [], message } = first
+  return path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`
+}
+
+/** For the client of the SDK, which would run a server's schema as code with ajv. Its answers are not used: Allium checks by itself. */
+export const jsonSchemaValidator = {
+  getValidator: () => (data: unknown) => ({ valid: true as const, data: data as never, errorMessage: undefined }),
 }

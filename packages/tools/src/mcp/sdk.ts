@@ -20,8 +20,7 @@ export type Sdk = Pick<typeof import('@modelcontextprotocol/sdk/client/index.js'
     | 'ListToolsResultSchema'
     | 'McpError'
     | 'ToolListChangedNotificationSchema'
-  > &
-  Pick<typeof import('@modelcontextprotocol/sdk/validation/ajv'), 'AjvJsonSchemaValidator'>
+  >
 
 /**
  * Loads the SDK, which is an optional peer, when an agent with servers begins. Each import is caught by itself: so bundlers leave one that is not
@@ -30,15 +29,14 @@ export type Sdk = Pick<typeof import('@modelcontextprotocol/sdk/client/index.js'
  */
 export async function loadSdk(): Promise<Sdk> {
   try {
-    const [client, stdio, http, oauth, types, validation] = await Promise.all([
+    const [client, stdio, http, oauth, types] = await Promise.all([
       import('@modelcontextprotocol/sdk/client/index.js').catch(missing),
       import('#mcp-stdio').catch(missing),
       import('@modelcontextprotocol/sdk/client/streamableHttp.js').catch(missing),
       import('@modelcontextprotocol/sdk/client/auth.js').catch(missing),
       import('@modelcontextprotocol/sdk/types.js').catch(missing),
-      import('@modelcontextprotocol/sdk/validation/ajv').catch(missing),
     ])
-    return { ...client, ...stdio, ...http, ...oauth, ...types, ...validation }
+    return { ...client, ...stdio, ...http, ...oauth, ...types }
   } catch (cause) {
     throw new AlliumError(
       'mcp.not_installed',

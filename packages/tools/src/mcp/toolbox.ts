@@ -1,10 +1,17 @@
-import { type AnyTool, digestOf, type Logger, messageOf, type ToolExecution, toolResult } from '@allium/core'
+import {
+  type AnyTool,
+  digestOf,
+  type Logger,
+  messageOf,
+  type ToolExecution,
+  toolResult,
+  type UntrustedSchema,
+} from '@allium/core'
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
 import type { Dialogues } from './dialogues.ts'
 import type { Caller } from './link.ts'
 import { contentOf } from './result.ts'
-import { withoutPatterns } from './schema.ts'
-import { loadSdk } from './sdk.ts'
+import { optionalSchema, serverSchema, violation } from './schema.ts'
 
 export interface McpCall {
   /** The tool, by the server's own name. */
@@ -96,7 +103,12 @@ export class Toolbox {
       try {
         return [this.#toolFor(tool, calls, dialogues)]
       } catch (error) {
-        return this.leftOut(tool.name, `its schema ${messageOf(error)}`)
+        return this.leftOut(
+          tool.name,
+          messageOf(error)
+            .replace(/^The JSON Schema/, 'its schema')
+            .replace(/\. .*$/s, ''),
+        )
       }
     })
   }
@@ -114,10 +126,15 @@ export class Toolbox {
   #toolFor(tool: Tool, calls: Calls, dialogues: Dialogues): AnyTool {
     const { timeout, name: server } = this.#options
     const requireApproval = this.#approvalOf(tool.name)
+    const whose = `tool ${JSON.stringify(tool.name)} of the MCP server "${server}"`
+    const schema = serverSchema(tool.inputSchema, `The schema of the ${whose}`, this.#logger)
+    const { outputSchema } = tool
+    const output = outputSchema && optionalSchema(outputSchema, `The output schema of the ${whose}`, this.#logger)
     return {
       name: this.#nameOf(tool),
       description: tool.description ?? tool.title ?? '',
-      jsonSchema: withoutPatterns(tool.inputSchema),
+      jsonSchema: tool.inputSchema,
+      schema,
       flow: { ...this.#options.flow, untrusted: true, sends: true, changed: () => this.#isOther },
       ...(timeout !== undefined && { timeout }),
       ...(requireApproval !== undefined && { requireApproval }),
@@ -126,7 +143,7 @@ export class Toolbox {
           return failure(`The MCP server "${server}" no longer has the tool "${tool.name}".`)
         const result = await dialogues.run(calls, tool.name, args, ctx)
         if (result === undefined) return 'waits for a human'
-        const problem = await mismatch(tool, result)
+        const problem = output && (await mismatch(output, result))
         if (problem !== undefined) return failure(`The result of "${tool.name}" does not fit its schema: ${problem}`)
         const { structuredContent, isError = false } = result
         const shaped = toolResult({ content: contentOf(result), isError })
@@ -189,16 +206,12 @@ function failure(content: string) {
   return toolResult({ content, isError: true })
 }
 
-/** How `structuredContent` breaks the schema that the server gave for it. An own schema that cannot be read checks nothing. */
-async function mismatch({ outputSchema }: Tool, result: CallToolResult): Promise<string | undefined> {
-  if (outputSchema === undefined || result.structuredContent === undefined || result.isError === true) return undefined
-  try {
-    const { AjvJsonSchemaValidator } = await loadSdk()
-    const { $schema: _, ...schema } = withoutPatterns(outputSchema)
-    return new AjvJsonSchemaValidator().getValidator(schema)(result.structuredContent).errorMessage
-  } catch {
-    return undefined
-  }
+/** How `structuredContent` breaks the schema that the server gave for it. */
+async function mismatch(
+  output: UntrustedSchema,
+  { structuredContent, isError = false }: CallToolResult,
+): Promise<string | undefined> {
+  return structuredContent === undefined || isError ? undefined : violation(output, structuredContent)
 }
 
 function definition({ name, title, description, inputSchema }: Tool): string {

@@ -51,8 +51,11 @@ export function fixtureServer(note, shelf = { more: [], without: [] }, die = () 
         shelf.more = [{ name: 'extra', description: 'New', inputSchema: empty }]
         await server.sendToolListChanged()
         return text('changed')
-      default:
+      default: {
+        const { structured } = shelf.more.find(({ name }) => name === params.name) ?? {}
+        if (structured !== undefined) return { ...text('Here.'), structuredContent: structured }
         return answer(params.name, params.arguments ?? {})
+      }
     }
   })
   return server

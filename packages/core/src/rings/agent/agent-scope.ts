@@ -9,6 +9,7 @@ import type { Ids } from '../../seams/ids.ts'
 import type { Journal } from '../../seams/journal.ts'
 import type { Logger } from '../../seams/logger.ts'
 import type { RegisteredPrincipal } from '../../seams/register.ts'
+import type { ReadUntrustedSchema } from '../../seams/untrusted-schema.ts'
 import type { Validate } from '../../seams/validate.ts'
 import type { Fields } from '../../state/field.ts'
 import type { DecidableCall } from '../../tool/approval.ts'
@@ -66,6 +67,7 @@ export interface AgentSetup {
   readonly logger: Logger
   readonly journal: Journal
   readonly validate: Validate | undefined
+  readonly untrustedSchema: ReadUntrustedSchema | undefined
   readonly resolveModel: ResolveModel | undefined
   readonly adaptModel: AdaptModel | undefined
 }
@@ -85,8 +87,11 @@ export class AgentScope {
   constructor(readonly setup: AgentSetup) {}
 
   warnOnce(key: string, message: string): void {
-    if (this.#warned.has(key)) return
+    if (this.#warned.has(key) || this.#warned.size >= maxWarnings) return
     this.#warned.add(key)
     this.setup.logger.warn(message)
   }
 }
+
+/** Clients name tools, and a name may stand in a key: neither the memory nor the log grows without end. */
+const maxWarnings = 1_000

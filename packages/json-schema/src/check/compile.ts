@@ -1,0 +1,139 @@
+import { AlliumError } from '@allium/core'
+import { maxPatternsLength, maxPatternsSize } from '../limits.ts'
+import { Pattern } from '../pattern/pattern.ts'
+import { Unsupported } from '../pattern/unsupported.ts'
+import { isObject, type JsonObject } from './json.ts'
+import { type Check, type Compiler, type Keyword, unknown, valid } from './keyword.ts'
+import { byCost, isAnnotation, keywords } from './keywords.ts'
+import { valueBehind } from './reference.ts'
+import { every, failure } from './verdict.ts'
+
+export interface Compiled {
+  readonly check: Check
+  /** What is not checked, each once. */
+  readonly unchecked: readonly string[]
+}
+
+export interface CompileOptions {
+  readonly maxSubschemas: number
+  /** Whether a schema inside has an `$id`: references may start there, and are not checked. */
+  readonly hasInnerIds: boolean
+}
+
+/** Makes a check of a schema. Nothing is generated and run: each keyword is a function that counts its steps. */
+export function compile(schema: unknown, { maxSubschemas, hasInnerIds }: CompileOptions): Compiled {
+  const compilation = new Compilation(schema, maxSubschemas, hasInnerIds)
+  const check = compilation.inner(schema)
+  compilation.finish()
+  return { check, unchecked: [...compilation.unchecked] }
+}
+
+class Compilation implements Compiler {
+  readonly unchecked = new Set<string>()
+  readonly #root: unknown
+  readonly #maxSubschemas: number
+  readonly #hasInnerIds: boolean
+  readonly #checks = new Map<object, Check>()
+  readonly #patterns = new Map<string, Pattern | undefined>()
+  /** Schemas behind references, which are compiled last, because they may lead back. */
+  readonly #behind: object[] = []
+  #patternsSize = 0
+  #patternsLength = 0
+
+  constructor(root: unknown, maxSubschemas: number, hasInnerIds: boolean) {
+    this.#root = root
+    this.#maxSubschemas = maxSubschemas
+    this.#hasInnerIds = hasInnerIds
+  }
+
+  finish(): void {
+    for (let next = this.#behind.pop(); next !== undefined; next = this.#behind.pop()) this.inner(next)
+  }
+
+  inner(schema: unknown): Check {
+    if (schema === true) return valid
+    if (schema === false) return refuse
+    if (!isObject(schema)) {
+      this.unchecked.add('a value in the place of a schema')
+      return unknown
+    }
+    const known = this.#checks.get(schema)
+    if (known !== undefined) return known
+    if (this.#checks.size >= this.#maxSubschemas)
+      throw new AlliumError(
+        'schema.limits',
+        `The JSON Schema has more than ${this.#maxSubschemas} schemas in it. Send a smaller one.`,
+      )
+    // Before its keywords are read: one of them may lead back to it.
+    this.#checks.set(schema, unknown)
+    const check = this.#checkOf(schema)
+    this.#checks.set(schema, check)
+    return check
+  }
+
+  behind(reference: string): Check | undefined {
+    const target = valueBehind(this.#root, reference)
+    if (typeof target === 'boolean') return this.inner(target)
+    if (!isObject(target)) return undefined
+    if (!this.#checks.has(target)) this.#behind.push(target)
+    return (value, budget) => (this.#checks.get(target) ?? unknown)(value, budget)
+  }
+
+  pattern(source: string): Pattern | undefined {
+    if (!this.#patterns.has(source)) this.#patterns.set(source, this.#patternOf(source))
+    return this.#patterns.get(source)
+  }
+
+  #checkOf(schema: JsonObject): Check {
+    const names = Object.keys(schema).filter((name) => !isAnnotation(name))
+    const checks = names.sort(byCost).map((name) => this.#keyword(name, keywords.get(name), schema))
+    return (value, budget) => {
+      budget.enter()
+      budget.spend(checks.length)
+      const verdict = every(checks, (check) => check(value, budget))
+      budget.leave()
+      return verdict
+    }
+  }
+
+  #keyword(name: string, keyword: Keyword | undefined, schema: JsonObject): Check {
+    const value = schema[name]
+    const isElsewhere = name === '$ref' && this.#hasInnerIds
+    return (isElsewhere ? undefined : keyword?.(value, schema, this)) ?? this.#leaveOut(name, value)
+  }
+
+  #leaveOut(name: string, value: unknown): Check {
+    const isText = typeof value === 'string'
+    // A pattern is noted with its text.
+    if (!(name === 'pattern' && isText))
+      this.unchecked.add(`the keyword ${quoted(name)}${isText ? ` with ${quoted(value)}` : ''}`)
+    return unknown
+  }
+
+  #patternOf(source: string): Pattern | undefined {
+    try {
+      this.#patternsLength += source.length
+      if (this.#patternsLength > maxPatternsLength) throw tooMany()
+      const pattern = new Pattern(source)
+      this.#patternsSize += pattern.size
+      if (this.#patternsSize > maxPatternsSize) throw tooMany()
+      return pattern
+    } catch (error) {
+      if (!(error instanceof Unsupported)) throw error
+      this.unchecked.add(`the pattern ${quoted(source)}: ${error.message.replace(/\.$/, '')}`)
+      return undefined
+    }
+  }
+}
+
+function tooMany(): Unsupported {
+  return new Unsupported('The patterns of the schema are too large together.')
+}
+
+function refuse() {
+  return failure('must not be there')
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.slice(0, 100))
+}

@@ -1,0 +1,96 @@
+import type { Budget } from './budget.ts'
+import { isObject, type JsonObject } from './json.ts'
+import { type Check, type Compiler, counted, type Keyword } from './keyword.ts'
+import { at, every, failure, isFailure, type Verdict } from './verdict.ts'
+
+/** Keywords for objects. Only own properties count, whatever they are called. */
+export const forObjects: Readonly<Record<string, Keyword>> = {
+  properties(schemas, _, compiler) {
+    if (!isObject(schemas)) return undefined
+    const checks = Object.entries(schemas).map(([name, schema]) => [name, compiler.inner(schema)] as const)
+    return ofObjects((value, budget) => {
+      budget.spend(checks.length)
+      return every(checks, ([name, check]) =>
+        Object.hasOwn(value, name) ? at(name, check(value[name], budget)) : 'valid',
+      )
+    })
+  },
+  patternProperties(schemas, _, compiler) {
+    if (!isObject(schemas)) return undefined
+    const checks = patternsOf(schemas, compiler).map((one) => ({ ...one, check: compiler.inner(one.schema) }))
+    return ofObjects((value, budget) =>
+      every(checks, ({ pattern, check }) => {
+        if (pattern === undefined) return 'unknown'
+        return every(Object.keys(value), (name) =>
+          pattern.test(name, budget) ? at(name, check(value[name], budget)) : 'valid',
+        )
+      }),
+    )
+  },
+  additionalProperties(schema, { properties = {}, patternProperties = {} }, compiler) {
+    if (!isObject(properties) || !isObject(patternProperties)) return undefined
+    const patterns = patternsOf(patternProperties, compiler).map(({ pattern }) => pattern)
+    const check = compiler.inner(schema)
+    return ofObjects((value, budget) => {
+      budget.spend(Object.keys(value).length)
+      const more = Object.keys(value).filter((name) => !Object.hasOwn(properties, name))
+      return every(more, (name) => {
+        if (patterns.some((pattern) => pattern?.test(name, budget))) return 'valid'
+        const verdict = schema === false ? additional(name) : at(name, check(value[name], budget))
+        // A pattern that nobody checks may be the one that allows it.
+        return isFailure(verdict) && patterns.includes(undefined) ? 'unknown' : verdict
+      })
+    })
+  },
+  propertyNames(schema, _, compiler) {
+    const check = compiler.inner(schema)
+    return ofObjects((value, budget) => {
+      const names = Object.keys(value)
+      budget.spend(names.length)
+      return every(names, (name) => {
+        const verdict = check(name, budget)
+        return isFailure(verdict) ? failure(`property name ${quoted(name)} ${verdict.message}`) : verdict
+      })
+    })
+  },
+  required(names) {
+    if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) return undefined
+    return ofObjects((value, budget) => {
+      budget.spend(names.length)
+      const missing = names.find((name) => !Object.hasOwn(value, name))
+      return missing === undefined ? 'valid' : failure(`must have required property '${missing}'`)
+    })
+  },
+  minProperties: counted((limit) => {
+    const failed = failure(`must NOT have fewer than ${limit} properties`)
+    return sized((count) => (count >= limit ? 'valid' : failed))
+  }),
+  maxProperties: counted((limit) => {
+    const failed = failure(`must NOT have more than ${limit} properties`)
+    return sized((count) => (count <= limit ? 'valid' : failed))
+  }),
+}
+
+function patternsOf(schemas: JsonObject, compiler: Compiler) {
+  return Object.entries(schemas).map(([source, schema]) => ({ pattern: compiler.pattern(source), schema }))
+}
+
+function ofObjects(check: (value: JsonObject, budget: Budget) => Verdict): Check {
+  return (value, budget) => (isObject(value) ? check(value, budget) : 'valid')
+}
+
+function sized(check: (count: number) => Verdict): Check {
+  return ofObjects((value, budget) => {
+    const { length } = Object.keys(value)
+    budget.spend(length / 8)
+    return check(length)
+  })
+}
+
+function additional(name: string): Verdict {
+  return failure(`must NOT have additional properties, such as ${quoted(name)}`)
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(name.slice(0, 100))
+}

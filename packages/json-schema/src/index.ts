@@ -1,0 +1,2 @@
+export type { UntrustedSchemaLimits } from './limits.ts'
+export { untrustedSchema } from './untrusted-schema.ts'

@@ -1,0 +1,38 @@
+import { RE2JS } from 're2js'
+import type { Budget } from '../check/budget.ts'
+import { translate } from './translate.ts'
+
+/** Steps to compile a pattern, and more for each of its instructions. */
+const compiling = { pattern: 5_000, instruction: 50 }
+
+/** A regular expression from an untrusted source, matched in linear time by RE2. */
+export class Pattern {
+  readonly source: string
+  readonly size: number
+  readonly #text: string
+  #compiled: RE2JS | undefined
+
+  /** @throws Unsupported for a pattern outside of the subset */
+  constructor(source: string) {
+    const { text, size } = translate(source)
+    this.source = source
+    this.size = size
+    this.#text = text
+  }
+
+  /** Whether it matches somewhere in a text. @throws GivenUp when that takes too many steps */
+  test(text: string, budget: Budget): boolean {
+    const compiled = this.#compile(budget)
+    budget.spend(1 + Math.ceil((text.length + 1) * Math.max(1, compiled.programSize() / 4)))
+    // Not `test()`: its automaton takes up to 8 MB for each pattern.
+    return compiled.matcher(text).find()
+  }
+
+  #compile(budget: Budget): RE2JS {
+    if (this.#compiled === undefined) {
+      budget.spend(compiling.pattern + this.size * compiling.instruction)
+      this.#compiled = RE2JS.compile(this.#text)
+    }
+    return this.#compiled
+  }
+}

@@ -1,0 +1,41 @@
+import { Unsupported } from './unsupported.ts'
+
+/** Reads the source of a pattern by code points. */
+export class Reader {
+  readonly #points: readonly string[]
+  #at = 0
+
+  constructor(source: string) {
+    this.#points = Array.from(source)
+  }
+
+  get done(): boolean {
+    return this.#at >= this.#points.length
+  }
+
+  peek(ahead = 0): string | undefined {
+    return this.#points[this.#at + ahead]
+  }
+
+  /** The next code point. @throws Unsupported at the end */
+  next(): string {
+    const point = this.#points[this.#at++]
+    if (point === undefined) throw new Unsupported('It ends too early.')
+    return point
+  }
+
+  /** Takes a text if it is next. */
+  take(text: string): boolean {
+    for (let i = 0; i < text.length; i++) if (this.peek(i) !== text[i]) return false
+    this.#at += text.length
+    return true
+  }
+
+  /** Takes what a sticky expression matches in the next few code points. */
+  match(expression: RegExp, most: number): RegExpExecArray | undefined {
+    const found = expression.exec(this.#points.slice(this.#at, this.#at + most).join(''))
+    if (found === null) return undefined
+    this.#at += Array.from(found[0]).length
+    return found
+  }
+}

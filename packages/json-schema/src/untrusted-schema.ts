@@ -1,0 +1,46 @@
+import type { JsonSchema, UntrustedSchema } from '@allium/core'
+import { Budget, GivenUp } from './check/budget.ts'
+import { compile } from './check/compile.ts'
+import type { Check } from './check/keyword.ts'
+import { type Failure, isFailure } from './check/verdict.ts'
+import { defaults, type UntrustedSchemaLimits } from './limits.ts'
+import { measure } from './measure.ts'
+
+/**
+ * Makes a Standard Schema of a JSON Schema that somebody else wrote: a client of a server, or an MCP server.
+ *
+ * A check takes a counted number of steps, so that neither the schema nor the value can keep the process busy. It knows
+ * the usual keywords of draft 07 and 2020-12, and patterns that RE2 can match. It does not check the rest, which
+ * `unchecked` lists. Use ajv for schemas of your own.
+ *
+ * @throws AlliumError `schema.limits` for a schema that is too large
+ * @example
+ * const schema = untrustedSchema({ type: 'object', properties: { city: { type: 'string', pattern: '^[A-Z]' } } })
+ * const { issues } = await schema['~standard'].validate({ city: 'rome' })
+ */
+export function untrustedSchema(schema: JsonSchema, limits: UntrustedSchemaLimits = {}): UntrustedSchema {
+  const { maxBytes = defaults.maxBytes, maxDepth = defaults.maxDepth } = limits
+  const { maxSubschemas = defaults.maxSubschemas, maxSteps = defaults.maxSteps } = limits
+  const { hasInnerIds } = measure(schema, maxBytes, maxDepth)
+  const own: unknown = structuredClone(schema)
+  const { check, unchecked } = compile(own, { maxSubschemas, hasInnerIds })
+  const json = { input: () => own as JsonSchema, output: () => own as JsonSchema }
+  const validate = (value: unknown) => {
+    const failed = failureOf(check, value, maxSteps)
+    // A copy, as a schema of a library makes one: the caller may change what it gets.
+    return failed === undefined
+      ? { value: structuredClone(value) }
+      : { issues: [{ ...failed, path: [...failed.path] }] }
+  }
+  return { '~standard': { version: 1, vendor: 'allium', validate, jsonSchema: json } as never, unchecked }
+}
+
+function failureOf(check: Check, value: unknown, maxSteps: number): Failure | undefined {
+  try {
+    const verdict = check(value, new Budget(maxSteps))
+    return isFailure(verdict) ? verdict : undefined
+  } catch (error) {
+    if (error instanceof GivenUp) return { message: error.message, path: [] }
+    throw error
+  }
+}
