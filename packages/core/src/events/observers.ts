@@ -1,4 +1,5 @@
 import { isThenable } from '../errors/thenable.ts'
+import { jsonSafe } from '../messages/json-safe.ts'
 
 type Listener = (event: never) => unknown
 
@@ -32,9 +33,11 @@ export class Observers {
     return this.#of(name).length > 0
   }
 
-  /** The event goes to each observer as it is; senders give an object of its own. */
+  /** The event goes to each observer as it is; senders give an object of its own. What was thrown is not in its JSON. */
   emit(name: string, event: object): void {
-    for (const observer of this.#of(name)) if (!observer.once || this.#take(name, observer)) this.#call(name, observer, event)
+    if ('error' in event && Object.isExtensible(event)) jsonSafe(event)
+    for (const observer of this.#of(name))
+      if (!observer.once || this.#take(name, observer)) this.#call(name, observer, event)
   }
 
   #of(name: string): readonly Observer[] {

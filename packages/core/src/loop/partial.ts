@@ -1,3 +1,4 @@
+import { jsonSafe } from '../messages/json-safe.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import type { RunResult } from './run-result.ts'
 
@@ -10,7 +11,7 @@ export interface Partial extends Pick<RunResult, 'text' | 'usage' | 'messages'> 
 
 export function partialOf({ answer, session, turnId, usage }: Turn): Partial {
   const messages = session.history.since(session.history.changedFrom)
-  return { text: answer.partial, usage: { ...usage }, messages, turnId, sessionId: session.id }
+  return jsonSafe({ text: answer.partial, usage: { ...usage }, messages, turnId, sessionId: session.id })
 }
 
 /** Puts what there was on the error that the run rejects with. */

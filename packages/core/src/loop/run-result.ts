@@ -37,4 +37,9 @@ export interface RunResult<S = State, O = string, K extends CallTypes = CallType
   resumes?: string
   /** The session that it ran in. */
   sessionId: string
+  /**
+   * The result as plain JSON data, for JSON.stringify() and responses: it never throws, and shows nothing that was thrown. BigInts become
+   * their digits, dates ISO texts, Maps lists of `[key, value]`, Sets lists, bytes base64, and errors `{ code, message }`.
+   */
+  toJSON(): Record<string, unknown>
 }

@@ -2,6 +2,7 @@ import { AlliumError } from '../errors/allium-error.ts'
 import type { BlockError } from '../errors/block-error.ts'
 import { isStackOverflow } from '../errors/stack-overflow.ts'
 import type { RunStatus, TurnEnd, TurnStart } from '../events/events.ts'
+import { jsonSafe } from '../messages/json-safe.ts'
 import type { RunEnd } from '../rings/turn/afterwards.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import { reasonOf } from './end-reason.ts'
@@ -122,7 +123,7 @@ function tellEnd(turn: Turn, status: RunStatus): RunEnd {
 function result(turn: Turn, status: RunResult['status']): RunResult {
   const { session, answer } = turn
   const reason = reasonOf(turn)
-  const ended: RunResult = {
+  const ended: RunResult = jsonSafe({
     text: turn.screen?.whole(answer.output ?? '') ?? answer.output ?? '',
     output: answer.output,
     status,
@@ -133,7 +134,7 @@ function result(turn: Turn, status: RunResult['status']): RunResult {
     pending: session.pending,
     turnId: turn.turnId,
     sessionId: session.id,
-  }
+  })
   if (reason !== undefined) ended.reason = reason
   answer.tell(ended)
   tellCode(ended, turn)

@@ -1,5 +1,6 @@
 import type { ToolEnd } from '../events/events.ts'
 import { cloneJson } from '../messages/json.ts'
+import { jsonSafe } from '../messages/json-safe.ts'
 import type { ToolResultPart } from '../messages/message.ts'
 import type { ToolCall as CallOfModel, ModelResponse } from '../model/response.ts'
 import { notJson } from '../model/tool-args.ts'
@@ -78,7 +79,7 @@ class ToolStep {
     // A step that was closed has told it as cancelled.
     if (this.#closed) return
     this.#runs[index] = false
-    const record: ToolCallRecord = { callId, name, args: ran, result }
+    const record: ToolCallRecord = { callId, name, args: ran, result: jsonSafe({ ...result }, 'error') }
     const decided = call?.decided ?? asked.decided
     if (decided !== undefined && result.status !== 'suspended') record.approval = { ...decided, at: turn.startedAt }
     this.#records[index] = record

@@ -1,6 +1,8 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import { isPlain } from '../errors/plain.ts'
+import { base64Of } from './base64.ts'
+import { classOf } from './to-plain.ts'
 
 /**
  * A value as JSON text, from which {@link fromJson} makes the same value again: plain objects and lists, and in them bytes,
@@ -53,12 +55,12 @@ function number(value: number): string {
 function object(value: object, path: Path, around: Set<object>): string {
   if (Array.isArray(value)) return list(value, path, around)
   if (isPlain(value)) return fields(value as Record<string, unknown>, path, around)
-  if (value instanceof Uint8Array) return tagged('$bytes', toBase64(value))
+  if (value instanceof Uint8Array) return tagged('$bytes', base64Of(value))
   if (value instanceof URL) return tagged('$url', value.href)
   if (value instanceof Date && !Number.isNaN(value.getTime())) return tagged('$date', value.toISOString())
   if (value instanceof Map) return `{"$map":${list([...value].flat(), path, around)}}`
   if (value instanceof Set) return `{"$set":${list([...value], path, around)}}`
-  throw invalid(path, value instanceof Date ? 'a date that is none' : classOf(value))
+  throw invalid(path, value instanceof Date ? 'a date that is none' : `an object of the class ${classOf(value)}`)
 }
 
 function list(items: readonly unknown[], path: Path, around: Set<object>): string {
@@ -124,18 +126,6 @@ const tags = {
 
 function pairs(items: readonly unknown[]): [unknown, unknown][] {
   return Array.from({ length: items.length / 2 }, (_, i) => [items[2 * i], items[2 * i + 1]])
-}
-
-function classOf(value: object): string {
-  const name: unknown = Object.getPrototypeOf(value)?.constructor?.name
-  return typeof name === 'string' ? `an object of the class ${name.slice(0, 60)}` : 'an object of a class'
-}
-
-/** One character for each byte: spreading them into one call would overflow the stack with large files. */
-function toBase64(bytes: Uint8Array): string {
-  let text = ''
-  for (const byte of bytes) text += String.fromCharCode(byte)
-  return btoa(text)
 }
 
 function invalid(path: Path, what: string): AlliumError {

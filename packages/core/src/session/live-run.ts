@@ -3,6 +3,7 @@ import { AlliumError } from '../errors/allium-error.ts'
 import { silence } from '../errors/thenable.ts'
 import { type Partial, partialOf } from '../loop/partial.ts'
 import type { RunResult } from '../loop/run-result.ts'
+import { jsonSafe } from '../messages/json-safe.ts'
 import { noUsage } from '../messages/usage.ts'
 import type { Steer } from '../rings/turn/steering.ts'
 import type { Turn } from '../rings/turn/turn.ts'
@@ -88,7 +89,7 @@ export class LiveRun {
   #partialAt({ error, result }: Settled): Partial {
     if (result !== undefined) {
       const { text, usage, messages, turnId, sessionId } = result
-      return { text, usage, messages, turnId, sessionId }
+      return jsonSafe({ text, usage, messages, turnId, sessionId })
     }
     return (error as { partial?: Partial } | undefined)?.partial ?? this.partial
   }

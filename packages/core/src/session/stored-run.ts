@@ -3,6 +3,7 @@ import { AlliumError } from '../errors/allium-error.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import type { RunStatus } from '../events/events.ts'
 import type { RunResult } from '../loop/run-result.ts'
+import { jsonSafe } from '../messages/json-safe.ts'
 import type { Part, ToolCallPart } from '../messages/message.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import type { RunEvents } from '../rings/turn/turn-options.ts'
@@ -31,7 +32,7 @@ export function storedResult(stored: StoredTurn, scope: SessionScope): RunResult
   const { turnId, answer, usage, messages, reason, code, resumes, rest } = stored
   const status = endOf(stored)
   if (status === 'aborted' || status === 'failed') throw failureOf(stored, scope.id)
-  const result: RunResult = {
+  const result: RunResult = jsonSafe({
     text: answer ?? '',
     output: answer,
     status,
@@ -42,7 +43,7 @@ export function storedResult(stored: StoredTurn, scope: SessionScope): RunResult
     pending: pendingOf(stored, scope),
     turnId,
     sessionId: scope.id,
-  }
+  })
   if (reason !== undefined) result.reason = reason
   if (code !== undefined) result.code = code
   if (resumes !== undefined) result.resumes = resumes

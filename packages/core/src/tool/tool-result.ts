@@ -50,7 +50,7 @@ export function toolResult(options: {
 const ofResult = { content: true, isError: true, flow: true } as const
 
 /** The result for what `execute` returned. A look-alike object is data: only `toolResult()` can set the flag. */
-export function resultOf(callId: string, value: unknown): ToolResult {
+export function resultOf(callId: string, value: unknown, lost?: Parameters<typeof serialize>[1]): ToolResult {
   if (typeof value === 'string') return { callId, content: value, value, status: 'ok' }
   if (isShaped(value))
     return {
@@ -61,7 +61,7 @@ export function resultOf(callId: string, value: unknown): ToolResult {
       ...(value.isError && { isError: true }),
       ...(value.flow !== undefined && { flow: value.flow }),
     }
-  return { callId, content: serialize(value), value, status: 'ok' }
+  return { callId, content: serialize(value, lost), value, status: 'ok' }
 }
 
 export function errorResult(callId: string, content: string, error?: unknown): ToolResult {

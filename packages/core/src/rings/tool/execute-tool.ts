@@ -144,10 +144,19 @@ function shape(core: ToolAttempt, value: unknown): ToolResult {
   const { suspended, how, callId } = core.$call
   if (suspended !== undefined) return { ...suspended, value: how }
   try {
-    return resultOf(callId, value)
+    return resultOf(callId, value, (what, keys) => warnLost(core, what, keys))
   } catch (error) {
     return failed(core, error)
   }
+}
+
+/** Once for each tool and kind: the tool keeps its value, and the model gets something else. */
+function warnLost({ $call: { name }, $turn: turn }: ToolAttempt, what: string, keys: readonly string[]): void {
+  const place = keys.length === 0 ? '' : ` at "${keys.join('.')}"`
+  turn.session.agent.warnOnce(
+    `lost ${what} ${name}`,
+    `The tool "${name}" returned ${what}${place}, which JSON does not have: the model gets something else. Return plain data, or a text.`,
+  )
 }
 
 const shapes = { shape, failed }
