@@ -92,6 +92,7 @@ export {
   type Vault,
   type VaultValues,
 } from './seams/agent-store.ts'
+export { checkAmount, mostAmount, postedAmount } from './seams/amount.ts'
 export { type Capability, capability } from './seams/capability.ts'
 export { type Clock, systemClock } from './seams/clock.ts'
 export type * from './seams/event-log.ts'
@@ -112,6 +113,8 @@ export { digestOf, sealOf } from './seams/seal.ts'
 export { type Seals, sealedJournal } from './seams/sealed-journal.ts'
 export type * from './seams/session-store.ts'
 export { recordStep, replayStep } from './seams/step-record.ts'
+export { checkOwner, checkStoreName, mostNameBytes } from './seams/store-name.ts'
+export { checkTurn } from './seams/stored-turn.ts'
 export { identityOf, ownerOf, type SessionPlace, sessionKeyOf, sharersOf, tenantOf } from './seams/tenant.ts'
 export type { ReadUntrustedSchema, UntrustedSchema } from './seams/untrusted-schema.ts'
 export type { JsonSchema, Validate } from './seams/validate.ts'

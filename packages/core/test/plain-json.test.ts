@@ -54,6 +54,31 @@ describe('toJson() and fromJson()', () => {
     }
   })
 
+  it.each([
+    '{"$bytes":{}}',
+    '{"$bytes":"*"}',
+    '{"$url":"no url"}',
+    '{"$url":7}',
+    '{"$date":"no date"}',
+    '{"$date":5}',
+    '{"$bigint":"0x10"}',
+    '{"$bigint":" "}',
+    `{"$bigint":"${'9'.repeat(100_001)}"}`,
+    '{"$number":"12"}',
+    '{"$map":{"length":1e9}}',
+    '{"$map":[1]}',
+    '{"$set":"abc"}',
+    `${'[{"$set":'.repeat(2000)}[]${'}]'.repeat(2000)}`,
+  ])('refuse %.40s, which toJson() never writes', async (text) => {
+    expect(await failure(() => fromJson(text))).toMatchObject({ code: 'state.invalid' })
+  })
+
+  it('keep a nest of maps as deep as any value may be', () => {
+    let nest: unknown = 1
+    for (let i = 0; i < 499; i++) nest = new Map([[1, nest]])
+    expect(toJson(again(nest))).toBe(toJson(nest))
+  })
+
   it('let no text pose as a tag, and no key reach a prototype', () => {
     const posing = JSON.parse('{"$bytes":"AA==","__proto__":{"polluted":1}}')
     const one = { $date: 'x' }

@@ -39,6 +39,27 @@ const lost: Kind = {
 }
 
 const kinds: readonly Kind[] = [
+  {
+    codes: /^(57014|55P03)$/,
+    code: 'store.unavailable',
+    what: 'took too long. Nothing was stored: look at its load and locks, and at statement_timeout and lock_timeout of its role',
+  },
+  {
+    codes: /^42501$/,
+    code: 'store.readonly',
+    what: "refuses what its role may not do. Grant the role what docs/guide/stores.md lists, or migrate with another role and use migrate: 'check'",
+  },
+  {
+    codes: /^28\w{3}$/,
+    code: 'store.unavailable',
+    what: 'refuses the role of the connection. Check its name and password, and pg_hba.conf',
+  },
+  { codes: /^3D000$/, code: 'store.unavailable', what: 'is not there. Create it, or name another one in "url"' },
+  {
+    codes: /^(42P01|3F000|42883|42703)$/,
+    code: 'store.corrupt',
+    what: 'lacks tables or functions of the store. Run what postgresSql() gives, or restore it from a backup',
+  },
   { codes: /^(53100|54P01)$/, code: 'store.full', what: 'has no room on its disk' },
   { codes: /^25006$/, code: 'store.readonly', what: 'may not be written' },
   { codes: /^(XX001|XX002)$/, code: 'store.corrupt', what: 'is damaged' },

@@ -1,5 +1,5 @@
-import type { Ledger } from '@allium/core'
-import { checkAmount, checkName, checkTogether } from '@allium/store-sql'
+import { checkAmount, type Ledger, postedAmount } from '@allium/core'
+import { checkName, checkTogether } from '@allium/store-sql'
 import type { Database } from './database.ts'
 import { together } from './together.ts'
 
@@ -17,6 +17,7 @@ export function postgresLedger(db: Database): Ledger {
     async reserve({ id, account, amount, limit, endsIn, ttl, run }) {
       checkAmount(amount)
       checkPlace(account, id)
+      checkName('run of a reservation', run ?? '')
       closed.delete(account)
       const told = [...closed]
       for (const name of told) closed.delete(name)
@@ -27,8 +28,8 @@ export function postgresLedger(db: Database): Ledger {
       })
       return taken === undefined ? undefined : { id, account, amount: taken }
     },
-    async settle({ id, account }, spent) {
-      checkAmount(spent)
+    async settle({ id, account }, given) {
+      const spent = postedAmount(given)
       checkPlace(account, id)
       await post(account, { id, account, amount: spent })
     },
@@ -42,7 +43,7 @@ export function postgresLedger(db: Database): Ledger {
     async holds(run) {
       const sql = `select id, account, amount from ${db.s}.holds
         where hashtextextended(run, 0) = hashtextextended($1, 0) and run = $1 and not settled`
-      const rows = await db.repeatable(sql, run)
+      const rows = await db.repeatable(sql, checkName('run of a reservation', run))
       return rows.map(({ id, account, amount }) => ({
         id: String(id),
         account: String(account),

@@ -1,7 +1,7 @@
 import type { SessionStore } from '@allium/core'
 import { callOf, checkName, cursorOf, pageOf, type Sealer, summaryOf } from '@allium/store-sql'
 import type { Database } from './database.ts'
-import { at, checkedKey, ofTenant } from './names.ts'
+import { at, checkedKey, ofOwner, ofTenant } from './names.ts'
 
 type Lists = Pick<SessionStore, 'list' | 'waiting' | 'findWaiting' | 'delete' | 'erase' | 'expire'>
 
@@ -12,8 +12,9 @@ export function postgresLists(db: Database, sealer: Sealer): Lists {
       const [time, behind, id] = cursorOf(cursor, [Number.MAX_SAFE_INTEGER, '', ''])
       const rows = await db.repeatable(
         `select owner, id, version, updated_at, case when open_turn is null then status else 'running' end as status
-         from ${db.s}.sessions where ${ofTenant('$1')} and status is not null and ($2::text is null or owner = $2)
-         and (updated_at < $3 or updated_at = $3 and (owner, id) > ($4, $5))
+         from ${db.s}.sessions where ${owner === undefined ? ofTenant('$1') : ofOwner('$1', '$2')}
+         and status is not null and ($2::text is null or owner = $2)
+         and updated_at <= $3 and (updated_at < $3 or (owner, id) > ($4, $5))
          order by updated_at desc, owner, id limit $6`,
         ...[checkName('tenant', tenant), ownerOf(owner), time, behind, id, limit + 1],
       )

@@ -5,6 +5,7 @@ import { functions } from './functions.ts'
 import { eventFunctions } from './functions-events.ts'
 import { runFunctions } from './functions-runs.ts'
 import { holdsThatEnd } from './holds-that-end.ts'
+import { listsInOrder } from './lists-in-order.ts'
 import { oneWayIn } from './one-way-in.ts'
 import { outboxCursors } from './outbox-cursors.ts'
 import { runsUnlessBusy } from './runs-unless-busy.ts'
@@ -24,6 +25,7 @@ export const steps: readonly string[] = [
   runsUnlessBusy,
   appendsAgain,
   outboxCursors,
+  listsInOrder,
 ]
 
 /** The version that this package works with. */

@@ -8,6 +8,10 @@ export const at = ({ tenant, owner, sessionId }: SessionKey) => [tenant, owner, 
 export const ofTenant = (place: string) =>
   `hashtextextended(tenant, 0) = hashtextextended(${place}, 0) and tenant = ${place}`
 
+/** The same of one owner in it. */
+export const ofOwner = (tenant: string, owner: string) =>
+  `hashtextextended(owner, 0) = hashtextextended(${owner}, 0) and tenant = ${tenant}`
+
 /** @throws AlliumError `store.key` where Postgres cannot hold it, or an index has no room for it */
 export function checkedKey(key: SessionKey): SessionKey {
   checkKey(key)

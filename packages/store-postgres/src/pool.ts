@@ -7,7 +7,11 @@ export interface PostgresPool {
 }
 
 export interface PostgresClient {
-  query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>
+  /** @param query the text, or the text with milliseconds that it may take in place of the pool's `query_timeout` */
+  query(
+    query: string | { text: string; query_timeout: number },
+    values?: unknown[],
+  ): Promise<{ rows: Record<string, unknown>[] }>
   /** With `true` the connection is closed instead of used again. */
   release(destroy?: boolean): void
   on(event: 'error', listener: (error: Error) => void): unknown

@@ -2,6 +2,7 @@ import type { AddedRun, ClaimedRun, NewDurableRun, RunningAgent, RunStore, Sessi
 import {
   busy,
   checkName,
+  checkOwner,
   checkRunAt,
   checkTogether,
   cursorOf,
@@ -13,6 +14,7 @@ import {
   openedExpired,
   pageOf,
   runOf,
+  runPlace,
   type Sealer,
   sealedStep,
   sealedTask,
@@ -28,11 +30,8 @@ export function postgresRuns(db: Database, sealer: Sealer): RunStore {
   return {
     sealed: sealer.encrypts,
     add: (run, options = {}) => added(db, sealer, run, options),
-    async get({ tenant, run }) {
-      const [row] = await db.repeatable(
-        `select * from ${db.s}.runs where tenant = $1 and run = $2`,
-        ...[checkName('tenant', tenant), checkName('id of the run', run)],
-      )
+    async get(of) {
+      const [row] = await db.repeatable(`select * from ${db.s}.runs where tenant = $1 and run = $2`, ...runPlace(of))
       return row === undefined ? undefined : runOf(sealer, row)
     },
     async find(key, idempotencyKey) {
@@ -43,12 +42,13 @@ export function postgresRuns(db: Database, sealer: Sealer): RunStore {
       )
       return row === undefined ? undefined : runOf(sealer, row)
     },
-    async list({ tenant, owner, status, cursor, limit }) {
+    async list({ status, cursor, limit, ...of }) {
+      const { tenant, owner } = checkOwner(of)
       const [before] = cursorOf(cursor, [Number.MAX_SAFE_INTEGER])
       const rows = await db.repeatable(
         `select * from ${db.s}.runs where ${ofTenant('$1')} and ($2::text is null or owner = $2)
          and ($3::text is null or status = $3) and n < $4 order by n desc limit $5`,
-        ...[checkName('tenant', tenant), owner ?? null, status ?? null, before, limit + 1],
+        ...[tenant, owner ?? null, status ?? null, before, limit + 1],
       )
       return pageOf(rows, limit, ({ n }) => [Number(n)], listedRun)
     },
@@ -72,11 +72,11 @@ export function postgresRuns(db: Database, sealer: Sealer): RunStore {
       const [row] = await db.repeatable(sql, ...at(key), token, run, checkName('id of a step', step.id), body)
       if (row?.held !== true) throw fenced(key)
     },
-    async stop({ tenant, run }, reason) {
+    async stop(of, reason) {
       const rows = await db.repeatable(
         `update ${db.s}.runs set stop = coalesce(stop, $3)
          where tenant = $1 and run = $2 and status in ('queued', 'running') returning n`,
-        ...[tenant, run, reason],
+        ...[...runPlace(of), reason],
       )
       return rows.length > 0
     },
@@ -85,8 +85,8 @@ export function postgresRuns(db: Database, sealer: Sealer): RunStore {
       const [row] = await db.repeatable(sql, ...at(key), token, run, status, code, reason)
       if (row?.held !== true) throw fenced(key)
     },
-    async retry({ tenant, run }) {
-      const [row] = await db.once(`select ${db.s}.retry_run($1, $2) as queued`, tenant, run)
+    async retry(of) {
+      const [row] = await db.once(`select ${db.s}.retry_run($1, $2) as queued`, ...runPlace(of))
       return row?.queued === true
     },
     async told({ key }, run) {

@@ -3,6 +3,12 @@ import { migration, newest } from './migrations.ts'
 import type { PostgresClient } from './pool.ts'
 import { quoted } from './schema-name.ts'
 
+/** What `setTimeout` takes at most: the driver has no word for no timeout at all. */
+const forever = 2 ** 31 - 1
+
+const noTimeouts = `set local statement_timeout = 0; set local lock_timeout = 0;
+set local idle_in_transaction_session_timeout = 0`
+
 /** The schema of a store, and how it comes to its form. */
 export class Schema {
   readonly name: string
@@ -23,13 +29,18 @@ export class Schema {
     await this.#migrate(client)
   }
 
-  /** Forward only, under a lock of the transaction: of two processes that start at once one does it, the other sees it done. */
+  /**
+   * Forward only, under a lock of the transaction: of two processes that start at once one does it, the other sees it done. It may take as
+   * long as it takes: large tables are copied.
+   */
   async #migrate(client: PostgresClient): Promise<void> {
     await client.query('begin')
     try {
-      await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`allium ${this.name}`])
+      await client.query(noTimeouts)
+      const lock = 'select pg_advisory_xact_lock(hashtextextended($1, 0))'
+      await client.query({ text: lock, query_timeout: forever }, [`allium ${this.name}`])
       const version = await this.#version(client)
-      if (version < newest) await client.query(migration(this.name, version))
+      if (version < newest) await client.query({ text: migration(this.name, version), query_timeout: forever })
       await client.query('commit')
     } catch (error) {
       await client.query('rollback').catch(() => {})

@@ -1,4 +1,4 @@
-import { checkTimes, type UsageAsked, type UsageDay, usageCounts, usageDay } from '@allium/store-sql'
+import { checkName, checkTimes, type UsageAsked, type UsageDay, usageCounts, usageDay } from '@allium/store-sql'
 import type { Database } from './database.ts'
 import { ofTenant } from './names.ts'
 
@@ -13,6 +13,6 @@ export async function postgresUsage(db: Database, asked: UsageAsked): Promise<Us
     from ${db.s}.turns
     where ${ofTenant('$1')} and ended_at >= $2 and ended_at < $3 and status not in ('closed', 'rewound')
     group by day order by day`
-  const rows = await db.repeatable(report, asked.tenant, ...checkTimes(asked))
+  const rows = await db.repeatable(report, checkName('tenant', asked.tenant), ...checkTimes(asked))
   return rows.map((row) => usageDay(row as never))
 }

@@ -52,7 +52,7 @@ export function watched(pool: PostgresPool) {
       held++
       return {
         query: (text, values) => {
-          asked.push(text)
+          asked.push(typeof text === 'string' ? text : text.text)
           return client.query(text, values)
         },
         release: (destroy) => {

@@ -1,5 +1,5 @@
-import type { Ledger, Logger, Reservation } from '@allium/core'
-import { checkAmount, checkName } from '@allium/store-sql'
+import { checkAmount, type Ledger, type Logger, postedAmount, type Reservation } from '@allium/core'
+import { checkName } from '@allium/store-sql'
 
 import type { Client, RedisClient } from './client.ts'
 import { balanceScript, reserveScript, settleScript } from './ledger-scripts.ts'
@@ -46,8 +46,9 @@ export function redisLedger(client: Client, logger: Pick<Logger, 'warn'>): Lossy
       const held = await client.run(reserveScript, keysOf(account), ...values)
       return held === null ? undefined : { id, account, amount: Number(held) }
     },
-    async settle({ id, account }, spent) {
-      checkAmount(spent)
+    async settle({ id, account }, given) {
+      const spent = postedAmount(given)
+      checkName('id of a reservation', id)
       tell()
       await client.run(settleScript, keysOf(account), id, texts(spent), settledFor)
     },

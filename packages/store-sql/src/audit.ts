@@ -54,6 +54,7 @@ export function storedAudit(table: AuditTable, sealer: Sealer): StoredAudit {
       const open = async ({ seq, body }: AuditRow) => String(await sealer.open(body, placeOf(tenant, seq)))
       return {
         async append(line, key) {
+          if (key !== undefined) checkName('key of a record', key)
           const seq = seqOf(tenant, line)
           const last = await table.last(tenant)
           if ((last?.seq ?? 0) !== seq - 1) throw taken(tenant, seq)

@@ -1,4 +1,3 @@
-export { checkAmount } from './amount.ts'
 export { type AuditRow, type AuditTable, type StoredAudit, type StoredChain, storedAudit } from './audit.ts'
 export { conflictOf, fenced, idTaken } from './conflicts.ts'
 export type { Encrypt, SealedPlace } from './encrypt.ts'
@@ -12,7 +11,7 @@ export type {
 } from './events/event-table.ts'
 export { hour, polledEventLog } from './events/polled-event-log.ts'
 export { checkRun, partsOf, runName, sessionParts } from './events/run-name.ts'
-export { checkKey, checkName, checkTogether } from './key.ts'
+export { checkKey, checkName, checkOwner, checkTogether } from './key.ts'
 export { cursorOf, pageOf } from './page.ts'
 export { longestPostponement, month, type OutboxOptions, openedRecords } from './records.ts'
 export {
@@ -24,6 +23,7 @@ export {
   openedClaims,
   openedExpired,
   runOf,
+  runPlace,
   sealedStep,
   sealedTask,
   stepOf,

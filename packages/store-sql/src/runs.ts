@@ -33,6 +33,11 @@ export async function sealedTask(sealer: Sealer, key: SessionKey, run: string, t
   return sealer.seal(task, placeOf(checkKey(key), run, 'task'))
 }
 
+/** Where a run is, as values of a statement. @throws AlliumError `store.key` */
+export function runPlace({ tenant, run }: { tenant: string; run: string }): [tenant: string, run: string] {
+  return [checkName('tenant', tenant), checkName('id of the run', run)]
+}
+
 /** A run as its row tells it, with what it is asked. */
 export async function runOf(sealer: Sealer, row: SqlRow): Promise<DurableRun> {
   const { run, key } = listedRun(row)

@@ -1,5 +1,5 @@
 import type { OutboxRecord, SessionKey, StoredRecord, StoredStatus, StoredTurn, Usage } from '@allium/core'
-import { fromJson, toJson } from '@allium/core'
+import { checkTurn, fromJson, toJson } from '@allium/core'
 import type { SealedPlace } from './encrypt.ts'
 import { corrupt, type Sealer } from './sealer.ts'
 
@@ -54,7 +54,7 @@ export interface TurnRows {
 /** @throws AlliumError `state.invalid` where something of it cannot be kept */
 export async function rowsOf(key: SessionKey, turn: StoredTurn, sealer: Sealer): Promise<TurnRows> {
   // Before anything is awaited: who gave it may go on changing it.
-  const whole = toJson(turn)
+  const whole = toJson(checkTurn(turn))
   const own = fromJson(whole) as StoredTurn
   const { messages, rest, records, from, turnId, status, startedAt, endedAt, usage, idempotencyKey, ...info } = own
   const seal = (value: unknown, part: string) => sealer.seal(value, placeOf(key, turnId, part))

@@ -37,19 +37,20 @@ export class Database {
   }
 
   get(sql: string, ...values: Value[]): Row | undefined {
-    return this.#ask(sql, (statement) => statement.get(...values) as Row | undefined)
+    return this.#ask(sql, values, (statement) => statement.get(values) as Row | undefined)
   }
   all(sql: string, ...values: Value[]): Row[] {
-    return this.#ask(sql, (statement) => statement.all(...values) as Row[])
+    return this.#ask(sql, values, (statement) => statement.all(values) as Row[])
   }
   /** Gives how many rows were changed. */
   run(sql: string, ...values: Value[]): number {
-    return this.#ask(sql, (statement) => statement.run(...values).changes)
+    return this.#ask(sql, values, (statement) => statement.run(values).changes)
   }
 
   /** A statement that failed is prepared anew: the driver does not reset one that returns rows, and it would fail ever after. */
-  #ask<T>(sql: string, work: (statement: Statement) => T): T {
+  #ask<T>(sql: string, values: readonly Value[], work: (statement: Statement) => T): T {
     return this.#try(() => {
+      for (const value of values) checkValue(value)
       try {
         return work(this.#prepared(sql))
       } catch (error) {
@@ -88,12 +89,12 @@ export class Database {
   close(): void {
     if (this.#closed) return
     this.#shared.flush()
-    this.#closed = true
     this.#statements.clear()
     // Statements that are still known to the driver would keep what was written in the log beside the file.
     try {
-      this.#db.pragma('wal_checkpoint(TRUNCATE)')
+      this.#try(() => this.#db.pragma('wal_checkpoint(TRUNCATE)'))
     } finally {
+      this.#closed = true
       this.#db.close()
     }
   }
@@ -140,8 +141,8 @@ export class Database {
   }
 
   #told(error: unknown): unknown {
-    const { code = '' } = error as { code?: unknown }
-    const found = codes.find(([prefix]) => String(code).startsWith(prefix))
+    const code = String((error as { code?: unknown }).code ?? '') || unopened(error)
+    const found = codes.find(([prefix]) => code.startsWith(prefix))
     if (error instanceof AlliumError || found === undefined) return error
     const [, known, what] = found
     return new AlliumError(known, `The store "${this.#path}" ${what}: ${messageOf(error)}. Nothing was stored.`, {
@@ -150,10 +151,25 @@ export class Database {
   }
 }
 
+/** The driver ends the process for a value that it does not know. @throws AlliumError `store.key` */
+function checkValue(value: unknown): void {
+  if (value === null || typeof value === 'string' || typeof value === 'number' || value instanceof Uint8Array) return
+  throw new AlliumError(
+    'store.key',
+    `The store was given a value of the type ${typeof value}, which a row cannot hold. Give texts and numbers. Nothing was stored.`,
+  )
+}
+
 const codes = [
   ['SQLITE_FULL', 'store.full', 'has no room on its disk'],
   ['SQLITE_READONLY', 'store.readonly', 'may not be written'],
   ['SQLITE_CORRUPT', 'store.corrupt', 'is damaged'],
   ['SQLITE_NOTADB', 'store.corrupt', 'is no database'],
+  ['SQLITE_CANTOPEN', 'store.unavailable', 'could not be opened. Make its folder, and let the process write to it'],
   ['SQLITE_', 'store.unavailable', 'could not be asked'],
 ] as const
+
+/** The driver gives no code when it cannot open a file: its message ends with the number of the error. */
+function unopened(error: unknown): string {
+  return /^ConnectionFailed\(/.test(messageOf(error)) ? 'SQLITE_CANTOPEN' : ''
+}

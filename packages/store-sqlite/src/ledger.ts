@@ -1,5 +1,5 @@
-import type { Ledger } from '@allium/core'
-import { checkAmount, month } from '@allium/store-sql'
+import { checkAmount, type Ledger, postedAmount } from '@allium/core'
+import { checkName, month } from '@allium/store-sql'
 import type { Database, Row } from './database.ts'
 import type { SharedClock } from './sqlite-clock.ts'
 
@@ -13,6 +13,7 @@ export function sqliteLedger(db: Database, clock: SharedClock): Ledger {
   return {
     reserve({ id, account, amount, limit, endsIn, ttl, run }) {
       checkAmount(amount)
+      checkNames(account, id, run)
       const now = clock.now()
       const expires = ttl === undefined ? null : Math.ceil(now + ttl)
       return db.writeTogether(() => {
@@ -31,8 +32,9 @@ export function sqliteLedger(db: Database, clock: SharedClock): Ledger {
         return { id, account, amount }
       })
     },
-    settle({ id, account }, spent) {
-      checkAmount(spent)
+    settle({ id, account }, given) {
+      const spent = postedAmount(given)
+      checkNames(account, id)
       return db.writeTogether(() => {
         const sql =
           'update holds set settled = 1 where account = ? and id = ? and settled = 0 returning amount * (1 - freed) as held'
@@ -43,6 +45,7 @@ export function sqliteLedger(db: Database, clock: SharedClock): Ledger {
       })
     },
     balance(account) {
+      checkName('account', account)
       const { spent, reserved } = balanceOf(account)
       const over = db.get(
         `select coalesce(sum(amount), 0) as amount from holds where ${isOver('?', '?')}`,
@@ -52,6 +55,7 @@ export function sqliteLedger(db: Database, clock: SharedClock): Ledger {
       return { spent, reserved: Math.max(0, reserved - Number(over?.amount)) }
     },
     holds(run) {
+      checkName('run of a reservation', run)
       const rows = db.all('select id, account, amount from holds where run = ? and settled = 0', run)
       return rows.map(({ id, account, amount }) => ({
         id: String(id),
@@ -118,3 +122,10 @@ export function sqliteLedger(db: Database, clock: SharedClock): Ledger {
 /** A hold of an account whose time is over, and whose room was not freed yet. */
 const isOver = (account: string, now: string) =>
   `account = ${account} and settled = 0 and freed = 0 and expires_at <= ${now}`
+
+/** @throws AlliumError `store.key` */
+function checkNames(account: string, id: string, run = ''): void {
+  checkName('account', account)
+  checkName('id of a reservation', id)
+  checkName('run of a reservation', run)
+}

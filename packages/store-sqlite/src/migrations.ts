@@ -1,3 +1,4 @@
+import { listsInOrder } from './lists-in-order.ts'
 import { outboxCursors } from './outbox-cursors.ts'
 
 /** The schema, step by step: what stands here is never changed, only added to. */
@@ -195,4 +196,5 @@ alter table audit add column key text;
 create unique index audit_by_key on audit (tenant, key) where key is not null;
 `,
   outboxCursors,
+  listsInOrder,
 ]

@@ -5,6 +5,7 @@
 export const outboxCursors = `
 create table outbox_cursors (consumer text primary key, seen integer not null) strict, without rowid;
 create index outbox_places_open on outbox_places (consumer, seq) where done = 0;
+create index outbox_places_by_seq on outbox_places (seq);
 
 create table outbox_clock (
   one integer primary key check (one = 1),

@@ -62,7 +62,7 @@ export class SqliteOutbox implements Outbox {
   /** Records that the consumer took before, and neither did in time nor holds. */
   #lapsed(consumer: string, limit: number): Row[] {
     return this.#db.all(
-      `select o.* from outbox_places p join outbox o on o.seq = p.seq
+      `select o.* from outbox_places p indexed by outbox_places_open join outbox o on o.seq = p.seq
        where p.consumer = ? and p.done = 0 and (p.held_until <= ? or p.boot <> ?) order by p.seq limit ?`,
       ...[consumer, this.#clock.monotonic(), this.#clock.boot, limit],
     )

@@ -3,6 +3,7 @@ import {
   busy,
   checkKey,
   checkName,
+  checkOwner,
   checkRunAt,
   cursorOf,
   fenced,
@@ -11,6 +12,7 @@ import {
   notWaiting,
   pageOf,
   runOf,
+  runPlace,
   type Sealer,
   sealedStep,
   sealedTask,
@@ -28,9 +30,9 @@ export function sqliteRuns(db: Database, clock: SharedClock, leases: Leases, sea
   return {
     sealed: sealer.encrypts,
     add: (run, options = {}) => runs.add(run, options),
-    get: ({ tenant, run }) => runs.get(tenant, run),
+    get: (of) => runs.get(...runPlace(of)),
     find: (key, idempotencyKey) => runs.find(key, idempotencyKey),
-    list: async (of) => runs.list(of),
+    list: async (of) => runs.list(checkOwner(of)),
     claim: (of) => claims.claim(of),
     renew: (given, ms) => Promise.all(given.map((lease) => leases.renew(lease, ms))),
     steps: async ({ key }, run) => {
@@ -45,12 +47,12 @@ export function sqliteRuns(db: Database, clock: SharedClock, leases: Leases, sea
         db.run('insert or ignore into steps values (?, ?, ?, ?, ?)', tenant, run, step.id, lease.token, body)
       })
     },
-    async stop({ tenant, run }, reason) {
+    async stop(of, reason) {
       const live = `tenant = ? and run = ? and status in ('queued', 'running')`
-      return db.run(`update runs set stop = coalesce(stop, ?) where ${live}`, reason, tenant, run) > 0
+      return db.run(`update runs set stop = coalesce(stop, ?) where ${live}`, reason, ...runPlace(of)) > 0
     },
     giveUp: async (lease, run, why) => runs.giveUp(lease, run, why),
-    retry: async (of) => runs.retry(of),
+    retry: async (of) => runs.retry(...runPlace(of)),
     async told({ key }, run) {
       db.run('update runs set told = 1 where tenant = ? and run = ?', key.tenant, run)
     },
@@ -92,7 +94,7 @@ class Runs {
   }
 
   async get(tenant: string, run: string): Promise<DurableRun | undefined> {
-    const row = this.#db.get('select * from runs where tenant = ? and run = ?', checkName('tenant', tenant), run)
+    const row = this.#db.get('select * from runs where tenant = ? and run = ?', tenant, run)
     return row === undefined ? undefined : runOf(this.#sealer, row)
   }
 
@@ -130,7 +132,7 @@ class Runs {
     })
   }
 
-  retry({ tenant, run }: { tenant: string; run: string }): boolean {
+  retry(tenant: string, run: string): boolean {
     return this.#db.write(() => {
       const failed = `r.tenant = ? and r.run = ? and r.status = 'failed'`
       const later = `select 1 from runs l where l.tenant = r.tenant and l.owner = r.owner and l.session = r.session and l.n > r.n`

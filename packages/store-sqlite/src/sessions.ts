@@ -2,6 +2,7 @@ import type { SessionKey, SessionStore, StoredSession } from '@allium/core'
 import {
   checkKey,
   checkName,
+  checkOwner,
   historyOf,
   type OutboxOptions,
   openedPart,
@@ -33,11 +34,11 @@ export function sqliteSessions(
     checkpoint: (lease, version, turn) => turns.checkpoint(lease, version, turn),
     append: (lease, version, turn, { release = false } = {}) => turns.append(lease, version, turn, release),
     find: async (key, by) => turns.find(checkKey(key), by),
-    list: async (of) => lists.list({ ...of, tenant: checkName('tenant', of.tenant) }),
-    waiting: async (of) => lists.waiting(of),
-    findWaiting: (of) => lists.findWaiting(of),
+    list: async (of) => lists.list(checkOwner(of)),
+    waiting: async (of) => lists.waiting(checkOwner(of)),
+    findWaiting: async (of) => lists.findWaiting({ ...of, tenant: checkName('tenant', of.tenant) }),
     delete: async (key) => lists.delete(checkKey(key)),
-    erase: async (of) => lists.erase(of),
+    erase: async (of) => lists.erase(checkOwner(of)),
     expire: async (of) => lists.expire(of),
     outbox: new SqliteOutbox(db, clock, sealer, options),
   }

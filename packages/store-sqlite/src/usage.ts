@@ -1,4 +1,4 @@
-import { checkTimes, type UsageAsked, type UsageDay, usageCounts, usageDay } from '@allium/store-sql'
+import { checkName, checkTimes, type UsageAsked, type UsageDay, usageCounts, usageDay } from '@allium/store-sql'
 import type { Database } from './database.ts'
 
 const sums = usageCounts.map((name) => `sum(coalesce(json_extract(usage, '$.${name}'), 0)) as ${name.toLowerCase()}`)
@@ -9,5 +9,5 @@ const report = `
   group by day order by day`
 
 export function sqliteUsage(db: Database, asked: UsageAsked): UsageDay[] {
-  return db.all(report, asked.tenant, ...checkTimes(asked)).map(usageDay)
+  return db.all(report, checkName('tenant', asked.tenant), ...checkTimes(asked)).map(usageDay)
 }

@@ -8,7 +8,7 @@ import { manualClock, scriptedModel } from '@allium/testing'
 import Libsql from 'libsql'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { sqlite } from '../src/index.ts'
-import { beforeStatement } from './before-statement.ts'
+import { beforePragma, beforeStatement } from './before-statement.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'allium-sqlite-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -184,6 +184,26 @@ describe('sqlite()', () => {
     await session.run('3')
     expect((await store.sessions.load({ tenant: '', owner: '', sessionId: 'chat' }))?.history).toEqual(session.history)
     store.close()
+  })
+
+  it.each([
+    ['a folder that is not there', () => join(folder, 'none', 'store.db')],
+    ['a folder in its place', () => folder],
+  ])('says what to do about %s', async (_, path) => {
+    const error = await failure(() => sqlite(path()))
+    expect([error.code, error.message]).toEqual(['store.unavailable', expect.stringContaining('Make its folder')])
+  })
+
+  it('tells a disk that is full when it closes', async () => {
+    const store = sqlite(newPath())
+    onTestFinished(
+      beforePragma((text) => {
+        if (text.startsWith('wal_checkpoint'))
+          throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
+      }),
+    )
+    expect((await failure(() => store.close())).code).toBe('store.full')
+    expect((await failure(() => store.sessions.load(key))).code).toBe('store.unavailable')
   })
 
   it('is unavailable once it is closed, and closes twice', async () => {

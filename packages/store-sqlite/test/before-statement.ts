@@ -16,3 +16,19 @@ export function beforeStatement(act: (db: Libsql.Database, sql: string) => void)
     Libsql.prototype.exec = exec
   }
 }
+
+/**
+ * Calls a function before each pragma that any database of this process asks.
+ *
+ * @returns what ends it
+ */
+export function beforePragma(act: (text: string) => void): () => void {
+  const { pragma } = Libsql.prototype
+  Libsql.prototype.pragma = function (this: Libsql.Database, text: string, ...rest: []) {
+    act(text)
+    return pragma.call(this, text, ...rest)
+  } as typeof pragma
+  return () => {
+    Libsql.prototype.pragma = pragma
+  }
+}

@@ -32,11 +32,14 @@ type Path = (string | number)[]
 /** How deep a value may be. */
 const deepest = 500
 
+/** How long a bigint may be: reading one takes time that grows with the square of its length. */
+const mostDigits = 100_000
+
 /** Undefined for what JSON leaves out. `around` are the objects that the value stands in. */
 function write(value: unknown, path: Path, around: Set<object>): string | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return JSON.stringify(value)
   if (typeof value === 'number') return number(value)
-  if (typeof value === 'bigint') return tagged('$bigint', String(value))
+  if (typeof value === 'bigint') return bigint(value, path)
   if (value === undefined) return undefined
   if (typeof value !== 'object') throw invalid(path, describe(value))
   if (around.has(value)) throw invalid(path, 'an object that stands in itself')
@@ -45,6 +48,12 @@ function write(value: unknown, path: Path, around: Set<object>): string | undefi
   const text = object(value, path, around)
   around.delete(value)
   return text
+}
+
+function bigint(value: bigint, path: Path): string {
+  const text = String(value)
+  if (text.length > mostDigits) throw invalid(path, `a bigint of more than ${mostDigits} digits`)
+  return tagged('$bigint', text)
 }
 
 function number(value: number): string {
@@ -90,41 +99,68 @@ function tagged(tag: keyof typeof tags, text: string): string {
   return `{"${tag}":${JSON.stringify(text)}}`
 }
 
-/** Changes what was parsed in place. */
-function read(value: unknown): unknown {
+/** Changes what was parsed in place. `depth` is that of the objects around it. */
+function read(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value
+  // A map or set is an object and a list.
+  if (depth > 2 * deepest) throw unreadable(`a value more than ${deepest} objects deep`)
   if (Array.isArray(value)) {
-    for (const [i, item] of value.entries()) value[i] = read(item)
+    for (const [i, item] of value.entries()) value[i] = read(item, depth + 1)
     return value
   }
   const own = Object.entries(value)
   const [first] = own
   if (own.length === 1 && first !== undefined && first[0].startsWith('$') && !first[0].startsWith('$$'))
-    return untagged(first[0], first[1])
-  return Object.fromEntries(own.map(([key, item]) => [key.startsWith('$$') ? key.slice(1) : key, read(item)]))
+    return untagged(first[0], read(first[1], depth + 1))
+  return Object.fromEntries(
+    own.map(([key, item]) => [key.startsWith('$$') ? key.slice(1) : key, read(item, depth + 1)]),
+  )
 }
 
 function untagged(tag: string, value: unknown): unknown {
   const make = Object.hasOwn(tags, tag) ? tags[tag as keyof typeof tags] : undefined
   if (make === undefined)
-    throw new AlliumError(
-      'state.invalid',
-      `The text has a value with the tag ${describe(tag)}, which this version does not know. A newer one has written it.`,
+    throw unreadable(
+      `a value with the tag ${describe(tag)}, which this version does not know. A newer one has written it`,
     )
-  return make(read(value))
+  try {
+    return make(value as never)
+  } catch (cause) {
+    throw unreadable(`the tag ${describe(tag)} with a value that is none of its kind`, cause)
+  }
+}
+
+function unreadable(what: string, cause?: unknown): AlliumError {
+  return new AlliumError('state.invalid', `The text has ${what}. Nothing was read.`, { cause })
 }
 
 const tags = {
-  $bytes: (text: unknown) => Uint8Array.from(atob(String(text)), (char) => char.charCodeAt(0)),
-  $url: (text: unknown) => new URL(String(text)),
-  $date: (text: unknown) => new Date(String(text)),
-  $bigint: (text: unknown) => BigInt(String(text)),
-  $number: (text: unknown) => Number(text),
-  $map: (items: unknown) => new Map(pairs(items as unknown[])),
-  $set: (items: unknown) => new Set(items as unknown[]),
+  $bytes: (text: string) => Uint8Array.from(atob(textIn(text)), (char) => char.charCodeAt(0)),
+  $url: (text: string) => new URL(textIn(text)),
+  $date: (text: string) => new Date(new Date(textIn(text)).toISOString()),
+  $bigint: (text: string) => BigInt(matching(text, /^-?\d{1,100000}$/)),
+  $number: (text: string) => Number(matching(text, /^(-0|NaN|-?Infinity)$/)),
+  $map: (items: unknown[]) => new Map(pairs(listIn(items))),
+  $set: (items: unknown[]) => new Set(listIn(items)),
+}
+
+function textIn(text: unknown): string {
+  if (typeof text === 'string') return text
+  throw new TypeError('It is no text.')
+}
+
+function matching(text: unknown, pattern: RegExp): string {
+  if (pattern.test(textIn(text))) return text as string
+  throw new TypeError('It is no such number.')
+}
+
+function listIn(items: unknown): unknown[] {
+  if (Array.isArray(items)) return items
+  throw new TypeError('It is no list.')
 }
 
 function pairs(items: readonly unknown[]): [unknown, unknown][] {
+  if (items.length % 2 === 1) throw new TypeError('A key has no value.')
   return Array.from({ length: items.length / 2 }, (_, i) => [items[2 * i], items[2 * i + 1]])
 }
 

@@ -1,5 +1,5 @@
-import { AlliumError } from '../errors/allium-error.ts'
 import { checkOptions, type KeysOf } from '../errors/known-options.ts'
+import { checkAmount, postedAmount } from './amount.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Ledger } from './ledger.ts'
 import { consoleLogger, type Logger, safeLogger } from './logger.ts'
@@ -106,8 +106,8 @@ export function memoryLedger(options: MemoryLedgerOptions = {}): Ledger {
       list(hold)
       return reservation
     },
-    settle({ id, account: name }, spent) {
-      checkAmount(spent)
+    settle({ id, account: name }, given) {
+      const spent = postedAmount(given)
       const account = accounts.get(name)
       const held = account?.find(id)
       if (account === undefined || held === undefined) return
@@ -135,11 +135,3 @@ export function memoryLedger(options: MemoryLedgerOptions = {}): Ledger {
 }
 
 const closed = Number.NEGATIVE_INFINITY
-
-function checkAmount(amount: number): void {
-  if (!Number.isFinite(amount) || amount < 0)
-    throw new AlliumError(
-      'ledger.invalid',
-      `A ledger takes amounts of 0 or more, but ${amount} was given. Check the prices and the usage.`,
-    )
-}

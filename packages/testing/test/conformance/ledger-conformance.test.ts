@@ -120,6 +120,11 @@ const faults: [fault: string, breaks: Breaks, found: string][] = [
     'finds what a run holds, also when it is over, until it is settled',
   ],
   [
+    'takes as much as is asked',
+    (ledger) => ({ reserve: (asked) => ledger.reserve({ ...asked, amount: Math.min(asked.amount, 1) }) }),
+    'reserves no amount that would swallow others, and settles one that was spent all the same',
+  ],
+  [
     'takes any number',
     (ledger) => ({ reserve: (asked) => ledger.reserve({ ...asked, amount: Math.abs(asked.amount) || 0 }) }),
     'refuses amounts that are no money',

@@ -209,7 +209,7 @@ const faults: Fault[] = [
     joined(({ tenant, owner, sessionId }) => new URL(`http://x/${tenant}/${owner}/${sessionId}`).pathname),
     'keeps sessions apart whatever their ids are',
   ],
-  ['cuts names', both((text) => text.slice(0, 255)), 'keeps sessions apart whatever their ids are'],
+  ['cuts names', both((text) => [...text].slice(0, 127).join('')), 'keeps sessions apart whatever their ids are'],
   [
     'joins names with a colon',
     joined(({ tenant, owner, sessionId }) => `${tenant}:${owner}:${sessionId}`),
@@ -247,6 +247,20 @@ const faults: Fault[] = [
         turn.rest.state.step === 17 ? Promise.resolve() : store.append(lease, version, turn),
     }),
     'holds for 50 tenants that do random things at once',
+  ],
+  [
+    'mends broken names',
+    (store) => ({
+      list: (of) => store.list({ ...of, tenant: new TextDecoder().decode(new TextEncoder().encode(of.tenant)) }),
+    }),
+    'refuses a name that is no plain text on every operation, and takes it for no other',
+  ],
+  [
+    'stores whatever it is given',
+    (store) => ({
+      append: (lease, version, turn) => store.append(lease, version, { ...turn, from: Math.max(0, turn.from) }),
+    }),
+    'refuses a turn that it could not give back, and keeps the session as it was',
   ],
   ...checkpointFaults,
   ...runFaults,

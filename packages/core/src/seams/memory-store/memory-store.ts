@@ -2,6 +2,8 @@ import { AlliumError } from '../../errors/allium-error.ts'
 import { checkOptions, type KeysOf } from '../../errors/known-options.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import type { Lease, SessionKey, SessionStore, StoredTurn } from '../session-store.ts'
+import { checkOwner, checkStoreName } from '../store-name.ts'
+import { checkTurn } from '../stored-turn.ts'
 import { ownCopy } from './copy.ts'
 import { KeptSession, sameTurn } from './kept-session.ts'
 import { MemoryOutbox, type OutboxOptions } from './memory-outbox.ts'
@@ -38,19 +40,19 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
     const session = sessions.get(nameOf(key))
     if (session?.token === token) session.until = 0
   }
-  const of = (tenant: string, owner: string | undefined) =>
+  const of = ({ tenant, owner }: { tenant: string; owner?: string | undefined }) =>
     [...sessions.values()].filter(({ key }) => key.tenant === tenant && (owner === undefined || key.owner === owner))
   const forget = (kept: readonly KeptSession[]) => {
     for (const { key } of kept) sessions.delete(nameOf(key))
     return kept.filter((session) => session.summary() !== undefined).length
   }
-  const waitingCalls = (tenant: string, owner?: string) =>
-    of(tenant, owner).flatMap((session) => session.waiting().map((call) => ({ session, call })))
+  const waitingCalls = (which: Parameters<typeof of>[0]) =>
+    of(which).flatMap((session) => session.waiting().map((call) => ({ session, call })))
 
   return {
-    load: async (key, { version } = {}) => sessions.get(nameOf(key))?.loaded(version),
+    load: async (key, { version } = {}) => sessions.get(nameOf(checkKey(key)))?.loaded(version),
     async acquire(key, ms) {
-      const session = sessionOf(key)
+      const session = sessionOf(checkKey(key))
       const left = session.until - clock.monotonic()
       if (left > 0) return { heldUntil: clock.now() + left }
       session.token = ++tokens
@@ -66,14 +68,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
     },
     release: async (lease) => free(lease),
     async checkpoint(lease, version, turn) {
-      const copy = ownCopy(turn)
+      const copy = ownCopy(checkTurn(turn))
       const session = held(lease)
       check(session, version, copy)
       session.open = copy
       session.updatedAt = clock.now()
     },
     async append(lease, version, turn, { release = false } = {}) {
-      const copy = ownCopy(turn)
+      const copy = ownCopy(checkTurn(turn))
       const known = sessions.get(nameOf(lease.key))?.turns.find(({ turnId }) => turnId === turn.turnId)
       if (known === undefined || !sameTurn(known, copy)) {
         const session = held(lease)
@@ -85,13 +87,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       }
       if (release) free(lease)
     },
-    find: async (key, by) => sessions.get(nameOf(key))?.find(by),
+    find: async (key, by) => sessions.get(nameOf(checkKey(key)))?.find(by),
     async list({ tenant, owner, cursor, limit }) {
-      const all = of(tenant, owner).flatMap((session) => session.summary() ?? [])
+      const all = of(checkOwner({ tenant, owner })).flatMap((session) => session.summary() ?? [])
       return pageOf(all, (one) => [-one.updatedAt, nameOf(one.key)], { cursor, limit })
     },
     async waiting({ tenant, owner, cursor, limit }) {
-      const calls = waitingCalls(tenant, owner)
+      const calls = waitingCalls(checkOwner({ tenant, owner }))
       const rank = ({ session, call }: (typeof calls)[0]): [number, string] => [
         session.updatedAt,
         JSON.stringify([nameOf(call.key), call.callId]),
@@ -100,15 +102,15 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       return { items: items.map(({ call }) => call), ...rest }
     },
     async findWaiting({ tenant, token }) {
-      const found = waitingCalls(tenant).find(
+      const found = waitingCalls(checkOwner({ tenant })).find(
         ({ session, call }) => session.last?.rest.suspension?.calls[call.callId]?.token === token,
       )
       return found?.call
     },
     async delete(key) {
-      sessions.delete(nameOf(key))
+      sessions.delete(nameOf(checkKey(key)))
     },
-    erase: async ({ tenant, owner }) => forget(of(tenant, owner)),
+    erase: async (which) => forget(of(checkOwner(which))),
     async expire({ olderThan }) {
       const before = clock.now() - olderThan
       const stays = (session: KeptSession) =>
@@ -128,6 +130,13 @@ function check(session: KeptSession, version: number, { from, turnId }: StoredTu
     'store.conflict',
     `The turn "${turnId}" begins at message ${from} of the session "${session.key.sessionId}", which has ${length}. Load it again, and repeat the run.`,
   )
+}
+
+/** @throws AlliumError `store.key` as every other store */
+function checkKey(key: SessionKey): SessionKey {
+  checkOwner(key)
+  checkStoreName('session id', key.sessionId)
+  return key
 }
 
 /** A list in JSON, so that no id can pose as another's. */

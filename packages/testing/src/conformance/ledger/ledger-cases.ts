@@ -17,6 +17,24 @@ const account = 'acme'
 const hold = (id: string, amount: number, limit: number, of = account) => ({ id, account: of, amount, limit })
 
 export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Promise<void>>> = {
+  async 'reserves no amount that would swallow others, and settles one that was spent all the same'({ ledger, other }) {
+    const place = { account: 'huge', limit: Number.POSITIVE_INFINITY }
+    for (const amount of [1e308, 1e16, Number.POSITIVE_INFINITY, Number.NaN, -1])
+      await checkRejects(
+        (async () => await ledger.reserve({ ...place, id: `${amount}`, amount }))(),
+        'ledger.invalid',
+        `reserve() of ${amount}`,
+      )
+    const held = await ledger.reserve({ ...place, id: 'spent', amount: 1 })
+    if (held !== undefined) await ledger.settle(held, 1e308)
+    const { spent, reserved } = await other.balance('huge')
+    checkEqual(
+      [spent > 1e14, Number.isFinite(spent), reserved],
+      [true, true, 0],
+      'Nothing is held after the settlement',
+    )
+  },
+
   async 'begins each account with nothing spent and nothing reserved'({ ledger }) {
     await checkBalance(ledger, 0, 0)
   },

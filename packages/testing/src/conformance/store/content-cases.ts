@@ -1,10 +1,35 @@
 import type { Message, StoredTurn } from '@allium/core'
-import { check, checkEqual } from '../check.ts'
-import { add, chat, type StoreCases, textsIn, turnOf, waitingTurn } from './bench.ts'
+import { check, checkEqual, checkRejects } from '../check.ts'
+import { add, chat, type StoreCases, take, textsIn, turnOf, waitingTurn } from './bench.ts'
 import { richTurn, texts } from './samples.ts'
 
 /** What goes in comes out. */
 export const contentCases: StoreCases = {
+  async 'refuses a turn that it could not give back, and keeps the session as it was'(bench) {
+    const { store, other, lease: ms } = bench
+    await add(bench, chat, turnOf('one'))
+    const broken = [
+      { messages: null },
+      { from: -1 },
+      { from: 0.5 },
+      { records: {} },
+      { rest: null },
+      { startedAt: 1e308 },
+    ]
+    for (const field of broken) {
+      const lease = await take(store, chat, ms * 10)
+      const turn = { ...turnOf('two', 2), ...field } as StoredTurn
+      for (const write of ['append', 'checkpoint'] as const)
+        await checkRejects(
+          (async () => await store[write](lease, 1, turn))(),
+          'state.invalid',
+          `${write}() of a turn with ${JSON.stringify(field)}`,
+        )
+      await store.release(lease)
+    }
+    checkEqual((await other.load(chat))?.version, 1, 'Nothing was stored')
+  },
+
   async 'gives nothing for a session that was never stored'({ store }) {
     checkEqual(await store.load(chat), undefined, 'load() of what was never stored gives undefined')
   },

@@ -1,10 +1,43 @@
 import type { SessionKey, SessionStore } from '@allium/core'
-import { check, checkEqual } from '../check.ts'
+import { check, checkEqual, checkRejects } from '../check.ts'
 import { hostileNames, lookAlikes } from '../hostile-names.ts'
 import { add, chat, isHeld, type StoreBench, type StoreCases, take, textsIn, turnOf } from './bench.ts'
 
 /** No session is another one. */
 export const keyCases: StoreCases = {
+  async 'refuses a name that is no plain text on every operation, and takes it for no other'(bench) {
+    const { store, other } = bench
+    const near = { ...chat, tenant: 'a\ufffd', owner: 'a\ufffd' }
+    await add(bench, near, turnOf('hello'))
+    for (const name of ['a\ud800', 'a\0', 'x'.repeat(2049), 7, null, {}, true] as string[]) {
+      const key = { ...near, tenant: name }
+      const of = { tenant: name, limit: 1 }
+      const ownerOf = { tenant: near.tenant, owner: name, limit: 1 }
+      const asked: Record<string, () => Promise<unknown>> = {
+        load: () => store.load(key),
+        acquire: () => store.acquire({ ...near, owner: name }, 1),
+        find: () => store.find({ ...near, sessionId: name }, { version: 1 }),
+        delete: () => store.delete(key),
+        list: () => store.list(of),
+        'list of an owner': () => store.list(ownerOf),
+        waiting: () => store.waiting(of),
+        findWaiting: () => store.findWaiting({ tenant: name, token: 't' }),
+        erase: () => store.erase({ tenant: name }),
+        'erase of an owner': () => store.erase(ownerOf),
+        take: () => store.outbox.take(name, 1, 1),
+        done: () => store.outbox.done('bills', [name]),
+      }
+      for (const [what, ask] of Object.entries(asked)) {
+        // Whether an operation throws or rejects is not of interest here.
+        const given = (async () => await ask())()
+        const isOutbox = what === 'take' || what === 'done'
+        if (isOutbox) await given.catch(() => {})
+        else await checkRejects(given, 'store.key', `${what}() with the name ${String(name).slice(0, 20)}`)
+      }
+    }
+    checkEqual((await other.load(near))?.version, 1, 'Nothing of another tenant was touched')
+  },
+
   'keeps sessions apart whatever their ids are': (bench) =>
     keepApart(
       bench,

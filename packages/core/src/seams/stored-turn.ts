@@ -1,0 +1,35 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import { describe } from '../errors/describe.ts'
+import type { StoredTurn } from './session-store.ts'
+
+/**
+ * Returns a turn that every store can keep and give back.
+ *
+ * @throws AlliumError `state.invalid` when a field of it is none
+ */
+export function checkTurn(turn: StoredTurn): StoredTurn {
+  const { from, messages, records, usage, rest, startedAt, endedAt = startedAt } = turn
+  if (!Number.isSafeInteger(from) || from < 0) throw invalid('from', from, 'the index of its first message, from 0 on')
+  if (!Array.isArray(messages)) throw invalid('messages', messages, 'a list')
+  if (!Array.isArray(records)) throw invalid('records', records, 'a list')
+  if (!isObject(rest) || !isObject(rest.state)) throw invalid('rest', rest, 'the rest of a snapshot, with its state')
+  if (!isObject(usage)) throw invalid('usage', usage, 'what it has used')
+  for (const time of [startedAt, endedAt])
+    if (!(Math.abs(time) <= farthest)) throw invalid('startedAt or endedAt', time, 'milliseconds since the epoch')
+  return turn
+}
+
+/** Milliseconds that a date can be away from the epoch. */
+const farthest = 8.64e15
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+function invalid(field: string, value: unknown, wanted: string): AlliumError {
+  return new AlliumError(
+    'state.invalid',
+    `The field ${field} of a stored turn is ${typeof value === 'number' ? value : describe(value)}, and should be ${wanted}. Nothing was stored: look at where the turn comes from.`,
+    { details: { key: field } },
+  )
+}
