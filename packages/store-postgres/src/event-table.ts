@@ -22,15 +22,19 @@ const ofRun = 'r.tenant = $1 and r.owner = $2 and r.session = $3 and r.turn_id =
 export function postgresEvents(db: Database, eventTtl: number): EventTable {
   const kept = (ttl: string) => isKept(ttl).replaceAll('{s}', db.s)
   return {
-    async append(run, epoch, batch, end, request) {
+    async append(run, epoch, batch, { end, mustExist, request }) {
       const { id = null, count = 0, body = null } = batch ?? {}
+      // The row stays locked until the events stand in it: nobody deletes the run in between.
+      const there = `(select r.turn_id from ${db.s}.event_runs r where ${ofRun} and ${kept('$11')} for update) there, `
+      const [from, turnId] = mustExist ? [there, 'there.turn_id'] : ['', '$4']
       const [row] = await db.repeatable(
-        `select * from ${db.s}.append_to_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+        `select a.* from ${from}${db.s}.append_to_run($1, $2, $3, ${turnId}, $5, $6, $7, $8, $9, $10, $11) a`,
         ...[...partsOf(run), epoch, request, id, count, body, end, eventTtl],
       )
-      if (row?.outcome_ === 'taken' || row?.outcome_ === 'ended') return { fenced: row.outcome_ }
-      if (row?.outcome_ === 'unheard') return { unheard: unheardIn(row) }
-      return { seq: Number(row?.seq_) }
+      if (row === undefined) return { fenced: 'gone' }
+      if (row.outcome_ === 'taken' || row.outcome_ === 'ended') return { fenced: row.outcome_ }
+      if (row.outcome_ === 'unheard') return { unheard: unheardIn(row) }
+      return { seq: Number(row.seq_) }
     },
     async batches(run, after) {
       const rows = await db.repeatable(
@@ -93,6 +97,13 @@ export function postgresEvents(db: Database, eventTtl: number): EventTable {
     },
     async deal(run, listener, n) {
       await db.repeatable(`select ${db.s}.deal_signal($1, $2, $3, $4, $5, $6)`, ...partsOf(run), listener, n)
+    },
+    async delete(of) {
+      const session = 'sessionId' in of ? of.sessionId : null
+      await db.repeatable(
+        `delete from ${db.s}.event_runs where tenant = $1 and ($2::text is null or owner = $2) and ($3::text is null or session = $3)`,
+        ...[of.tenant, of.owner ?? null, session],
+      )
     },
   }
 }

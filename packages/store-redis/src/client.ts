@@ -39,6 +39,20 @@ export class Client {
     return [this.#prefix, `{${place.map(encodeURIComponent).join(':')}}`, ...rest.map(encodeURIComponent)].join(':')
   }
 
+  /** All keys whose place begins with these parts and that end so, on each server of a cluster. */
+  async *scan(place: readonly string[], behind: string): AsyncGenerator<string> {
+    const start = globEscaped(this.key(place).slice(0, -1))
+    const redis = this.#open()
+    for (const node of 'nodes' in redis ? redis.nodes('master') : [redis]) {
+      let cursor = '0'
+      do {
+        const [next, keys] = await this.ask(() => node.scan(cursor, 'MATCH', `${start}:*}${behind}`, 'COUNT', 1000))
+        yield* keys
+        cursor = next
+      } while (cursor !== '0')
+    }
+  }
+
   async ask<T>(work: (redis: RedisClient) => Promise<T>): Promise<T> {
     const redis = this.#open()
     try {
@@ -72,6 +86,10 @@ export class Client {
     this.#closed = true
     if (this.#isOwn) this.redis.disconnect()
   }
+}
+
+function globEscaped(text: string): string {
+  return text.replace(/[*?[\]\\^-]/g, '\\$&')
 }
 
 /** It connects with the first command. A server that hangs is as good as gone. */

@@ -2,7 +2,7 @@ import { script } from './client.ts'
 
 /**
  * KEYS of a run: what it is (`run`), its events as a stream, its signals by number, the ids of its steers. A fifth is the session's
- * latest run.
+ * latest run, a sixth the ids of its runs, by the time until which they are kept.
  */
 const isThere = "redis.call('EXISTS', KEYS[1]) == 1"
 
@@ -10,6 +10,7 @@ const isThere = "redis.call('EXISTS', KEYS[1]) == 1"
  * ARGV: turn id, epoch, id, count and body of the batch, '1' where it ends, milliseconds that it is kept after its end, and while it goes
  * on, how many events who appends knows of, and the id of the request. Where Redis has fewer events it has forgotten some: the rest goes,
  * too, so that nobody reads over the gap. A request that was done before, and is sent again because its reply was lost, changes nothing.
+ * Then '1' where the run must exist, and the time now.
  */
 export const appendScript = script(`
 local epoch, count, knows = tonumber(ARGV[2]), tonumber(ARGV[4]), tonumber(ARGV[9])
@@ -24,6 +25,7 @@ if seq < knows and knows > 0 then
   return {'lost'}
 end
 if not (${isThere}) then
+  if ARGV[11] == '1' then return {'gone'} end
   seq = 0
   redis.call('HSET', KEYS[1], 'seq', 0, 'asked', 0, 'listener', 0, 'epoch', ARGV[2])
   redis.call('SET', KEYS[5], ARGV[1])
@@ -51,6 +53,9 @@ if ARGV[6] == '1' then
   ttl = ARGV[7]
 end
 for i = 1, 4 do redis.call('PEXPIRE', KEYS[i], ttl) end
+redis.call('ZREMRANGEBYSCORE', KEYS[6], '-inf', ARGV[12])
+redis.call('ZADD', KEYS[6], ARGV[12] + ttl, ARGV[1])
+redis.call('PEXPIRE', KEYS[6], ARGV[8])
 if redis.call('GET', KEYS[5]) == ARGV[1] then redis.call('PEXPIRE', KEYS[5], ttl) end
 local head = redis.call('HMGET', KEYS[1], 'asked', 'listener')
 return {'appended', seq, head[1], head[2]}`)

@@ -31,13 +31,13 @@ export function redisEvents(client: Client, eventTtl: number): EventTable {
   const makeKeys = ({ key, turnId }: RunKey) => {
     const latest = latestKey(key)
     const name = encodeURIComponent(turnId)
-    return [...parts.map((part) => `${latest}:${name}:${part}`), latest]
+    return [...parts.map((part) => `${latest}:${name}:${part}`), latest, `${latest}:runs`]
   }
   const keyOf = (run: RunKey, part: 'run' | 'events' | 'signals') =>
     client.key(['run', ...sessionParts(run.key)], run.turnId, part)
 
   return {
-    async append(run, epoch, batch, end, request) {
+    async append(run, epoch, batch, { end, mustExist, request }) {
       const name = runName(run)
       const knows = known.get(name) ?? 0
       const count = batch?.count ?? 0
@@ -46,8 +46,9 @@ export function redisEvents(client: Client, eventTtl: number): EventTable {
         appendScript,
         keysOf(run),
         ...[run.turnId, epoch, batch?.id ?? '', count, body, end ? '1' : '0', eventTtl, month, knows, request],
+        ...[mustExist ? '1' : '0', String(Date.now())],
       )) as [string, unknown, unknown, unknown]
-      if (outcome === 'taken' || outcome === 'ended') return { fenced: outcome }
+      if (outcome === 'taken' || outcome === 'ended' || outcome === 'gone') return { fenced: outcome }
       if (outcome === 'unheard') return { unheard: signalsIn(given as string[]) }
       const seq = outcome === 'lost' ? knows + count : Number(given)
       if (end) known.delete(name)
@@ -83,7 +84,21 @@ export function redisEvents(client: Client, eventTtl: number): EventTable {
     async deal(run, listener, n) {
       await client.run(dealScript, keysOf(run), listener, n)
     },
+    async delete(of) {
+      for await (const latest of 'sessionId' in of ? [latestKey(of)] : sessionsIn(client, of)) {
+        const runs = await client.ask((redis) => redis.zrange(`${latest}:runs`, '0', '-1'))
+        const names = runs.flatMap((turnId) => parts.map((part) => `${latest}:${encodeURIComponent(turnId)}:${part}`))
+        await client.ask((redis) => redis.del(...names, latest, `${latest}:runs`))
+      }
+    },
   }
+}
+
+/** The keys of an owner's or a tenant's sessions: it looks through all keys of Redis. */
+async function* sessionsIn(client: Client, { tenant, owner }: { tenant: string; owner?: string }) {
+  const place = ['run', tenant, ...(owner === undefined ? [] : [owner])]
+  const behind = ':runs'
+  for await (const key of client.scan(place, behind)) yield key.slice(0, -behind.length)
 }
 
 async function headOf(client: Client, key: string): Promise<RunHead | undefined> {

@@ -11,7 +11,7 @@ function counted() {
   const rowOf = (id: string) => rows.get(id) ?? { head: { seq: 0, ended: false, asked: 0, listener: 0 }, batches: [] }
   const never = () => Promise.reject(new AlliumError('store.unavailable', 'Not asked here.'))
   const table: EventTable = {
-    async append({ turnId }, _, batch, ended) {
+    async append({ turnId }, _, batch, { end: ended }) {
       const { head, batches } = rowOf(turnId)
       const seq = head.seq + (batch?.count ?? 0)
       const all = batch === undefined ? batches : [...batches, { ...batch, first: head.seq + 1 }]
@@ -32,6 +32,7 @@ function counted() {
     asked: never,
     take: never,
     deal: never,
+    delete: never,
   }
   return { table, asked }
 }

@@ -1,4 +1,4 @@
-import type { LatestRun, RunKey } from '@allium/core'
+import type { EventScope, LatestRun, RunKey } from '@allium/core'
 import { partsOf } from '@allium/store-sql'
 import type { Database, Row, Value } from './database.ts'
 
@@ -60,6 +60,12 @@ export class SqliteRuns {
     const { ended, left } = this.#bounds()
     const old = 'ended_at <= ? or ended_at is null and touched_at <= ?'
     this.forget(`run in (select run from event_runs where ${old} limit 100)`, ended, left)
+  }
+
+  delete(of: EventScope): void {
+    const session = 'sessionId' in of ? of.sessionId : null
+    const which = 'tenant = ? and (? is null or owner = ?) and (? is null or session = ?)'
+    this.forget(which, of.tenant, of.owner ?? null, of.owner ?? null, session, session)
   }
 
   forget(which: string, ...values: Value[]): void {

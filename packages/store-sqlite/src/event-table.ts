@@ -13,10 +13,12 @@ export function sqliteEvents(db: Database, clock: SharedClock, eventTtl: number)
     db.all('select n, id, body from event_signals where run = ? and dealt = 0 order by n', run).map(askedOf)
 
   return {
-    async append(run, epoch, batch, end) {
+    async append(run, epoch, batch, { end, mustExist }) {
       return db.writeTogether(() => {
         const now = clock.now()
-        const found = runs.find(run) ?? runs.open(run, epoch, now)
+        const known = runs.find(run)
+        if (known === undefined && mustExist) return { fenced: 'gone' }
+        const found = known ?? runs.open(run, epoch, now)
         if (epoch < found.epoch) return { fenced: 'taken' }
         if (epoch === found.epoch && found.ended) return { fenced: 'ended' }
         const unheard = end ? kept(found.run).filter(({ id }) => id !== null) : []
@@ -99,6 +101,9 @@ export function sqliteEvents(db: Database, clock: SharedClock, eventTtl: number)
         db.run('delete from event_signals where run = ? and n = ? and id is null', found.run, n)
         db.run('update event_signals set dealt = 1, body = null where run = ? and n = ?', found.run, n)
       })
+    },
+    async delete(of) {
+      await db.writeTogether(() => runs.delete(of))
     },
   }
 }

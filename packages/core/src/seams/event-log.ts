@@ -32,6 +32,9 @@ export type RunSignal =
 /** Where the log stands after the events; or the steers that nobody has heard, and nothing was appended. */
 export type Logged = { seq: number; unheard?: undefined } | { unheard: RunSignal[]; seq?: undefined }
 
+/** What is deleted: one session, all of an owner, or all of a tenant. */
+export type EventScope = SessionKey | { readonly tenant: string; readonly owner?: string | undefined }
+
 /** The run of a session that was opened last. */
 export interface LatestRun {
   readonly turnId: string
@@ -57,10 +60,17 @@ export interface EventLog {
    *
    * @param epoch of who runs it, such as the token of a lease: it grows with each process that takes the run over, and a newer one
    * goes on also where the run had ended
-   * @throws AlliumError `store.fenced` where a newer epoch has appended, or the run has ended in this one; `state.invalid` where an
-   * event cannot be kept
+   * @param options.mustExist refuses the events instead of opening the run. A process passes it for every append after its first, so that
+   * a run that was deleted meanwhile stays deleted
+   * @throws AlliumError `store.fenced` where a newer epoch has appended, the run has ended in this one, or it must exist and does not;
+   * `state.invalid` where an event cannot be kept
    */
-  append(run: RunKey, epoch: number, events: readonly unknown[], options?: { end?: boolean }): Promise<Logged>
+  append(
+    run: RunKey,
+    epoch: number,
+    events: readonly unknown[],
+    options?: { end?: boolean; mustExist?: boolean },
+  ): Promise<Logged>
   /**
    * The events of a run behind a place, then those that come, until the run ends, the signal aborts or the reader leaves. A run
    * that nobody has opened, or that is forgotten, has none, and that at once.
@@ -85,4 +95,9 @@ export interface EventLog {
    * @throws AlliumError `store.fenced` where nobody has opened the run: append to it first
    */
   onSignal(run: RunKey, fn: (signal: RunSignal) => void | Promise<void>): Promise<() => void>
+  /**
+   * Deletes the runs of a session, an owner or a tenant, also those that have not ended. Their readers come to their end in every process,
+   * and what their processes still append with `mustExist` is refused.
+   */
+  delete(of: EventScope): Promise<void>
 }

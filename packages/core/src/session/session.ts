@@ -378,7 +378,9 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     const key = keyWithin(options)
     const deferred = run.turn?.after?.deferred
     run.settle(end)
-    if (key !== undefined) this.#host.keys.settle(this.#scope, key, !('error' in end) || run.begun)
+    // A session that is stored knows its keys itself, in every process, until it is deleted.
+    const isRemembered = this.#host.keeper === undefined && (!('error' in end) || run.begun)
+    if (key !== undefined) this.#host.keys.settle(this.#scope, key, isRemembered)
     if ('error' in end) tellUnheeded(run, end.error, this.#scope)
     if (this.#last === run) this.#last = undefined
     if (deferred === undefined) return this.#ended(run)

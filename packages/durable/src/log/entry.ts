@@ -20,6 +20,8 @@ export interface Entry {
   pending?: readonly PendingCall[]
   /** Where the run begins with decisions: the calls that they are about. */
   decided?: readonly string[]
+  /** Where the run begins with an idempotency key: the digest of its request, which a repeated request must have too. */
+  asked?: string
   /** The call that begins here is one that the client runs. */
   client?: true
 }

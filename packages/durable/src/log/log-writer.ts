@@ -6,6 +6,7 @@ export class LogWriter {
   readonly #log: EventLog
   readonly #run: RunKey
   readonly #epoch: number
+  readonly #onFenced: () => void
   #waiting: Entry[] = []
   #due = false
   /** When it writes again, by `performance.now()`. */
@@ -13,11 +14,15 @@ export class LogWriter {
   #writing: Promise<void> | undefined
   #failed: { error: unknown } | undefined
 
-  /** @param epoch that of who runs it: nobody writes behind one that has a newer */
-  constructor(log: EventLog, run: RunKey, epoch: number) {
+  /**
+   * @param epoch that of who runs it: nobody writes behind one that has a newer
+   * @param onFenced is called once the log takes no more events from here, because the run was deleted or taken over
+   */
+  constructor(log: EventLog, run: RunKey, epoch: number, onFenced: () => void = () => {}) {
     this.#log = log
     this.#run = run
     this.#epoch = epoch
+    this.#onFenced = onFenced
   }
 
   /** Opens the run in the log, so that it can be read, and asked to stop. */
@@ -43,7 +48,7 @@ export class LogWriter {
         if (this.#failed !== undefined) break
       }
       if (this.#failed !== undefined) throw this.#failed.error
-      const { unheard } = await this.#log.append(this.#run, this.#epoch, [], { end: true })
+      const { unheard } = await this.#log.append(this.#run, this.#epoch, [], { end: true, mustExist: true })
       if (unheard === undefined) return
       for (const { id } of unheard) if (id !== undefined) giveBack(id)
     }
@@ -68,6 +73,7 @@ export class LogWriter {
     this.#next = performance.now() + pace
     await this.#append(entries).catch((error) => {
       this.#failed = { error }
+      if (isAlliumError(error, 'store.fenced')) this.#onFenced()
     })
     this.#writing = undefined
     if (this.#failed === undefined) this.#arm()
@@ -76,7 +82,7 @@ export class LogWriter {
   /** What cannot be kept, as a function in an event of a layer, is left out. */
   async #append(entries: Entry[]): Promise<void> {
     try {
-      await this.#log.append(this.#run, this.#epoch, entries)
+      await this.#log.append(this.#run, this.#epoch, entries, { mustExist: true })
     } catch (error) {
       if (!isAlliumError(error, 'state.invalid')) throw error
       if (entries.length > 1) for (const entry of entries) await this.#append([entry])

@@ -65,6 +65,7 @@ export function sessionRoutes(serve: Serve, host: Host): void {
     const stops = await stop(host, asks, key)
     if (!stops) await isThere(host, key)
     await sessions.delete(key)
+    await host.events.delete(key)
     return c.body(null, 204)
   })
 }

@@ -76,7 +76,7 @@ async function endIfLost({ sessions, events, clock }: Elsewhere, run: RunKey, se
   const { lease } = await sessions.acquire(run.key, silence)
   if (lease === undefined) return
   if (!(await keepInterrupted(sessions, lease, run.turnId, clock.now()))) await sessions.release(lease)
-  await events.append(run, newer, [told], { end: true })
+  await events.append(run, newer, [told], { end: true, mustExist: true })
 }
 
 /** False where it is stored already: its process was lost right behind that. */

@@ -11,6 +11,7 @@ import {
 import { type Entry, entryOf, Inbox, type Known, LogWriter } from '@allium/durable/log'
 import { problemOf } from '../http/problem.ts'
 import { type Answering, Readers, type ReadersOptions } from './answering.ts'
+import { checkReused } from './asked.ts'
 import { type Entries, entriesBehind, entriesIn, entriesOf } from './entries.ts'
 import type { Answer } from './result.ts'
 
@@ -69,6 +70,7 @@ export class Pump implements Answering {
   async answer(): Promise<Answer> {
     try {
       const { sessionId, turnId, status, text, reason, code, retryAfter, usage, pending, resumes } = await this.result
+      await this.started.catch(throwReused)
       return { sessionId, turnId, status, text, reason, code, retryAfter, usage, pending, resumes }
     } catch (error) {
       const { name, partial } = error as { name?: unknown; partial?: { text: string; usage: Usage; turnId?: string } }
@@ -137,14 +139,27 @@ export class Pump implements Answering {
     if (typeof turnId !== 'string') return
     const run = { key: this.key, turnId }
     // It had ended before, and was found by its idempotency key.
-    if (type === 'turn:end') this.#stored = true
-    else await this.#open(run)
+    this.#stored = type === 'turn:end'
+    if (this.#stored) await this.#checkAsked(run)
+    else {
+      if (this.idempotencyKey !== undefined) entry.asked = this.asked
+      await this.#open(run)
+    }
     this.turnId = turnId
     this.#start.resolve(run)
   }
 
+  /** @throws AlliumError `run.key_reused` where the log knows that the key stands for another request */
+  async #checkAsked(run: RunKey): Promise<void> {
+    const { value } = await this.#options.log.read(run, 0).next()
+    const { asked = this.asked } = (value?.event ?? {}) as Partial<Entry>
+    checkReused(asked, this.asked, this.idempotencyKey)
+  }
+
   async #open(run: RunKey): Promise<void> {
-    const writer = new LogWriter(this.#options.log, run, epoch)
+    const writer = new LogWriter(this.#options.log, run, epoch, () =>
+      this.stop('its session was deleted, or another process has taken it over'),
+    )
     await writer.open()
     this.#writer = writer
     const inbox = new Inbox(run, (entry) => writer.push(entry))
@@ -162,6 +177,10 @@ export class Pump implements Answering {
     if ((error as { name?: unknown } | undefined)?.name === 'AbortError') return
     this.#writer?.push({ event: { type: 'run:error', ...problemOf(error, this.#options.clock.now()) } })
   }
+}
+
+function throwReused(error: unknown): void {
+  if (isAlliumError(error, 'run.key_reused')) throw error
 }
 
 /** A run has an id of its own, and one process that runs it. */

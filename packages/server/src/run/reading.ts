@@ -71,7 +71,7 @@ export async function resumedOf(
   protocol: Protocol,
 ): Promise<Response | undefined> {
   const key = keyOf(asks, sessionId)
-  const place = await resumePlace(host, key, from)
+  const place = await resumePlace(host, asks, key, from)
   if (place === undefined) return undefined
   const left = new AbortController()
   const run = host.runs.find(key, place.turnId)
@@ -111,19 +111,29 @@ interface Known {
 }
 
 async function resumePlace(
-  { events, sessions }: Host,
+  host: Host,
+  asks: Visit,
   key: SessionKey,
   from: From | undefined,
 ): Promise<(From & Known) | undefined> {
+  const { events, sessions } = host
   const latest = await events.latest(key)
   if (latest === undefined) return undefined
   const { turnId, seq, ended } = latest
+  if (ended && !(await isStored(host, asks, { key, turnId }))) return undefined
   if (from?.turnId === turnId)
     return from.seq > seq || (ended && from.seq === seq) ? undefined : { ...from, known: seq }
   // Of an earlier run the rest; what names no run of this session is garbage.
   if (from !== undefined && (await sessions.find(key, { turnId: from.turnId })) !== undefined)
     return { ...from, known: 0, isEarlier: true }
   return { turnId, seq: 0, known: seq }
+}
+
+/** Events may outlive a session that the application deleted in its store: nobody reads them then. */
+async function isStored({ sessions, runs }: Host, asks: Visit, { key, turnId }: RunKey): Promise<boolean> {
+  if ((await sessions.find(key, { turnId })) !== undefined) return true
+  // A run that failed before its turn was stored.
+  return (await runs.lasting(turnId, asks)) !== undefined || (await sessions.load(key)) !== undefined
 }
 
 function readHere({ events }: Host, run: RunKey, after: number, signal: AbortSignal) {

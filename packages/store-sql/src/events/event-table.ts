@@ -1,4 +1,4 @@
-import type { LatestRun, RunKey } from '@allium/core'
+import type { EventScope, LatestRun, RunKey } from '@allium/core'
 
 /** The events of one append, as bytes. */
 export interface EventBatch {
@@ -41,7 +41,7 @@ interface Appending {
 export type AppendOutcome =
   | (Appending & { readonly unheard?: undefined; readonly fenced?: undefined })
   | { readonly unheard: readonly AskedSignal[]; readonly fenced?: undefined }
-  | { readonly fenced: 'ended' | 'taken' }
+  | { readonly fenced: 'ended' | 'taken' | 'gone' }
 
 /**
  * What a database does of an event log. Each operation is atomic, names its tenant, and may be repeated. A run whose time is
@@ -49,17 +49,16 @@ export type AppendOutcome =
  */
 export interface EventTable {
   /**
-   * Opens the run where it is not there. Without a batch nothing is appended. With `end` it gives the steers that nobody has dealt with, and
-   * keeps them until `take`.
+   * Opens the run where it is not there, unless it must exist. Without a batch nothing is appended. With `end` it gives the steers that
+   * nobody has dealt with, and keeps them until `take`.
    *
-   * @param request names the append: sent again, because its reply was lost, it appends nothing and gives the same outcome
+   * @param options.request names the append: sent again, because its reply was lost, it appends nothing and gives the same outcome
    */
   append(
     run: RunKey,
     epoch: number,
     batch: EventBatch | undefined,
-    end: boolean,
-    request: string,
+    options: { readonly end: boolean; readonly mustExist: boolean; readonly request: string },
   ): Promise<AppendOutcome>
   /** Batches with events behind a place, some at a time, in their order. */
   batches(run: RunKey, after: number): Promise<StoredBatch[]>
@@ -76,4 +75,6 @@ export interface EventTable {
   take(run: RunKey, epoch: number, ns: readonly number[]): Promise<boolean>
   /** Forgets a signal, if the listener is still the newest. */
   deal(run: RunKey, listener: number, n: number): Promise<void>
+  /** Deletes runs with all that belongs to them. */
+  delete(of: EventScope): Promise<void>
 }

@@ -1,4 +1,12 @@
-import { AlliumError, type Clock, type EventLog, type RunKey, type RunSignal, systemClock } from '@allium/core'
+import {
+  AlliumError,
+  type Clock,
+  type EventLog,
+  type EventScope,
+  type RunKey,
+  type RunSignal,
+  systemClock,
+} from '@allium/core'
 import { checkKey, checkName } from '../key.ts'
 import type { Sealer } from '../sealer.ts'
 import { EventSealer } from './event-sealer.ts'
@@ -24,13 +32,14 @@ export function polledEventLog(
   const sources = { table, sealer: sealed, poller }
   const inOrder = turnTaking()
   return {
-    async append(given, epoch, events, { end = false } = {}) {
+    async append(given, epoch, events, { end = false, mustExist = false } = {}) {
       const run = check(given)
       const sealing = sealed.batch(run, events)
       if (sealing instanceof Promise) sealing.catch(() => {})
       return inOrder(runName(run), async () => {
         const batch = sealing instanceof Promise ? await sealing : sealing
-        const outcome = await table.append(run, epoch, batch, end, batch?.id ?? crypto.randomUUID())
+        const request = batch?.id ?? crypto.randomUUID()
+        const outcome = await table.append(run, epoch, batch, { end, mustExist, request })
         if (outcome.fenced !== undefined) {
           poller.lost(run)
           throw refused(run, outcome.fenced)
@@ -56,6 +65,11 @@ export function polledEventLog(
       if (number === undefined) throw unopened(run)
       const listener = new Listener(sources, run, number, fn)
       return () => listener.stop()
+    },
+    async delete(given) {
+      const of = checkScope(given)
+      await table.delete(of)
+      poller.deleted(of)
     },
   }
 
@@ -89,8 +103,21 @@ function turnTaking() {
   }
 }
 
-function refused({ key, turnId }: RunKey, why: 'ended' | 'taken'): AlliumError {
-  const told = why === 'ended' ? 'it has ended' : 'another process has taken it over'
+/** A copy. @throws AlliumError `store.key` */
+function checkScope(of: EventScope): EventScope {
+  if ('sessionId' in of) return checkKey({ tenant: of.tenant, owner: of.owner, sessionId: of.sessionId })
+  const tenant = checkName('tenant', of.tenant)
+  return of.owner === undefined ? { tenant } : { tenant, owner: checkName('owner', of.owner) }
+}
+
+const refusals = {
+  ended: 'it has ended',
+  taken: 'another process has taken it over',
+  gone: 'it was deleted, or has expired',
+}
+
+function refused({ key, turnId }: RunKey, why: keyof typeof refusals): AlliumError {
+  const told = refusals[why]
   return new AlliumError(
     'store.fenced',
     `The run "${turnId}" of the session "${key.sessionId}" takes no more events from here: ${told}. Nothing was stored.`,
@@ -100,6 +127,6 @@ function refused({ key, turnId }: RunKey, why: 'ended' | 'taken'): AlliumError {
 function unopened({ key, turnId }: RunKey): AlliumError {
   return new AlliumError(
     'store.fenced',
-    `The run "${turnId}" of the session "${key.sessionId}" has no events: nobody has opened it, or it is forgotten. Append to it before you listen.`,
+    `The run "${turnId}" of the session "${key.sessionId}" is not in the event log: it was never opened, or it was deleted or has expired. Open it with an append first.`,
   )
 }

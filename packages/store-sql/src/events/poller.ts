@@ -1,6 +1,6 @@
-import type { Clock, RunKey } from '@allium/core'
+import type { Clock, EventScope, RunKey } from '@allium/core'
 import type { EventTable, RunHead, StoredBatch } from './event-table.ts'
-import { runName } from './run-name.ts'
+import { isIn, runName } from './run-name.ts'
 
 /** Milliseconds between one look and the next: the first after something came, and the longest while nothing comes. */
 const pauses = { shortest: 10, longest: 60 }
@@ -93,6 +93,13 @@ export class Poller {
   /** The run goes on elsewhere. */
   lost(run: RunKey): void {
     this.#appended.delete(runName(run))
+  }
+
+  /** The runs are deleted: who waits for them finds nothing. */
+  deleted(of: EventScope): void {
+    for (const name of this.#appended.keys()) if (isIn(of, name)) this.#appended.delete(name)
+    for (const [name, watchers] of this.#watchers)
+      if (isIn(of, name)) for (const watcher of watchers) watcher.see(undefined)
   }
 
   /** What holds the process is waited for by a timer that does. */

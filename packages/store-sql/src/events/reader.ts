@@ -60,7 +60,10 @@ async function* eventsOf(
       const head = await beyond(poller, run, seq, reader)
       if (head === undefined || head.seq <= seq) return undefined
       const { batch: next } = head
-      for (const batch of next?.first === seq + 1 ? [next] : await table.batches(run, seq)) {
+      const batches = next?.first === seq + 1 ? [next] : await table.batches(run, seq)
+      // Another process has deleted the run to which this one has appended: the table tells how it stands.
+      if (batches.length === 0) poller.lost(run)
+      for (const batch of batches) {
         const opened = sealer.events(run, batch)
         const events = opened instanceof Promise ? await opened : opened
         for (const [i, event] of events.entries()) {

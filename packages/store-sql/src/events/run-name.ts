@@ -1,4 +1,4 @@
-import type { RunKey, SessionKey } from '@allium/core'
+import type { EventScope, RunKey, SessionKey } from '@allium/core'
 import { checkKey, checkName } from '../key.ts'
 
 /** A copy, which nobody changes. @throws AlliumError `store.key` */
@@ -27,6 +27,13 @@ export function runName(run: RunKey): string {
     names.set(run, name)
   }
   return name
+}
+
+/** Whether the run of a name is among those of a session, an owner or a tenant. */
+export function isIn(of: EventScope, name: string): boolean {
+  const wanted = [of.tenant, of.owner, 'sessionId' in of ? of.sessionId : undefined]
+  const parts = JSON.parse(name) as string[]
+  return wanted.every((part, i) => part === undefined || part === parts[i])
 }
 
 /** A check that is made once of a run that is given again and again, as long as it says the same. */

@@ -33,6 +33,15 @@ export class LoggedRun {
     return { seq: this.seq }
   }
 
+  /** Its readers come to their end, and nothing of it is left for them. */
+  delete(): void {
+    this.#texts.length = 0
+    this.ended = true
+    const waiting = this.#readers
+    this.#readers = new Set()
+    for (const wake of waiting) wake()
+  }
+
   read(after: number, signal: AbortSignal | undefined): EventReader {
     return new RunReader(this.#texts, after, {
       signal,

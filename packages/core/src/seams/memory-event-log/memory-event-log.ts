@@ -2,7 +2,7 @@ import { AlliumError } from '../../errors/allium-error.ts'
 import { checkOptions, type KeysOf } from '../../errors/known-options.ts'
 import { toJson } from '../../messages/plain-json.ts'
 import { type Clock, systemClock } from '../clock.ts'
-import type { EventLog, RunKey } from '../event-log.ts'
+import type { EventLog, EventScope, RunKey } from '../event-log.ts'
 import type { SessionKey } from '../session-store.ts'
 import { LoggedRun } from './logged-run.ts'
 
@@ -23,13 +23,16 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
   /** When runs have ended, the first ones first. */
   const ends = new Map<LoggedRun, number>()
 
+  const remove = (logged: LoggedRun) => {
+    ends.delete(logged)
+    runs.delete(nameOf(logged.run))
+    const session = sessionOf(logged.run.key)
+    if (latest.get(session) === logged) latest.delete(session)
+  }
   const forget = () => {
     for (const [logged, at] of ends) {
       if (clock.monotonic() - at < eventTtl) return
-      ends.delete(logged)
-      runs.delete(nameOf(logged.run))
-      const session = sessionOf(logged.run.key)
-      if (latest.get(session) === logged) latest.delete(session)
+      remove(logged)
     }
   }
   const find = (run: RunKey) => {
@@ -44,9 +47,11 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
   }
 
   return {
-    async append(run, epoch, events, { end = false } = {}) {
+    async append(run, epoch, events, { end = false, mustExist = false } = {}) {
       const texts = events.map(toJson)
-      const logged = find(run) ?? open(run)
+      const found = find(run)
+      if (found === undefined && mustExist) throw unknown(run)
+      const logged = found ?? open(run)
       const stands = logged.append(epoch, texts, end)
       ends.delete(logged)
       if (logged.ended) ends.set(logged, clock.monotonic())
@@ -69,6 +74,13 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
       if (logged === undefined) throw unknown(run)
       return logged.signals.listen(fn)
     },
+    async delete(of) {
+      for (const logged of [...runs.values()])
+        if (isIn(of, logged.run.key)) {
+          remove(logged)
+          logged.delete()
+        }
+    },
   }
 }
 
@@ -79,10 +91,15 @@ function nobody(run: RunKey): LoggedRun {
   return logged
 }
 
+function isIn(of: EventScope, { tenant, owner, sessionId }: SessionKey): boolean {
+  if (of.tenant !== tenant || (of.owner !== undefined && of.owner !== owner)) return false
+  return !('sessionId' in of) || of.sessionId === sessionId
+}
+
 function unknown({ key, turnId }: RunKey): AlliumError {
   return new AlliumError(
     'store.fenced',
-    `The run "${turnId}" of the session "${key.sessionId}" has no events: nobody has opened it, or it is forgotten. Append to it before you listen.`,
+    `The run "${turnId}" of the session "${key.sessionId}" is not in the event log: it was never opened, or it was deleted or has expired. Open it with an append first.`,
   )
 }
 

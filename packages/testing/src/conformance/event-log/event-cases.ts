@@ -2,7 +2,7 @@ import type { LoggedEvent, RunKey } from '@allium/core'
 import { check, checkEqual, checkRejects } from '../check.ts'
 import { lookAlikes } from '../hostile-names.ts'
 import { anything } from '../store/samples.ts'
-import { chat, type EventLogCases, eventsIn, Reader, run } from './bench.ts'
+import { chat, type EventLogCases, eventsIn, Reader, run, steer } from './bench.ts'
 
 /** What was appended is what is read. */
 export const eventCases: EventLogCases = {
@@ -137,6 +137,59 @@ export const eventCases: EventLogCases = {
     checkEqual(await other.latest(chat), undefined, 'and is not the latest of its session')
     await log.append(lasting, 1, ['ended'], { end: true })
     checkEqual(await eventsIn(bench, other, lasting), ['begun', 'ended'], 'A run that goes on is kept')
+  },
+
+  async 'deletes the runs of a session, and refuses what is still appended to them'(bench) {
+    const { log, other } = bench
+    const [earlier, next] = [
+      { ...run, turnId: 'chat:0' },
+      { ...run, key: { ...chat, sessionId: 'chat:next' } },
+    ]
+    await log.append(earlier, 1, ['earlier'], { end: true })
+    for (const of of [run, next]) await log.append(of, 1, ['one'])
+    const readers = [log, other].map((one) => new Reader(bench, one))
+    await Promise.all(readers.map((reader) => reader.take(1)))
+    const rest = readers.map((reader) => reader.rest())
+    await other.delete(chat)
+    checkEqual(await Promise.all(rest), [[], []], 'Readers of a deleted run come to their end')
+    for (const of of [run, earlier]) checkEqual(await eventsIn(bench, log, of), [], 'A deleted run has no events')
+    checkEqual(await log.latest(chat), undefined, 'and is not the latest of its session')
+    checkEqual(await log.signal(run, steer('late')), false, 'and takes no signal')
+    await log.append(run, 1, ['two'], { mustExist: true }).catch(() => {})
+    checkEqual(await eventsIn(bench, other), [], 'What its process still appends is not there')
+    const again = { ...run, turnId: 'chat:2' }
+    await checkRejects(
+      log.append(again, 1, ['one'], { mustExist: true }),
+      'store.fenced',
+      'append() to a run that must exist',
+    )
+    checkEqual((await other.latest(next.key))?.seq, 1, 'Other sessions keep their runs')
+    await log.append(again, 1, ['anew'], { end: true })
+    checkEqual(await eventsIn(bench, other, again), ['anew'], 'A session of a deleted id begins anew')
+  },
+
+  async 'deletes the runs of an owner or a tenant, and of nobody else'(bench) {
+    const { log, other } = bench
+    const keyOf = ([tenant, owner, sessionId]: readonly string[]): RunKey => ({
+      key: { tenant: tenant ?? '', owner: owner ?? '', sessionId: sessionId ?? '' },
+      turnId: 't',
+    })
+    const all = [
+      ['acme', 'ann', '1'],
+      ['acme', 'ann', '2'],
+      ['acme', 'a*', '1'],
+      ['acme', 'bob', '1'],
+      ['acme2', 'ann', '1'],
+    ].map(keyOf)
+    for (const of of all) await log.append(of, 1, [of.key.owner], { end: true })
+    const left = async () => {
+      const seen = await Promise.all(all.map((of) => eventsIn(bench, log, of)))
+      return seen.map((events) => events.length).join('')
+    }
+    await other.delete({ tenant: 'acme', owner: 'a*' })
+    checkEqual(await left(), '11011', 'delete() of an owner deletes the runs of that owner alone')
+    await other.delete({ tenant: 'acme' })
+    checkEqual(await left(), '00001', 'delete() of a tenant deletes the runs of all its owners')
   },
 }
 

@@ -99,6 +99,21 @@ export const eventFaults: readonly Fault[] = [
     (_, { clock }) => memoryEventLog({ clock, eventTtl: 0 }),
     'keeps a run for a while after its end, and forgets it then',
   ],
+  [
+    'deletes nothing',
+    () => ({ delete: async () => {} }),
+    'deletes the runs of a session, and refuses what is still appended to them',
+  ],
+  [
+    'opens a run that must exist',
+    (log) => ({ append: (run, epoch, events, { end = false } = {}) => log.append(run, epoch, events, { end }) }),
+    'deletes the runs of a session, and refuses what is still appended to them',
+  ],
+  [
+    'deletes all runs of a tenant with those of an owner',
+    (log) => ({ delete: ({ tenant }) => log.delete({ tenant }) }),
+    'deletes the runs of an owner or a tenant, and of nobody else',
+  ],
 ]
 
 function waitsForAny(log: EventLog): Partial<EventLog> {
