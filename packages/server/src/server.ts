@@ -16,7 +16,7 @@ import { routes } from './native/routes.ts'
 import { runRoutes } from './native/runs.ts'
 import { sessionRoutes } from './native/sessions.ts'
 import { checkDrainOptions, checkServerOptions, type ServedAgent, type ServerOptions } from './options.ts'
-import { type Env, mayUse, principalOf } from './visit.ts'
+import { type Ctx, type Env, mayUse, principalOf } from './visit.ts'
 
 /** A server without a socket: a handler of requests as the web has them. */
 export interface Server {
@@ -96,6 +96,7 @@ export async function appOf(host: Host, served: ServedRoute[] = []): Promise<Hon
     c.set('requestId', requestId)
     c.set('shape', shapeOf(pathOf(c.req.path)))
     await next()
+    await dropBody(c)
     c.header('x-request-id', requestId)
     c.header('x-content-type-options', 'nosniff')
     metrics.request(routePath(c, -1), c.res.status, (clock.monotonic() - began) / 1000)
@@ -128,6 +129,13 @@ export async function appOf(host: Host, served: ServedRoute[] = []): Promise<Hon
   })
   app.onError((error, c) => refuseError(c, error, host))
   return app
+}
+
+/** Hono answers `HEAD` by the handler of `GET`, and forgets its body: what holds a reader lets it go. */
+async function dropBody(c: Ctx): Promise<void> {
+  if (c.req.method !== 'HEAD' || c.res.body === null) return
+  await c.res.body.cancel()
+  c.res = new Response(null, c.res)
 }
 
 /** Adds the routes of a protocol: for each agent, or for all of them. */

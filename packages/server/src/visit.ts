@@ -10,6 +10,7 @@ export type Env = { Variables: { requestId: string; shape: Shape } }
 
 /** Somebody who was let in, and the agent that they ask. */
 export interface Visit {
+  readonly request: Request
   readonly agent: ServedAgent
   readonly principal: unknown
   readonly tenant: string
@@ -29,7 +30,7 @@ export async function visit(host: Host, request: Request, name?: string): Promis
   const { tenant, owner } = agent.session({ principal: principal as never }).key
   if (owner === '')
     throw fail('request.principal', "The principal has neither `userId` nor `user`: its sessions would be nobody's.")
-  return { agent, principal, tenant, owner }
+  return { request, agent, principal, tenant, owner }
 }
 
 export async function principalOf({ options, logger }: Host, request: Request): Promise<unknown> {

@@ -13,6 +13,8 @@ export interface SseOptions {
   /** Milliseconds. */
   readonly heartbeat: number
   readonly headers?: Readonly<Record<string, string>>
+  /** Aborts when the client disconnects, also before the first byte. */
+  readonly signal?: AbortSignal | undefined
   /** The reader is gone, or has all. */
   left(): void
 }
@@ -30,15 +32,21 @@ export interface SseOut {
 
 /** Characters that are kept at most before they go out. */
 const piece = 16_384
+/** Heartbeats after which a reader who takes nothing is dropped. It can come back with the id of its last event. */
+const patience = 8
 
 /**
  * A stream of server-sent events: `tell` writes them, and is over with the last one. It waits while its reader has no room, and
  * the reader is told that the stream lives while none comes.
  */
-export function sse(tell: (out: SseOut) => Promise<void>, { clock, heartbeat, headers, left }: SseOptions): Response {
+export function sse(
+  tell: (out: SseOut) => Promise<void>,
+  { clock, heartbeat, headers, signal, left }: SseOptions,
+): Response {
   const encoder = new TextEncoder()
-  let [text, silent, gone] = ['', true, false]
+  let [text, silent, gone, stalled] = ['', true, false, 0]
   let disarm = () => {}
+  let unlisten = () => {}
   /** The reader has room again. */
   let free = () => {}
   /** From now on the stream tells when it has room: no promise for each piece while it has. */
@@ -46,6 +54,7 @@ export function sse(tell: (out: SseOut) => Promise<void>, { clock, heartbeat, he
   const leave = () => {
     if (gone) return
     gone = true
+    unlisten()
     disarm()
     free()
     left()
@@ -74,8 +83,21 @@ export function sse(tell: (out: SseOut) => Promise<void>, { clock, heartbeat, he
   })
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
+      const disconnect = () => {
+        leave()
+        controller.close()
+      }
+      if (signal?.aborted === true) return disconnect()
+      signal?.addEventListener('abort', disconnect)
+      unlisten = () => signal?.removeEventListener('abort', disconnect)
       const beat = () => {
-        if (silent && (controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(':\n\n'))
+        const hasRoom = (controller.desiredSize ?? 0) > 0
+        stalled = hasRoom ? 0 : stalled + 1
+        if (stalled === patience) {
+          leave()
+          return controller.error(new Error('The reader takes nothing any more.'))
+        }
+        if (silent && hasRoom) controller.enqueue(encoder.encode(':\n\n'))
         silent = true
         disarm = clock.after(heartbeat, beat, { idle: true })
       }
@@ -99,6 +121,11 @@ export function sse(tell: (out: SseOut) => Promise<void>, { clock, heartbeat, he
     cancel: leave,
   })
   return new Response(body, { headers: { ...sseHeaders, ...headers } })
+}
+
+/** What a `HEAD` request is told of such a stream. */
+export function sseHead(headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(null, { headers: { ...sseHeaders, ...headers } })
 }
 
 /** No proxy is to keep, change or gather what comes. */

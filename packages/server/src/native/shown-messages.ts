@@ -17,7 +17,7 @@ export async function shownMessages(
   const waiting = key.owner === asks.owner ? await waitingIn(asks, key.sessionId, stored) : []
   const lasting = await lastingRun(host, asks, key)
   const running = stored.open !== undefined || lasting !== undefined
-  const decided = running ? await resumedRun(host, key) : undefined
+  const decided = running ? await resumedRun(host, key, asks.request.signal) : undefined
   const messages = uiMessages([...historyOf(stored), ...messagesOf(lasting?.input)], waiting, decided)
   const last = messages.at(-1)
   const going = decided === undefined ? undefined : stored.rest.suspension?.rootId

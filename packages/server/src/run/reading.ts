@@ -1,7 +1,7 @@
 import type { Clock, PendingCall, RunKey, SessionKey } from '@allium/core'
 import type { Host } from '../host.ts'
 import { type Problem, problemOf } from '../http/problem.ts'
-import { type Frame, type SseOut, sse } from '../http/sse.ts'
+import { type Frame, type SseOut, sse, sseHead } from '../http/sse.ts'
 import { openedPending } from '../native/waiting.ts'
 import { keyOf, type Visit } from '../visit.ts'
 import type { Answering } from './answering.ts'
@@ -43,8 +43,9 @@ export async function streamOf(
   const left = new AbortController()
   const head = await headOf(run.entries(left.signal), host.headersAfter, host.clock)
   const open = (pending: readonly PendingCall[]) => openedPending(host, asks, run.sessionId, pending)
+  const { signal } = asks.request
   if (head.problem === undefined)
-    return respond(host, { entries: head.entries, open, protocol }, () => {
+    return respond(host, { entries: head.entries, open, protocol, signal }, () => {
       left.abort()
       run.readers.leave()
     })
@@ -73,13 +74,14 @@ export async function resumedOf(
   const key = keyOf(asks, sessionId)
   const place = await resumePlace(host, asks, key, from)
   if (place === undefined) return undefined
+  if (asks.request.method === 'HEAD') return sseHead(protocol.headers)
   const left = new AbortController()
   const run = host.runs.find(key, place.turnId)
   run?.readers.join()
   const isHere = run !== undefined || (await host.runs.lasting(place.turnId, asks)) !== undefined
-  const signal = run === undefined ? AbortSignal.any([left.signal, host.runs.closing]) : left.signal
+  const reading = run === undefined ? AbortSignal.any([left.signal, host.runs.closing]) : left.signal
   const source = isHere ? readHere : readElsewhere
-  const all = entriesOf(place.turnId, source(host, { key, turnId: place.turnId }, place.seq, signal))
+  const all = entriesOf(place.turnId, source(host, { key, turnId: place.turnId }, place.seq, reading))
   const leave = () => {
     left.abort()
     run?.readers.leave()
@@ -88,7 +90,7 @@ export async function resumedOf(
   if (rest === undefined) return void leave()
   const entries = protocol.resetless === true ? entriesIn(standing(rest, place.known)) : rest
   const open = (pending: readonly PendingCall[]) => openedPending(host, asks, sessionId, pending)
-  return respond(host, { entries, open, protocol }, leave)
+  return respond(host, { entries, open, protocol, signal: asks.request.signal }, leave)
 }
 
 /** Undefined where nothing is to come: of an earlier run the log tells no end. */
@@ -98,9 +100,9 @@ async function begun(entries: Entries): Promise<Entries | undefined> {
 }
 
 /** What a protocol says before the first event and behind the last, where there is none. */
-export function toldAlone(host: Host, protocol: Protocol): Response {
+export function toldAlone(host: Host, { request }: Visit, protocol: Protocol): Response {
   const none: Entries = { take: () => undefined, next: async () => undefined }
-  return respond(host, { entries: none, open: async (pending) => pending, protocol }, () => {})
+  return respond(host, { entries: none, open: async (pending) => pending, protocol, signal: request.signal }, () => {})
 }
 
 /** Where the log stood when somebody came. */
@@ -145,6 +147,8 @@ interface Told {
   /** The calls that wait as this reader may decide them. */
   open(pending: readonly PendingCall[]): Promise<readonly PendingCall[]>
   readonly protocol: Protocol
+  /** Of the request: it aborts when the client disconnects. */
+  readonly signal: AbortSignal
 }
 
 function respond({ clock, heartbeat, metrics }: Host, told: Told, leave: () => void): Response {
@@ -154,7 +158,7 @@ function respond({ clock, heartbeat, metrics }: Host, told: Told, leave: () => v
     leave()
   }
   const { headers = {} } = told.protocol
-  return sse((out) => tell(told, out, clock), { clock, heartbeat, headers, left })
+  return sse((out) => tell(told, out, clock), { clock, heartbeat, headers, signal: told.signal, left })
 }
 
 /** Writes the events for one reader, as fast as they are taken; what is here at one moment goes out together. */

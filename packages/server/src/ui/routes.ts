@@ -59,13 +59,14 @@ export function uiRoutes(serve: Serve, host: Host, version: UiVersion): void {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
     const key = keyOf(asks, (await read()).params.id)
     const follow = (of: Protocol) => resumedOf(host, asks, key.sessionId, undefined, of)
-    const decided = await resumedRun(host, key)
+    const isHead = c.req.method === 'HEAD'
+    const decided = isHead ? undefined : await resumedRun(host, key, c.req.raw.signal)
     if (decided === undefined) return (await follow(protocol)) ?? c.body(null, 204)
     const { messages, running } = await shownMessages(host, asks, key)
     const last = messages.at(-1)
     if (last?.role !== 'assistant') return c.body(null, 204)
     const begun = [...replayed(last)]
-    if (!running) return toldAlone(host, { ...protocol, frames: () => uiFrames(version, [...begun, ...ended]) })
+    if (!running) return toldAlone(host, asks, { ...protocol, frames: () => uiFrames(version, [...begun, ...ended]) })
     return (await follow({ ...protocol, frames: () => uiFrames(version, begun) })) ?? c.body(null, 204)
   })
 
