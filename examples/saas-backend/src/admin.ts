@@ -40,7 +40,7 @@ export function adminRoutes({ store, billing, principalOf }: AdminOptions): Hono
 
   /** The last turns of a session; what was said stays out. */
   app.get('/:tenant/sessions/:owner/:id/turns', async (c) => {
-    const key = { tenant: c.get('tenant'), owner: c.req.param('owner'), sessionId: c.req.param('id') }
+    const key = { tenant: c.get('tenant'), owner: c.req.param('owner'), agent: 'agent', sessionId: c.req.param('id') }
     const stored = await sessions.load(key)
     if (stored === undefined) return none(c)
     const versions = Array.from({ length: Math.min(20, stored.version) }, (_, back) => stored.version - back)
@@ -55,7 +55,7 @@ export function adminRoutes({ store, billing, principalOf }: AdminOptions): Hono
   })
 
   app.get('/:tenant/sessions/:owner/:id/turns/:turn/onion', async (c) => {
-    const key = { tenant: c.get('tenant'), owner: c.req.param('owner'), sessionId: c.req.param('id') }
+    const key = { tenant: c.get('tenant'), owner: c.req.param('owner'), agent: 'agent', sessionId: c.req.param('id') }
     const turnId = c.req.param('turn')
     if ((await sessions.find(key, { turnId })) === undefined) return none(c)
     const onion = await onionOf(keyValue, turnId)

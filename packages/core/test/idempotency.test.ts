@@ -99,7 +99,7 @@ describe('a run with an idempotency key', () => {
 
   it('is forgotten after a thousand others, the oldest first, and never while it runs', () => {
     const keys = new RunKeys(2)
-    const session = { id: 'x', principal: undefined } as never
+    const session = { key: { tenant: '', owner: '', agent: 'agent', sessionId: 'x' } } as never
     for (const name of ['a', 'b', 'c', 'd']) {
       keys.remember(session, name, { run: name as never, asked: '' })
       if (name !== 'a') keys.settle(session, name, true)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { memoryEventLog } from '../src/index.ts'
 
-const run = { key: { tenant: 'acme', owner: 'ann', sessionId: 'a' }, turnId: 'one' }
+const run = { key: { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'a' }, turnId: 'one' }
 
 test('a reader takes at once what is here, waits for what is to come, and meets each event once', async () => {
   const log = memoryEventLog()
@@ -36,6 +36,6 @@ test('one who has left takes nothing any more, and every next() that waits ends'
 test('runs whose parts read the same together are not taken for each other', async () => {
   const log = memoryEventLog()
   await log.append(run, 1, ['mine'], { end: true })
-  const other = { key: { tenant: 'acm', owner: 'eann', sessionId: 'a' }, turnId: 'one' }
+  const other = { key: { tenant: 'acm', owner: 'eann', agent: 'agent', sessionId: 'a' }, turnId: 'one' }
   expect(await log.read(other, 0).next()).toEqual({ value: undefined, done: true })
 })

@@ -62,17 +62,17 @@ describe('sessionKeyOf', () => {
     return key
   }
 
-  it('is tenant, owner and id, as a list', async () => {
-    expect(await keyOf({ id: 'chat', principal: { tenantId: 'acme', userId: 7 } })).toBe('["acme","7","chat"]')
-    expect(await keyOf({ id: 'chat' })).toBe('["","","chat"]')
+  it('is tenant, owner, agent and id, as a list', async () => {
+    expect(await keyOf({ id: 'chat', principal: { tenantId: 'acme', userId: 7 } })).toBe('["acme","7","agent","chat"]')
+    expect(await keyOf({ id: 'chat' })).toBe('["","","agent","chat"]')
   })
 
   it('is that of the team where the agent says that sessions are a team’s', async () => {
     const owner = (principal: { team?: string }) => principal.team
     const principal = { tenantId: 'acme', userId: 'ann', team: 'red' }
-    expect(await keyOf({ id: 'chat', principal }, { owner })).toBe('["acme","red","chat"]')
+    expect(await keyOf({ id: 'chat', principal }, { owner })).toBe('["acme","red","agent","chat"]')
     expect(await keyOf({ id: 'chat', principal: { ...principal, team: undefined } }, { owner })).toBe(
-      '["acme","","chat"]',
+      '["acme","","agent","chat"]',
     )
     const agent = build(['never'], [], { owner: () => 7 as never }).agent
     expect(await failure(() => agent.session({ principal }))).toMatchObject({
@@ -83,7 +83,7 @@ describe('sessionKeyOf', () => {
 
   it('does not ask what stands in `user` where the agent’s owner is asked', async () => {
     const owner = ({ user }: { user: { id: string } }) => user.id
-    expect(await keyOf({ id: 'chat', principal: { user: { id: 'ann' } } }, { owner })).toBe('["","ann","chat"]')
+    expect(await keyOf({ id: 'chat', principal: { user: { id: 'ann' } } }, { owner })).toBe('["","ann","agent","chat"]')
   })
 
   it('goes by the owner of the agent that delegates, where the sub-agent has none of its own', async () => {
@@ -105,10 +105,14 @@ describe('sessionKeyOf', () => {
 
   it('is never that of another session, whatever the ids', () => {
     const odd = ['', 'a', 'a","b', '"', '\\', ',', '["a"', 'a:b']
-    const keys = odd.flatMap((tenantId) =>
-      odd.flatMap((owner) => odd.map((sessionId) => sessionKeyOf({ principal: { tenantId }, owner, sessionId }))),
+    const keys = odd.flatMap((tenant) =>
+      odd.flatMap((owner) =>
+        odd.flatMap((agent) =>
+          odd.map((sessionId) => sessionKeyOf({ sessionKey: { tenant, owner, agent, sessionId } })),
+        ),
+      ),
     )
-    expect(new Set(keys).size).toBe(odd.length ** 3)
+    expect(new Set(keys).size).toBe(odd.length ** 4)
   })
 })
 

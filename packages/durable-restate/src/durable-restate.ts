@@ -99,16 +99,20 @@ export function durableRestate(agent: Agent<any, any, any>, options: DurableRest
   checkOptions(options, known, 'durableRestate()', 'agent.options')
   haveWithResolvers()
   const { name = 'allium', resolvePrincipal = ({ principal }) => principal, stepTimeout = 3_600_000 } = options
-  return { object: runner({ agent, name, resolvePrincipal, stepTimeout }), ...client(name, options) }
+  return { object: runner({ agent, name, resolvePrincipal, stepTimeout }), ...client(agent, name, options) }
 }
 
-function client(name: string, options: DurableRestateOptions): Omit<DurableRestate, 'object'> {
+function client(
+  agent: Pick<Agent, 'session'>,
+  name: string,
+  options: DurableRestateOptions,
+): Omit<DurableRestate, 'object'> {
   const { ingress = 'http://localhost:8080', headers, fetch = globalThis.fetch, clock = systemClock } = options
   const from = { url: ingress.replace(/\/+$/, ''), headers, fetch }
   const call = (task: Task, asked: Omit<Asked, 'path'>, ...handler: string[]) =>
-    ask(from, { ...asked, path: [name, objectKeyOf(task.principal, task.sessionId), ...handler] })
+    ask(from, { ...asked, path: [name, objectKeyOf(agent, task), ...handler] })
   const invocation = (task: Task, what: 'attach' | 'output') => {
-    const key = objectKeyOf(task.principal, task.sessionId)
+    const key = objectKeyOf(agent, task)
     return ask(from, { path: ['restate', 'invocation', name, key, 'run', restateKeyOf(task), what] })
   }
   const named = (run: string, { principal }: Whose): Task => ({ ...namedBy(run), principal })

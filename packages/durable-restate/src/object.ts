@@ -1,8 +1,8 @@
-import { type Agent, digestOf, encodeOutcome, fromJson, type RegisteredPrincipal } from '@allium/core'
+import { type Agent, AlliumError, digestOf, encodeOutcome, fromJson, type RegisteredPrincipal } from '@allium/core'
 import { handlers, type ObjectContext, type ObjectSharedContext, object } from '@restatedev/restate-sdk'
 import { recorded } from './recorded.ts'
 import { toldToRestate } from './refusals.ts'
-import type { Task } from './task.ts'
+import { agentIn, type Task } from './task.ts'
 import { type Ended, turn } from './turn.ts'
 
 export interface RunnerOptions {
@@ -43,6 +43,7 @@ export function runner(options: RunnerOptions) {
 }
 
 async function run(ctx: ObjectContext, text: string, options: RunnerOptions): Promise<Answer> {
+  checkAgent(ctx, options)
   const [task, digest] = [fromJson(text) as Task, await digestOf(text)]
   const key = task.idempotencyKey
   if ((await ctx.get<boolean>(`dropped:${key}`)) === true) {
@@ -55,6 +56,18 @@ async function run(ctx: ObjectContext, text: string, options: RunnerOptions): Pr
   } finally {
     ctx.clear('running')
   }
+}
+
+/** Two agents whose objects have one name would run each other's sessions. */
+function checkAgent({ key }: ObjectContext, { agent, name }: RunnerOptions): void {
+  const named = agentIn(key)
+  if (named === agent.sessionNames[0]) return
+  throw toldToRestate(
+    new AlliumError(
+      'run.options',
+      `The object "${name}" of Restate runs the agent "${agent.name}", and was asked for a session of the agent "${named}". Give each durableRestate() a name of its own.`,
+    ),
+  )
 }
 
 async function runTask(ctx: ObjectContext, task: Task, { agent, resolvePrincipal }: RunnerOptions): Promise<string> {

@@ -1,4 +1,11 @@
-import { AlliumError, type Decision, type Input, ownerOf, type RegisteredPrincipal, sessionKeyOf } from '@allium/core'
+import {
+  type Agent,
+  AlliumError,
+  type Decision,
+  type Input,
+  type RegisteredPrincipal,
+  sessionKeyOf,
+} from '@allium/core'
 
 /** What a run is to do. */
 export interface Task {
@@ -14,9 +21,18 @@ export interface Task {
 /** What names a run within its owner's sessions. */
 type Named = Pick<Task, 'sessionId' | 'idempotencyKey'>
 
-/** An object of Restate is one session of one owner: another's run is looked for in another object, and not found. */
-export function objectKeyOf(principal: unknown, sessionId: string): string {
-  return sessionKeyOf({ principal, owner: ownerOf(principal), sessionId })
+/** An object of Restate is one session of one owner and agent: another's run is looked for in another object, and not found. */
+export function objectKeyOf(
+  agent: Pick<Agent, 'session'>,
+  { principal, sessionId }: Pick<Task, 'principal' | 'sessionId'>,
+): string {
+  const { key } = agent.session({ id: sessionId, principal: principal as RegisteredPrincipal })
+  return sessionKeyOf({ sessionKey: key })
+}
+
+/** The agent that a key names. */
+export function agentIn(objectKey: string): unknown {
+  return (JSON.parse(objectKey) as unknown[])[2]
 }
 
 export function turnIdOf({ sessionId, idempotencyKey }: Named): string {

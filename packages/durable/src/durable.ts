@@ -105,10 +105,11 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   checkLayers(agent, store.runs.sealed)
   const { runs, sessions } = store
   const version = agent.version ?? ''
+  const names = [agent.name, ...agent.formerNames]
   const own = new Set<string>()
   const untold = new UntoldEnds()
   const host: Host = {
-    ...{ agent, version, runs, sessions, events, clock, logger, options, lease, attempts, tell },
+    ...{ agent, names, version, runs, sessions, events, clock, logger, options, lease, attempts, tell },
     startedHere: (run) => own.delete(run),
     endUntold: (run, error) => untold.end(run, error),
     expire,
@@ -136,6 +137,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
       principal: task.principal as never,
     })
     const { key } = session
+    await adopt(key)
     const before = task.idempotencyKey === undefined ? undefined : await runs.find(key, task.idempotencyKey)
     let decides: readonly string[] | undefined
     try {
@@ -180,7 +182,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
         runAt,
         decides,
         idempotencyKey: task.idempotencyKey,
-        asked: askedOf(task),
+        asked: askedOf(task, agentIn(key)),
       },
       { ...(claim !== undefined && { claim }), ...(onBusy === 'reject' && { unlessBusy: lease }) },
     )
@@ -277,14 +279,25 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   }
 
   function list({ limit = 50, ...of }: Parameters<Durable['list']>[0]) {
-    return runs.list({ limit, ...of })
+    return runs.list({ limit, ...of, agents: names })
   }
 
-  /** @throws AlliumError `session.not_found` for another's, too */
+  /** Of a session under another name of the agent. */
+  async function adopt(key: DurableRun['key']): Promise<void> {
+    const others = agent.sessionNames.filter((name) => name !== key.agent)
+    if (others.length > 0) await sessions.adopt(key, others)
+  }
+
+  /** Where several agents share a session, the agent is part of what an idempotency key stands for. */
+  function agentIn(key: DurableRun['key']): string | undefined {
+    return key.agent === agent.name ? undefined : agent.name
+  }
+
+  /** @throws AlliumError `session.not_found` for that of another owner or agent, too */
   async function mine(run: string, principal: unknown): Promise<DurableRun> {
     const { tenant, owner } = agent.session({ principal: principal as never }).key
     const found = await runs.get({ tenant, run })
-    if (found === undefined || found.key.owner !== owner) throw notFound(run)
+    if (found === undefined || found.key.owner !== owner || !names.includes(found.agent)) throw notFound(run)
     return found
   }
 

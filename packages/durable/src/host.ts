@@ -15,6 +15,8 @@ import type { DurableAgent, DurableOptions } from './options.ts'
 /** What all runs of a process share. */
 export interface Host {
   readonly agent: DurableAgent
+  /** The agent's name, then those that it had before: the runs of all of them are its own. */
+  readonly names: readonly string[]
   readonly version: string
   readonly runs: RunStore
   readonly sessions: SessionStore

@@ -23,6 +23,8 @@ export interface DurableStore {
 /** An agent, as `new Agent()` makes it: its sessions are kept in the same store. */
 export interface DurableAgent {
   readonly name: string
+  readonly formerNames: readonly string[]
+  readonly sessionNames: readonly string[]
   readonly version: string | undefined
   init(): Promise<void>
   session(options?: { id?: string; principal?: never }): Session<unknown, unknown>

@@ -28,7 +28,7 @@ export function taskOf(given: StartOptions): Task {
   }
 }
 
-/** What an idempotency key stands for. */
-export function askedOf({ input, decisions, context, output, clientTools }: Task): string {
-  return toJson({ input, decisions, context, output, clientTools })
+/** What an idempotency key stands for. @param agent who is asked, in a session that several agents share */
+export function askedOf({ input, decisions, context, output, clientTools }: Task, agent?: string): string {
+  return toJson({ input, decisions, context, output, clientTools, ...(agent !== undefined && { agent }) })
 }

@@ -38,7 +38,8 @@ export class Worker {
   }
 
   /** Its log is open then: who reads it waits for what comes. */
-  async begin(claimed: ClaimedRun): Promise<void> {
+  async begin(given: ClaimedRun): Promise<void> {
+    const claimed = await this.#renamed(given)
     const { run, lease } = claimed
     await this.#host.events.append({ key: run.key, turnId: run.run }, lease.token, [])
     if (run.attempts >= alone) this.#quietUntil = this.#host.clock.monotonic() + this.#host.lease
@@ -51,6 +52,17 @@ export class Worker {
       if (this.#live.get(run.run) === live) this.#live.delete(run.run)
       if (run.attempts >= alone) this.#quietUntil = 0
     })
+  }
+
+  /** A run that began under another name of its agent goes on under the one of today, with its session. */
+  async #renamed(claimed: ClaimedRun): Promise<ClaimedRun> {
+    const { run, lease } = claimed
+    const { sessionNames } = this.#host.agent
+    const [agent = run.key.agent] = sessionNames
+    if (agent === run.key.agent) return claimed
+    const key = { ...run.key, agent }
+    if (!(await this.#host.sessions.adopt(key, [run.key.agent], { lease }))) return claimed
+    return { run: { ...run, key }, lease: { ...lease, key } }
   }
 
   /** One pass: takes what this process may run. Gives how many. */
@@ -90,8 +102,8 @@ export class Worker {
 
   async #look(): Promise<number> {
     if (this.#draining) return 0
-    const { runs, agent, version, lease, options } = this.#host
-    const agents = [{ name: agent.name, version }]
+    const { runs, names, version, lease, options } = this.#host
+    const agents = names.map((name) => ({ name, version }))
     const { orphanAfter = 600_000, keepFailed = 7 * 86_400_000 } = options
     const claimed = [
       ...(await runs.claim({ agents, limit: some, ms: lease, alone: this.#live.size === 0 })),

@@ -66,7 +66,7 @@ it('tells its end at once where a layer does something once at the end', async (
   open.push(runs)
   const { run } = await runs.start({ principal, sessionId: 'chat', input: 'Hi' })
   for (let i = 0; i < 50; i++) await settled()
-  const log = await store.events.latest({ tenant: 'acme', owner: 'ann', sessionId: 'chat' })
+  const log = await store.events.latest({ tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' })
   expect([log, done]).toEqual([{ turnId: run, seq: expect.any(Number), ended: true }, ['closed']])
 })
 
@@ -102,7 +102,7 @@ it('keeps the session for its run while nobody has taken that over', async () =>
   const dead = process(hangs(), { own: manualClock() })
   const { run } = await dead.start({ principal, sessionId: 'chat', input: 'Pay.' })
   await clock.advance(1500)
-  const key = { tenant: 'acme', owner: 'ann', sessionId: 'chat' }
+  const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
   expect(await store.sessions.acquire(key, 1000)).toMatchObject({ heldUntil: expect.any(Number) })
   expect(await process(scriptedModel(['Done.'])).recover()).toBe(1)
   expect(run).toBeTypeOf('string')
@@ -183,7 +183,10 @@ it('waits for its time, and holds no session before', async () => {
   const { clock, process, store } = world()
   const runs = process(scriptedModel(['Good morning.']))
   const { run } = await runs.start({ principal, sessionId: 'chat', input: 'Wake me', runAt: clock.now() + 60_000 })
-  const { lease } = await store.sessions.acquire({ tenant: 'acme', owner: 'ann', sessionId: 'chat' }, 10)
+  const { lease } = await store.sessions.acquire(
+    { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' },
+    10,
+  )
   expect([lease !== undefined, (await runs.get(run, { principal })).status]).toEqual([true, 'queued'])
   await clock.advance(60_001)
   while ((await runs.get(run, { principal })).status !== 'completed') await settled()
@@ -213,7 +216,7 @@ it('gives a run up that was begun five times without a new step, and takes it up
 /** Until a step of the run is recorded. */
 async function untilStep(store: SqliteStore, run: string, part: string) {
   const stored = await store.runs.get({ tenant: 'acme', run })
-  const lease = { key: stored?.key ?? { tenant: '', owner: '', sessionId: '' }, token: 0, version: 0 }
+  const lease = { key: stored?.key ?? { tenant: '', owner: '', agent: 'agent', sessionId: '' }, token: 0, version: 0 }
   for (;;) {
     if ((await store.runs.steps(lease, run)).some(({ id }) => id.includes(part))) return
     await settled()
@@ -280,7 +283,8 @@ it('writes nothing more where its lease was lost: the newer process has the run 
   await eventsOf(next, run)
   go()
   await settled()
-  const { history, version } = (await store.sessions.load({ tenant: 'acme', owner: 'ann', sessionId: 'chat' })) ?? {}
+  const { history, version } =
+    (await store.sessions.load({ tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' })) ?? {}
   expect([history?.at(-1)?.content, version]).toEqual(['Paid.', 1])
 })
 
@@ -378,7 +382,7 @@ it('asks for the owner as they are now before it takes a run over', async () => 
   open.push(next)
   await next.recover()
   while ((await next.get(run, { principal })).status === 'running') await settled()
-  expect(asked).toEqual([{ tenant: 'acme', owner: 'ann', sessionId: 'chat' }])
+  expect(asked).toEqual([{ tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }])
   expect(await next.get(run, { principal })).toMatchObject({ status: 'failed', code: 'run.principal' })
 })
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { Entry } from '../src/log/entry.ts'
 import { Inbox } from '../src/log/inbox.ts'
 
-const run = { key: { tenant: 'acme', owner: 'ann', sessionId: 'chat' }, turnId: 't' }
+const run = { key: { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }, turnId: 't' }
 const step = { type: 'step:start', sessionId: 'chat', turnId: 't', stepIndex: 2 } as const
 const heard = { type: 'steer:heard', sessionId: 'chat', turnId: 't', stepIndex: 2, id: 'm1' } as const
 

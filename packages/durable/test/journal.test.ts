@@ -3,7 +3,7 @@ import { journalConformance } from '@allium/testing'
 import { describe, it } from 'vitest'
 import { runJournal } from '../src/index.ts'
 
-const key = { tenant: 'acme', owner: 'ann', sessionId: 'chat' }
+const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 const host = {
   over: () => undefined,
   fenced: () => false,

@@ -2,7 +2,7 @@ import { type EventLog, memoryEventLog } from '@allium/core'
 import { expect, it } from 'vitest'
 import { LogWriter } from '../src/log/log-writer.ts'
 
-const run = { key: { tenant: 'acme', owner: 'ann', sessionId: 'chat' }, turnId: 't' }
+const run = { key: { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }, turnId: 't' }
 const entry = (delta: string) => ({ event: { type: 'text-delta' as const, delta } })
 
 async function written(log: EventLog): Promise<string[]> {

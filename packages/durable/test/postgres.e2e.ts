@@ -40,7 +40,7 @@ describe.skipIf(server === undefined)('durable runs on Postgres', () => {
     it: (name, run) => it(name, run, 60_000),
     async makeJournal() {
       const { runs } = stores.fresh()
-      const key = { tenant: 'acme', owner: 'ann', sessionId: 'chat' }
+      const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
       const added = await runs.add({ run: 'r', key, agent: 'a', version: '', task: {} }, { claim: 600_000 })
       if (added.lease === undefined) throw new Error('The session is free.')
       const given = { run: 'r', lease: added.lease }
@@ -56,7 +56,7 @@ describe.skipIf(server === undefined)('durable runs on Postgres', () => {
     const lost = processOn(store, scriptedModel([call, { stall: true }]), paid)
     const { run } = await lost.start({ principal, sessionId: 'chat', input: 'Pay.' })
     const stored = await store.runs.get({ tenant: 'acme', run })
-    const of = { key: stored?.key ?? { tenant: '', owner: '', sessionId: '' }, token: 0, version: 0 }
+    const of = { key: stored?.key ?? { tenant: '', owner: '', agent: 'agent', sessionId: '' }, token: 0, version: 0 }
     while (!(await store.runs.steps(of, run)).some(({ id }) => id.includes('tool:c1'))) await sleep(20)
     // It is cut off from its store, as a machine that has lost its network.
     await store.close()

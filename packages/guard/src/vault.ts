@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 /** Keeps what placeholders stand for, by session: in a store of your own, encrypted as its content deserves. */
 export interface PiiVault extends Vault {}
 
-type Place = Pick<TurnContext, 'find' | 'history' | 'owner' | 'principal' | 'sessionId'>
+type Place = Pick<TurnContext, 'find' | 'history' | 'sessionKey'>
 
 /** The placeholders of the last sessions. */
 export class OpenVaults {

@@ -232,7 +232,7 @@ describe('guard.pii', () => {
       [true, 0],
       [true, 1],
     ])
-    expect([...store.keys()]).toEqual(['guard:pii:["","","chat"]'])
+    expect([...store.keys()]).toEqual(['guard:pii:["","","agent","chat"]'])
   })
 
   it('takes values out of the fields and causes of what a tool threw, and keeps what a retry asks for', async () => {

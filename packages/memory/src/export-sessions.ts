@@ -4,6 +4,7 @@ import { checkOptions, type KeysOf, type SessionKey, type SessionStore, type Sto
 export interface ExportedTurn {
   /** Of the line's form. */
   readonly allium: 1
+  /** Exports of earlier versions have no `agent` in it. */
   readonly key: SessionKey
   /** The version that the turn made; absent for the run that goes on, or was lost with its process. */
   readonly version?: number
@@ -48,7 +49,7 @@ async function keysOf(store: SessionStore, of: { tenant: string; owner?: string 
   const keys = new Map<string, SessionKey>()
   for (let cursor: string | undefined; ; ) {
     const page = await store.list({ ...of, limit: 500, ...(cursor !== undefined && { cursor }) })
-    for (const { key } of page.items) keys.set(JSON.stringify([key.owner, key.sessionId]), key)
+    for (const { key } of page.items) keys.set(JSON.stringify([key.owner, key.agent, key.sessionId]), key)
     cursor = page.cursor
     if (cursor === undefined) return [...keys.values()]
   }

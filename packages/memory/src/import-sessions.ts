@@ -44,18 +44,53 @@ export async function importSessions(
 ): Promise<number> {
   checkOptions(options, known, 'importSessions()', 'options.invalid')
   const { tenant, records = false } = options
-  let line = 0
   let turns = 0
-  for await (const text of lines) {
-    line++
-    if (text.trim() === '') continue
-    const exported = read(text, line)
+  for await (const exported of withAgents(exportedIn(lines))) {
     const key = tenant === undefined ? exported.key : { ...exported.key, tenant }
     const turn = records ? exported.turn : { ...exported.turn, records: [] }
     await put(store, { ...exported, key, turn })
     turns++
   }
   return turns
+}
+
+async function* exportedIn(lines: Iterable<string> | AsyncIterable<string>): AsyncGenerator<ExportedTurn> {
+  let line = 0
+  for await (const text of lines) {
+    line++
+    if (text.trim() !== '') yield read(text, line)
+  }
+}
+
+/**
+ * Exports of earlier versions have no agent in their keys: a session of theirs belongs to the agent of its last turn, so that its
+ * lines are read first. They stand one behind the other.
+ */
+async function* withAgents(lines: AsyncIterable<ExportedTurn>): AsyncGenerator<ExportedTurn> {
+  let waiting: ExportedTurn[] = []
+  const claimed = () => {
+    const last = waiting.findLast(({ version }) => version !== undefined) ?? waiting.at(-1)
+    const turns = waiting.map((one) => ({ ...one, key: { ...one.key, agent: last?.turn.agent ?? 'agent' } }))
+    waiting = []
+    return turns
+  }
+  try {
+    for await (const exported of lines) {
+      const [first] = waiting
+      if (first !== undefined && !isOneSession(first.key, exported.key)) yield* claimed()
+      if (exported.key.agent === undefined) waiting.push(exported)
+      else yield exported
+    }
+  } catch (error) {
+    // What stood before a line that does not parse is stored.
+    yield* claimed()
+    throw error
+  }
+  yield* claimed()
+}
+
+function isOneSession(a: SessionKey, b: SessionKey): boolean {
+  return a.tenant === b.tenant && a.owner === b.owner && a.agent === b.agent && a.sessionId === b.sessionId
 }
 
 async function put(store: SessionStore, { key, version, turn }: ExportedTurn): Promise<void> {

@@ -1,4 +1,4 @@
-import { defineMiddleware, layerOptions, memoryStore, option, type SessionStore, tenantOf } from '@allium/core'
+import { defineMiddleware, layerOptions, memoryStore, option, type SessionStore } from '@allium/core'
 import { StoredConversation } from './stored-conversation.ts'
 
 export interface PersistOptions {
@@ -40,8 +40,7 @@ export function persist(given: PersistOptions = {}) {
     order: { is: ['keepers'] },
     async session(ctx, next) {
       if (ctx.anonymous && !anonymous) return next()
-      const key = { tenant: tenantOf(ctx.principal) ?? '', owner: ctx.owner ?? '', sessionId: ctx.sessionId }
-      const conversation = conversations.get(ctx.history) ?? new StoredConversation(store, key, lease, ctx)
+      const conversation = conversations.get(ctx.history) ?? new StoredConversation(store, lease, ctx)
       conversations.set(ctx.history, conversation)
       await conversation.load()
       ctx.keep(conversation)

@@ -11,6 +11,7 @@ import {
   type StoredSession,
   type StoredTurn,
 } from '@allium/core'
+import { askersOf } from './askers.ts'
 
 const nothing = { version: 0, history: [], rest: { state: {} } }
 
@@ -28,22 +29,34 @@ export class StoredConversation implements SessionKeeper {
   #refused: string | undefined
   #stopRenewing = () => {}
 
-  constructor(store: SessionStore, key: SessionKey, ms: number, ctx: SessionContext) {
+  constructor(store: SessionStore, ms: number, ctx: SessionContext) {
     this.#store = store
-    this.#key = key
+    this.#key = { ...ctx.sessionKey }
     this.#ms = ms
     this.#ctx = ctx
   }
 
   /** Takes over what is stored, unless that is what the session has; of one that was deleted nothing stays. */
   async load(): Promise<void> {
-    this.#stand(await this.#store.load(this.#key))
+    await this.#stand((await this.#store.load(this.#key)) ?? (await this.#adopted()))
   }
 
-  #stand({ version, history, rest }: Pick<StoredSession, 'version' | 'history' | 'rest'> = nothing): void {
+  /** The session under another name that the agent has, or had. */
+  async #adopted(): Promise<StoredSession | undefined> {
+    const names = this.#ctx.agent.sessionNames.filter((name) => name !== this.#key.agent)
+    if (names.length === 0 || !(await this.#store.adopt(this.#key, names))) return undefined
+    return this.#store.load(this.#key)
+  }
+
+  async #stand({
+    version,
+    history,
+    rest,
+  }: Pick<StoredSession, 'version' | 'history' | 'rest'> = nothing): Promise<void> {
     if (version === this.#version) return
+    const askedBy = await askersOf(this.#store, this.#key, rest)
     this.#version = version
-    this.#ctx.restore({ ...rest, history }, { stored: true })
+    this.#ctx.restore({ ...rest, history }, { stored: true, askedBy })
   }
 
   /**
@@ -120,11 +133,11 @@ export class StoredConversation implements SessionKeeper {
     const stored = await this.#store.load(this.#key)
     const { open } = stored ?? {}
     const goesOn = open?.turnId === this.#refused || (replays && open?.turnId === turnId)
-    if (stored === undefined || open === undefined || goesOn) return this.#stand(stored)
+    if (stored === undefined || open === undefined || goesOn) return await this.#stand(stored)
     const cut = interruptedTurn(open, this.#ctx.clock.now())
     await this.#write(lease, () => this.#store.append(lease, stored.version, cut))
     const history = [...stored.history.slice(0, cut.from), ...cut.messages]
-    this.#stand({ ...stored, version: stored.version + 1, history, rest: cut.rest })
+    await this.#stand({ ...stored, version: stored.version + 1, history, rest: cut.rest })
   }
 
   /** Where the process stood still for longer than its lease, it goes on as its holder, unless somebody has taken the session. */
@@ -177,5 +190,5 @@ export class StoredConversation implements SessionKeeper {
 }
 
 function isSame(a: SessionKey, b: SessionKey): boolean {
-  return a.tenant === b.tenant && a.owner === b.owner && a.sessionId === b.sessionId
+  return a.tenant === b.tenant && a.owner === b.owner && a.agent === b.agent && a.sessionId === b.sessionId
 }

@@ -31,14 +31,16 @@ it('a session that closes as it was is not stored once more', async () => {
   const session = agentOf(store, []).session(of)
   await session.run('hi')
   await session.close()
-  expect(await store.load({ tenant: 'acme', owner: '', sessionId: 'chat' })).toMatchObject({ version: 1 })
+  expect(await store.load({ tenant: 'acme', owner: '', agent: 'agent', sessionId: 'chat' })).toMatchObject({
+    version: 1,
+  })
 })
 
 it('close() rejects where another process runs the session, so that what was written is not lost in silence', async () => {
   const store = memoryStore()
   const session = agentOf(store, [visits]).session(of)
   await session.run('hi')
-  const lease = await store.acquire({ tenant: 'acme', owner: '', sessionId: 'chat' }, 30_000)
+  const lease = await store.acquire({ tenant: 'acme', owner: '', agent: 'agent', sessionId: 'chat' }, 30_000)
   await expect(session.close()).rejects.toMatchObject({ code: 'session.busy' })
   expect(lease).toBeDefined()
 })

@@ -26,7 +26,7 @@ async function lines(store: SessionStore, owner?: string): Promise<string[]> {
   for await (const line of exportSessions(store, { tenant: 'acme', owner })) all.push(line)
   return all
 }
-const key = { tenant: 'acme', owner: 'ann', sessionId: 'chat' }
+const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 
 it('gives all that a tenant or an owner has, and a store that imports it has the same', async () => {
   const store = await filled()

@@ -12,7 +12,7 @@ import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { persist } from '../src/index.ts'
 
-const key = { tenant: 'acme', owner: 'ann', sessionId: 'chat' }
+const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 const who = { id: 'chat', principal: { tenantId: 'acme', userId: 'ann' } }
 const call: ScriptedStep = { text: 'I pay.', toolCalls: [{ name: 'pay', callId: 'c1' }] }
 

@@ -3,7 +3,7 @@ import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { persist } from '../src/index.ts'
 
-const key = { tenant: '', owner: '', sessionId: 'x' }
+const key = { tenant: '', owner: '', agent: 'agent', sessionId: 'x' }
 const down = new Error('the disk is full')
 
 /** A session in a store of which one append fails, the first if no other is named. */

@@ -93,7 +93,7 @@ describe('memory.persist', () => {
     const session = agent.session(who)
     await session.run('one').catch(() => {})
     await session.run('two')
-    const stored = await store.load({ tenant: 'acme', owner: '', sessionId: 'chat' })
+    const stored = await store.load({ tenant: 'acme', owner: '', agent: 'agent', sessionId: 'chat' })
     expect(stored?.history).toMatchObject([
       { content: 'one' },
       { interrupted: true },
@@ -113,13 +113,15 @@ describe('memory.persist', () => {
       })
       .use(persist({ store }))
     await agent.session(who).run('hi')
-    expect(JSON.stringify(await store.load({ tenant: 'acme', owner: '', sessionId: 'chat' }))).not.toContain(
-      'my secret',
-    )
+    expect(
+      JSON.stringify(await store.load({ tenant: 'acme', owner: '', agent: 'agent', sessionId: 'chat' })),
+    ).not.toContain('my secret')
   })
 
   const said = async (store: SessionStore) =>
-    (await store.load({ tenant: 'acme', owner: '', sessionId: 'chat' }))?.history.map(({ content }) => content)
+    (await store.load({ tenant: 'acme', owner: '', agent: 'agent', sessionId: 'chat' }))?.history.map(
+      ({ content }) => content,
+    )
 
   it('stores the history that restore() was given, before the first run and after', async () => {
     const store = memoryStore()
@@ -169,7 +171,7 @@ describe('memory.persist', () => {
     const agent = new Agent({ model: scriptedModel(['one']), clock }).use(persist({ store, lease: 900 })).use(slow)
     const running = agent.session(who).run('hi')
     for (let i = 0; i < 10; i++) await clock.advance(400)
-    const key = { tenant: 'acme', owner: '', sessionId: 'chat' }
+    const key = { tenant: 'acme', owner: '', agent: 'agent', sessionId: 'chat' }
     expect(await store.acquire(key, 1)).toEqual({ heldUntil: clock.now() + 800 })
     finish()
     await running
@@ -202,9 +204,11 @@ describe('memory.persist', () => {
       await shared.advance(1000)
     })
     expect((await agent.session(who).run('hi')).text).toBe('late')
-    const stored = await store.load({ tenant: 'acme', owner: '', sessionId: 'chat' })
+    const stored = await store.load({ tenant: 'acme', owner: '', agent: 'agent', sessionId: 'chat' })
     expect(stored?.history.map(({ content }) => content)).toEqual(['hi', 'late'])
-    expect(await store.acquire({ tenant: 'acme', owner: '', sessionId: 'chat' }, 1)).toHaveProperty('lease')
+    expect(await store.acquire({ tenant: 'acme', owner: '', agent: 'agent', sessionId: 'chat' }, 1)).toHaveProperty(
+      'lease',
+    )
   })
 
   it('fails the run whose lease was lost to another process, and stores nothing of it', async () => {
@@ -217,14 +221,14 @@ describe('memory.persist', () => {
     agent.use('turn', async (_, next) => {
       await next()
       await clock.advance(1000)
-      await store.acquire({ tenant: 'acme', owner: '', sessionId: 'chat' }, 1000)
+      await store.acquire({ tenant: 'acme', owner: '', agent: 'agent', sessionId: 'chat' }, 1000)
     })
     const error = await agent
       .session(who)
       .run('hi')
       .catch((error) => error)
     expect(error).toMatchObject({ code: 'store.fenced', partial: { text: 'late' } })
-    expect(await store.load({ tenant: 'acme', owner: '', sessionId: 'chat' })).toMatchObject({
+    expect(await store.load({ tenant: 'acme', owner: '', agent: 'agent', sessionId: 'chat' })).toMatchObject({
       version: 0,
       history: [],
     })

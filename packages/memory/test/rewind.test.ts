@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { persist } from '../src/index.ts'
 
 const who = { id: 'chat', principal: { tenantId: 'acme', userId: 'ann' } }
-const key = { tenant: 'acme', owner: 'ann', sessionId: 'chat' }
+const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 const counting = defineMiddleware({
   name: 'counting',
   state: { n: { default: 0, reducer: (a: number, b: number) => a + b } },

@@ -38,7 +38,7 @@ it('goes on with a run whose process was lost, from its journal, and marks nothi
   await clock.advance(1500)
   const again = session(['Paid.'])
   const { text } = await again.run('Pay.', { turnId: 't', journal: journal.reopen() })
-  const stored = await store.load({ tenant: '', owner: '', sessionId: 'chat' })
+  const stored = await store.load({ tenant: '', owner: '', agent: 'agent', sessionId: 'chat' })
   expect([text, paid, stored?.version, stored?.open]).toEqual(['Paid.', ['paid'], 1, undefined])
   expect(stored?.history.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
 })

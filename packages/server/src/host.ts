@@ -11,6 +11,8 @@ import {
 } from '@allium/core'
 import type { Durable } from '@allium/durable'
 import { persist } from '@allium/memory'
+import { adoptingStore } from './adopting-store.ts'
+import { checkAgentNames, otherNames } from './agent-names.ts'
 import { Metrics } from './metrics.ts'
 import type { ServedAgent, ServerOptions } from './options.ts'
 import { Cursors } from './request/cursors.ts'
@@ -35,12 +37,14 @@ export interface Host {
 export function hostOf(agents: ReadonlyMap<string, ServedAgent>, options: ServerOptions): Host {
   const { clock = systemClock, logger = console, headersAfter = 1000, heartbeat = 15_000 } = options
   const { onDisconnect = 'continue', abortAfter = 0, onBusy = 'reject' } = options
+  checkAgentNames(agents)
   const shared = sharedStore(agents)
   const durables = durablesOf(agents, options)
   const events = options.events ?? durables[0]?.events ?? shared?.events ?? memoryEventLog({ clock })
   checkState(agents, options.state)
   const metrics = new Metrics()
-  const sessions = storeOf(agents, options.sessions ?? durables[0]?.sessions ?? shared?.sessions)
+  const store = storeOf(agents, options.sessions ?? durables[0]?.sessions ?? shared?.sessions)
+  const sessions = adoptingStore(store, otherNames(agents))
   const runs = new Runs({ log: events, sessions, clock, onDisconnect, abortAfter, metrics, durables, onBusy })
   const { maxBody = 1_048_576, secret } = options
   const cursors = new Cursors(secret)
@@ -68,11 +72,6 @@ function durablesOf(agents: ReadonlyMap<string, ServedAgent>, options: ServerOpt
       throw new AlliumError(
         'server.options',
         `The option durable has runs of the agent "${agent.name}", which is not served here. Give durable(agent, …) the agent that server() gets.`,
-      )
-    if (durables.some((other) => other.agent !== agent && other.agent.name === agent.name))
-      throw new AlliumError(
-        'server.options',
-        `Two agents with durable runs are named "${agent.name}", and would take each other's. Give each a name of its own.`,
       )
     const own = { ...durables[0], ...given }
     if (sessions !== own.sessions || events !== own.events)

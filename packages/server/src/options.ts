@@ -15,6 +15,8 @@ import type { Durable } from '@allium/durable'
 /** An agent as a server needs it. */
 export interface ServedAgent {
   readonly name: string
+  readonly formerNames: readonly string[]
+  readonly sessionNames: readonly string[]
   /** The store that it was made with, where it was. */
   readonly store?: Pick<AgentStore, 'sessions' | 'events'> | undefined
   session(options?: { id?: string; principal?: never }): Session<unknown, unknown>
@@ -52,7 +54,10 @@ export interface ServerOptions {
    * never what runs, decides or deletes. Anything but true, and a throw, is no. @default nobody but the owner
    */
   mayRead?:
-    | ((principal: unknown, of: { readonly owner: string; readonly sessionId: string }) => boolean | Promise<boolean>)
+    | ((
+        principal: unknown,
+        of: { readonly owner: string; readonly agent: string; readonly sessionId: string },
+      ) => boolean | Promise<boolean>)
     | undefined
   /**
    * The owner of a session as they are now, or nothing: a call that somebody else decides, whom the agent's `approvals.mayDecide` lets,

@@ -15,6 +15,8 @@ export interface Visit {
   readonly principal: unknown
   readonly tenant: string
   readonly owner: string
+  /** The name under which the agent keeps its sessions. */
+  readonly sessionAgent: string
 }
 
 /**
@@ -27,10 +29,10 @@ export async function visit(host: Host, request: Request, name?: string): Promis
   const agent = name === undefined ? onlyAgent(host) : host.agents.get(name)
   if (agent === undefined || !(await mayUse(host, principal, name ?? agent.name)))
     throw fail('route.not_found', 'There is no such path, or no such agent.')
-  const { tenant, owner } = agent.session({ principal: principal as never }).key
+  const { tenant, owner, agent: sessionAgent } = agent.session({ principal: principal as never }).key
   if (owner === '')
     throw fail('request.principal', "The principal has neither `userId` nor `user`: its sessions would be nobody's.")
-  return { request, agent, principal, tenant, owner }
+  return { request, agent, principal, tenant, owner, sessionAgent }
 }
 
 export async function principalOf({ options, logger }: Host, request: Request): Promise<unknown> {
@@ -45,8 +47,8 @@ export async function principalOf({ options, logger }: Host, request: Request): 
   throw fail('request.principal', 'Nobody is signed in.')
 }
 
-export function keyOf({ tenant, owner }: Visit, sessionId: string): SessionKey {
-  return { tenant, owner, sessionId }
+export function keyOf({ tenant, owner, sessionAgent }: Visit, sessionId: string): SessionKey {
+  return { tenant, owner, agent: sessionAgent, sessionId }
 }
 
 export async function mayUse({ options: { mayUse } }: Host, principal: unknown, name: string): Promise<boolean> {

@@ -124,7 +124,7 @@ test('a request reads 200 rows at most, however many are hidden', async () => {
       rows += limit
       const from = Number(cursor ?? 0)
       const items = Array.from({ length: limit }, (_, at) => ({
-        key: { tenant: 'acme', owner: 'ann', sessionId: `s${from + at}` },
+        key: { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: `s${from + at}` },
         version: 1,
         status: 'completed' as const,
         updatedAt: 0,

@@ -23,7 +23,7 @@ test.each([{}, { decisions: null }, { decisions: {} }, { decisions: [] }, { deci
     const { agent, sessions } = kept(agentOf([call, 'Must not be asked.'], { tools: [refund] }))
     const { url } = await listen(agent, { sessions })
     await ask(`${url}/sessions/a/runs`, { body: { input: 'Refund' } })
-    const key = { tenant: 'acme', owner: 'ann', sessionId: 'a' }
+    const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'a' }
     const before = await sessions.load(key)
     const [status, code, message] = await refusal(ask(`${url}/sessions/a/decisions`, { body }))
     expect([status, code]).toEqual([400, 'request.invalid'])

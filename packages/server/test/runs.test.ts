@@ -256,6 +256,6 @@ test('an agent that was made with a store brings its sessions and events along',
   const store = { sessions: memoryStore(), events: memoryEventLog() }
   const { url } = await listen(Object.assign(kept(agentOf(['Hi.']), store.sessions).agent, { store }))
   await ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' } })
-  const key = { tenant: 'acme', owner: 'ann', sessionId: 'a' }
+  const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'a' }
   expect([(await store.sessions.load(key))?.version, (await store.events.latest(key))?.ended]).toEqual([1, true])
 })

@@ -237,16 +237,15 @@ test('a principal that cannot be kept is refused', async () => {
 test("durable runs are those of the served agents, in one store, which is the server's", () => {
   const [store, elsewhere] = [sqlite(':memory:'), sqlite(':memory:')]
   const named = (name: string) => agentOf([], { name })
-  const [support, sales, twin] = [named('support'), named('sales'), named('sales')]
-  const [ofSupport, ofSales, ofTwin] = [support, sales, twin].map((agent) => durablyKept(agent, store))
-  const agents = { support, sales, twin }
+  const [support, sales] = [named('support'), named('sales')]
+  const [ofSupport, ofSales] = [support, sales].map((agent) => durablyKept(agent, store))
+  const agents = { support, sales }
   const make = (options: object) => () => server({ agents, principal, ...options } as never)
   expect(make({ durable: [ofSupport, ofSales] })).not.toThrow()
   expect(make({ durable: ofSupport })).not.toThrow()
   expect(make({ durable: durablyKept(named('other'), store) })).toThrow('which is not served')
   expect(make({ durable: { start() {} } })).toThrow('The option durable')
   expect(make({ durable: ofSales, sessions: memoryStore() })).toThrow('another store')
-  expect(make({ durable: [ofSales, ofTwin] })).toThrow('a name of its own')
   const moved = named('moved')
   const both = { agents: { sales, moved }, durable: [ofSales, durablyKept(moved, elsewhere)] }
   expect(make(both)).toThrow('another store')

@@ -133,7 +133,7 @@ test('who may read another owner of their tenant sees list, messages and usage, 
   for (const route of ['usage', 'state'])
     expect((await read(`/sessions/a/${route}?owner=ann`, 'acme/support'))[0]).toBe(200)
   expect((await read('/sessions?owner=ann', 'acme/support'))[1]).toContain('"id":"a"')
-  expect(asked[0]).toEqual({ owner: 'ann', sessionId: 'a' })
+  expect(asked[0]).toEqual({ owner: 'ann', agent: 'agent', sessionId: 'a' })
   for (const as of ['acme/bob', 'umbrella/support']) {
     expect((await read('/sessions/a/messages?owner=ann', as))[0]).toBe(404)
     expect((await read('/sessions?owner=ann', as))[1]).toBe('{"sessions":[]}')

@@ -17,6 +17,8 @@ export class Database {
   readonly #pool: PostgresPool
   readonly #schema: Schema
   #ready: Promise<void> | undefined
+  /** Whether there are sessions of earlier versions, whose agent is not known yet: none are added. Known once it is ready. */
+  hasUnclaimed = true
   #closed = false
 
   constructor(pool: PostgresPool, schema: Schema) {
@@ -31,7 +33,7 @@ export class Database {
 
   /** Brings the schema to this version's form, or checks that it has it; once. */
   ready(): Promise<void> {
-    this.#ready ??= this.#again(true, (client) => this.#schema.prepare(client)).catch((error) => {
+    this.#ready ??= this.#again(true, (client) => this.#prepare(client)).catch((error) => {
       this.#ready = undefined
       throw error
     })
@@ -48,6 +50,12 @@ export class Database {
   async once(text: string, ...values: unknown[]): Promise<Row[]> {
     await this.ready()
     return this.#again(false, async (client) => (await client.query(text, values)).rows)
+  }
+
+  async #prepare(client: PostgresClient): Promise<void> {
+    await this.#schema.prepare(client)
+    const { rows } = await client.query(`select exists (select from ${this.s}.sessions where agent = '') as some`)
+    this.hasUnclaimed = rows[0]?.some === true
   }
 
   close(): void {

@@ -2,49 +2,59 @@ import type { SessionStore } from '@allium/core'
 import { callOf, checkName, cursorOf, pageOf, type Sealer, summaryOf } from '@allium/store-sql'
 import type { Database } from './database.ts'
 import { at, checkedKey, ofOwner, ofTenant } from './names.ts'
+import type { Renames } from './renames.ts'
 
 type Lists = Pick<SessionStore, 'list' | 'waiting' | 'findWaiting' | 'delete' | 'erase' | 'expire'>
 
 /** What a tenant has. What belongs to a session goes with it. */
-export function postgresLists(db: Database, sealer: Sealer): Lists {
+export function postgresLists(db: Database, sealer: Sealer, renames: Renames): Lists {
   return {
-    async list({ tenant, owner, cursor, limit }) {
-      const [time, behind, id] = cursorOf(cursor, [Number.MAX_SAFE_INTEGER, '', ''])
+    async list({ tenant, owner, agents, cursor, limit }) {
+      const [time, behind, agent, id] = cursorOf(cursor, [Number.MAX_SAFE_INTEGER, '', '', ''])
+      await renames.claimSome(checkName('tenant', tenant), owner)
       const rows = await db.repeatable(
-        `select owner, id, version, updated_at, case when open_turn is null then status else 'running' end as status
+        `select owner, agent, id, version, updated_at, case when open_turn is null then status else 'running' end as status
          from ${db.s}.sessions where ${owner === undefined ? ofTenant('$1') : ofOwner('$1', '$2')}
-         and status is not null and ($2::text is null or owner = $2)
-         and updated_at <= $3 and (updated_at < $3 or (owner, id) > ($4, $5))
-         order by updated_at desc, owner, id limit $6`,
-        ...[checkName('tenant', tenant), ownerOf(owner), time, behind, id, limit + 1],
+         and status is not null and ($2::text is null or owner = $2) and ($3::text[] is null or agent = any ($3))
+         and updated_at <= $4 and (updated_at < $4 or (owner, agent, id) > ($5, $6, $7))
+         order by updated_at desc, owner, agent, id limit $8`,
+        ...[tenant, ownerOf(owner), agents ?? null, time, behind, agent, id, limit + 1],
       )
       return pageOf(
         rows,
         limit,
-        (row) => [Number(row.updated_at), String(row.owner), String(row.id)],
+        (row) => [Number(row.updated_at), String(row.owner), String(row.agent), String(row.id)],
         (row) => summaryOf(tenant, row),
       )
     },
-    async waiting({ tenant, owner, cursor, limit }) {
+    async waiting({ tenant, owner, agents, cursor, limit }) {
       const [after] = cursorOf(cursor, [0])
+      await renames.claimSome(checkName('tenant', tenant))
       const rows = await db.repeatable(
-        `select * from ${db.s}.waiting where ${ofTenant('$1')} and ($4::text is null or owner = $4)
-         and since > $2 order by since limit $3`,
-        ...[checkName('tenant', tenant), Math.floor(after), limit + 1, ownerOf(owner)],
+        `select * from ${db.s}.waiting where ${ofTenant('$1')} and agent <> '' and ($2::text is null or owner = $2)
+         and ($3::text[] is null or agent = any ($3)) and since > $4 order by since limit $5`,
+        ...[tenant, ownerOf(owner), agents ?? null, Math.floor(after), limit + 1],
       )
       return pageOf(rows, limit, (row) => [Number(row.since)], callOf)
     },
-    async findWaiting({ tenant, token }) {
+    async findWaiting({ tenant, agents, token }) {
       const digests = await sealer.digests(token, checkName('tenant', tenant))
-      const sql = `select * from ${db.s}.waiting where tenant = $1 and token = any ($2::text[]) limit 1`
-      const [row] = await db.repeatable(sql, tenant, digests)
-      return row === undefined ? undefined : callOf(row)
+      const sql = `select * from ${db.s}.waiting where tenant = $1 and token = any ($2::text[])
+        and ($3::text[] is null or agent = any ($3)) limit 1`
+      const find = () => db.repeatable(sql, tenant, digests, agents?.concat('') ?? null)
+      const [row] = await find()
+      if (row?.agent !== '') return row === undefined ? undefined : callOf(row)
+      await renames.claim(callOf(row).key)
+      const [claimed] = await find()
+      return claimed === undefined || claimed.agent === '' ? undefined : callOf(claimed)
     },
-    async delete(key) {
+    async delete(given) {
+      const key = checkedKey({ ...given })
+      await renames.claim(key)
       await db.repeatable(
-        `with ${beside(db, 'tenant = $1 and owner = $2 and session = $3')}
-         delete from ${db.s}.sessions where tenant = $1 and owner = $2 and id = $3`,
-        ...at(checkedKey(key)),
+        `with ${beside(db, 'tenant = $1 and owner = $2 and agent = $3 and session = $4')}
+         delete from ${db.s}.sessions where tenant = $1 and owner = $2 and agent = $3 and id = $4`,
+        ...at(key),
       )
     },
     async erase({ tenant, owner }) {
@@ -61,13 +71,13 @@ export function postgresLists(db: Database, sealer: Sealer): Lists {
         `with now as materialized (select ${db.s}.now_ms() as ms), gone as (
            delete from ${db.s}.sessions s using now
            where s.updated_at < now.ms - $1 and s.held_until <= now.ms and not exists (
-             select from ${db.s}.waiting w where w.tenant = s.tenant and w.owner = s.owner and w.session = s.id
+             select from ${db.s}.waiting w where w.tenant = s.tenant and w.owner = s.owner and w.agent = s.agent and w.session = s.id
              and w.expires_at > now.ms
            ) and not exists (
-             select from ${db.s}.runs r where r.tenant = s.tenant and r.owner = s.owner and r.session = s.id
+             select from ${db.s}.runs r where r.tenant = s.tenant and r.owner = s.owner and r.session_agent = s.agent and r.session = s.id
              and r.status in ('queued', 'running')
-           ) returning s.tenant, s.owner, s.id, s.status
-         ), ${beside(db, '(tenant, owner, session) in (select tenant, owner, id from gone)')} select count(status) as stored from gone`,
+           ) returning s.tenant, s.owner, s.agent, s.id, s.status
+         ), ${beside(db, '(tenant, owner, agent, session) in (select tenant, owner, agent, id from gone)')} select count(status) as stored from gone`,
         olderThan,
       )
       return Number(rows[0]?.stored)
@@ -78,8 +88,13 @@ export function postgresLists(db: Database, sealer: Sealer): Lists {
 /** Forgets what stands beside sessions: runs with their events and steps, values of their placeholders. */
 function beside(db: Database, which: string): string {
   return ['event_runs', 'runs', 'vault']
-    .map((table) => `no_${table} as (delete from ${db.s}.${table} where ${which})`)
+    .map((table) => `no_${table} as (delete from ${db.s}.${table} where ${table === 'runs' ? ofRuns(which) : which})`)
     .join()
+}
+
+/** Of a run the column `agent` names the agent that runs it. */
+function ofRuns(which: string): string {
+  return which.replace('agent', 'session_agent')
 }
 
 /** All owners where none is asked for. */

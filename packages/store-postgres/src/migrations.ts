@@ -1,6 +1,7 @@
 import { checkOptions } from '@allium/core'
 import { appendsAgain } from './appends-again.ts'
 import { auditKeys } from './audit-keys.ts'
+import { byAgent } from './by-agent.ts'
 import { functions } from './functions.ts'
 import { eventFunctions } from './functions-events.ts'
 import { runFunctions } from './functions-runs.ts'
@@ -25,6 +26,7 @@ export const steps: readonly string[] = [
   runsUnlessBusy,
   appendsAgain,
   outboxCursors,
+  byAgent,
   listsInOrder,
 ]
 

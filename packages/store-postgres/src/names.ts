@@ -2,7 +2,7 @@ import type { SessionKey } from '@allium/core'
 import { checkKey, checkName, checkTogether, type TurnRows } from '@allium/store-sql'
 
 /** Where a session stands, for statements. */
-export const at = ({ tenant, owner, sessionId }: SessionKey) => [tenant, owner, sessionId] as const
+export const at = ({ tenant, owner, agent, sessionId }: SessionKey) => [tenant, owner, agent, sessionId] as const
 
 /** Rows of a tenant, by the indexes that are made for lists of them. */
 export const ofTenant = (place: string) =>
@@ -15,7 +15,7 @@ export const ofOwner = (tenant: string, owner: string) =>
 /** @throws AlliumError `store.key` where Postgres cannot hold it, or an index has no room for it */
 export function checkedKey(key: SessionKey): SessionKey {
   checkKey(key)
-  checkTogether('tenant, owner and session id', at(key))
+  checkTogether('tenant, owner, agent and session id', at(key))
   return key
 }
 

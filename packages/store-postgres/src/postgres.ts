@@ -26,6 +26,7 @@ import { checkedRun, postgresEvents } from './event-table.ts'
 import { postgresKeyValue } from './key-value.ts'
 import { postgresLedger } from './ledger.ts'
 import { ownPool, type PostgresPool } from './pool.ts'
+import { Renames } from './renames.ts'
 import { postgresRuns } from './runs.ts'
 import { Schema } from './schema.ts'
 import { postgresSessions } from './sessions.ts'
@@ -107,14 +108,15 @@ export function postgres(options: PostgresOptions): PostgresStore {
   const own = url === undefined ? undefined : ownPool(url, ssl)
   const db = new Database((own ?? given) as PostgresPool, form)
   const sealer = new Sealer(encrypt)
+  const renames = new Renames(db, sealer)
   let closing: Promise<void> | undefined
   return {
-    sessions: postgresSessions(db, sealer, records),
-    runs: postgresRuns(db, sealer),
+    sessions: postgresSessions(db, sealer, renames, records),
+    runs: postgresRuns(db, sealer, renames),
     ledger: postgresLedger(db),
     events: polledEventLog(postgresEvents(db, eventTtl), sealer, undefined, checkedRun),
     keyValue: postgresKeyValue(db, sealer),
-    vault: postgresVault(db, sealer),
+    vault: postgresVault(db, sealer, renames),
     audit: storedAudit(postgresAudit(db), sealer),
     usage: (of) => postgresUsage(db, of),
     ready: () => db.ready(),

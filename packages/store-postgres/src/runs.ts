@@ -23,32 +23,39 @@ import {
 import type { Database, Row } from './database.ts'
 import { leaseOf, postgresLeases } from './leases.ts'
 import { at, checkedKey, ofTenant } from './names.ts'
+import type { Renames } from './renames.ts'
 
 /** Durable runs and their steps in Postgres. */
-export function postgresRuns(db: Database, sealer: Sealer): RunStore {
-  const { renew } = postgresLeases(db)
+export function postgresRuns(db: Database, sealer: Sealer, renames: Renames): RunStore {
+  const { renew } = postgresLeases(db, renames)
   return {
     sealed: sealer.encrypts,
-    add: (run, options = {}) => added(db, sealer, run, options),
+    async add(run, options = {}) {
+      const given = { ...run, key: checkedKey({ ...run.key }) }
+      await renames.claim(given.key)
+      return added(db, sealer, given, options)
+    },
     async get(of) {
       const [row] = await db.repeatable(`select * from ${db.s}.runs where tenant = $1 and run = $2`, ...runPlace(of))
       return row === undefined ? undefined : runOf(sealer, row)
     },
-    async find(key, idempotencyKey) {
+    async find(given, idempotencyKey) {
+      const key = checkedKey({ ...given })
+      await renames.claim(key)
       const [row] = await db.repeatable(
-        `select * from ${db.s}.runs where tenant = $1 and owner = $2 and session = $3
-         and hashtextextended(idempotency_key, 0) = hashtextextended($4, 0) and idempotency_key = $4`,
-        ...[...at(checkedKey({ ...key })), checkName('idempotency key', idempotencyKey)],
+        `select * from ${db.s}.runs where tenant = $1 and owner = $2 and session_agent = $3 and session = $4
+         and hashtextextended(idempotency_key, 0) = hashtextextended($5, 0) and idempotency_key = $5`,
+        ...[...at(key), checkName('idempotency key', idempotencyKey)],
       )
       return row === undefined ? undefined : runOf(sealer, row)
     },
-    async list({ status, cursor, limit, ...of }) {
+    async list({ agents, status, cursor, limit, ...of }) {
       const { tenant, owner } = checkOwner(of)
       const [before] = cursorOf(cursor, [Number.MAX_SAFE_INTEGER])
       const rows = await db.repeatable(
         `select * from ${db.s}.runs where ${ofTenant('$1')} and ($2::text is null or owner = $2)
-         and ($3::text is null or status = $3) and n < $4 order by n desc limit $5`,
-        ...[tenant, owner ?? null, status ?? null, before, limit + 1],
+         and ($3::text is null or status = $3) and ($4::text[] is null or agent = any ($4)) and n < $5 order by n desc limit $6`,
+        ...[tenant, owner ?? null, status ?? null, agents ?? null, before, limit + 1],
       )
       return pageOf(rows, limit, ({ n }) => [Number(n)], listedRun)
     },
@@ -62,13 +69,13 @@ export function postgresRuns(db: Database, sealer: Sealer): RunStore {
     },
     renew: (leases, ms) => Promise.all(leases.map((lease) => renew(lease, ms))),
     async steps({ key }, run) {
-      const sql = `select id, body from ${db.s}.steps where tenant = $1 and run = $2`
+      const sql = `select id, body, sealed_as from ${db.s}.steps where tenant = $1 and run = $2`
       const rows = await db.repeatable(sql, key.tenant, run)
       return Promise.all(rows.map((row) => stepOf(sealer, key, run, row)))
     },
     async record({ key, token }, run, step) {
       const body = await sealedStep(sealer, key, run, step)
-      const sql = `select ${db.s}.record_step($1, $2, $3, $4, $5, $6, $7) as held`
+      const sql = `select ${db.s}.record_step($1, $2, $3, $4, $5, $6, $7, $8) as held`
       const [row] = await db.repeatable(sql, ...at(key), token, run, checkName('id of a step', step.id), body)
       if (row?.held !== true) throw fenced(key)
     },
@@ -81,7 +88,7 @@ export function postgresRuns(db: Database, sealer: Sealer): RunStore {
       return rows.length > 0
     },
     async giveUp({ key, token }, run, { status, code, reason }) {
-      const sql = `select ${db.s}.give_up_run($1, $2, $3, $4, $5, $6, $7, $8) as held`
+      const sql = `select ${db.s}.give_up_run($1, $2, $3, $4, $5, $6, $7, $8, $9) as held`
       const [row] = await db.repeatable(sql, ...at(key), token, run, status, code, reason)
       if (row?.held !== true) throw fenced(key)
     },
@@ -95,9 +102,9 @@ export function postgresRuns(db: Database, sealer: Sealer): RunStore {
     async expired({ agents, limit }) {
       const rows = await db.repeatable(
         `select r.*, w.calls from ${db.s}.runs r join (
-           select tenant, owner, session, turn_id, array_agg(call_id order by call_id) as calls from ${db.s}.waiting
-           where expires_at <= ${db.s}.now_ms() group by tenant, owner, session, turn_id
-         ) w on r.tenant = w.tenant and r.run = w.turn_id and r.owner = w.owner and r.session = w.session
+           select tenant, owner, agent, session, turn_id, array_agg(call_id order by call_id) as calls from ${db.s}.waiting
+           where expires_at <= ${db.s}.now_ms() group by tenant, owner, agent, session, turn_id
+         ) w on r.tenant = w.tenant and r.run = w.turn_id and r.owner = w.owner and r.session_agent = w.agent and r.session = w.session
          where (r.agent, r.version) in (select * from unnest($1::text[], $2::text[])) order by r.n limit $3`,
         ...[...columnsOf(agents), limit],
       )
@@ -121,14 +128,14 @@ async function added(
 ): Promise<AddedRun> {
   const { run, agent, version, runAt = null, idempotencyKey = null, asked = '', decides = [] } = given
   checkRunAt(given.runAt)
-  const key = checkedKey({ ...given.key })
+  const { key } = given
   checkTogether('tenant and id of the run', [key.tenant, checkName('id of the run', run)])
   for (const [what, name] of Object.entries({ agent, version, 'idempotency key': idempotencyKey ?? '' }))
     checkName(what, name)
   const task = await sealedTask(sealer, key, run, given.task)
   const digests = await sealer.digests(asked, key.tenant)
   const [row] = await db.repeatable(
-    `select * from ${db.s}.add_free_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+    `select * from ${db.s}.add_free_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     ...[...at(key), run, agent, version, runAt, idempotencyKey, digests, decides, task, claim, unlessBusy],
   )
   const { outcome_: outcome, absent_: absent, n_: n, token_: token } = row ?? {}
@@ -163,9 +170,9 @@ async function givenBack(db: Database, key: SessionKey, token: number, run: stri
   await db.repeatable(
     `with freed as (
        update ${db.s}.sessions set held_until = 0
-       where tenant = $1 and owner = $2 and id = $3 and token = $4 and held_until > 0 returning 1
+       where tenant = $1 and owner = $2 and agent = $3 and id = $4 and token = $5 and held_until > 0 returning 1
      ) update ${db.s}.runs set attempts = greatest(attempts - 1, 0)
-     where tenant = $1 and run = $5 and token = $4 and status in ('queued', 'running') and exists (select from freed)`,
+     where tenant = $1 and run = $6 and token = $5 and status in ('queued', 'running') and exists (select from freed)`,
     ...[...at(key), token, run],
   )
 }

@@ -5,15 +5,25 @@ import { postgresLeases } from './leases.ts'
 import { postgresLists } from './lists.ts'
 import { at, checkedKey } from './names.ts'
 import { postgresOutbox } from './outbox.ts'
+import type { Renames } from './renames.ts'
 import { postgresTurns } from './turns.ts'
 
 /** Sessions in Postgres. */
-export function postgresSessions(db: Database, sealer: Sealer, options: OutboxOptions): SessionStore {
+export function postgresSessions(db: Database, sealer: Sealer, renames: Renames, options: OutboxOptions): SessionStore {
   return {
-    load: (key, { version } = {}) => loaded(db, sealer, { ...key }, version),
-    ...postgresLeases(db),
-    ...postgresTurns(db, sealer),
-    ...postgresLists(db, sealer),
+    async load(given, { version } = {}) {
+      const key = checkedKey({ ...given })
+      await renames.claim(key)
+      return loaded(db, sealer, key, version)
+    },
+    async adopt(given, names, { lease } = {}) {
+      const key = checkedKey({ ...given })
+      await renames.claim(key)
+      return renames.adopt(key, names, lease)
+    },
+    ...postgresLeases(db, renames),
+    ...postgresTurns(db, sealer, renames),
+    ...postgresLists(db, sealer, renames),
     outbox: postgresOutbox(db, sealer, options),
   }
 }
@@ -26,15 +36,15 @@ async function loaded(
   wanted: number | undefined,
 ): Promise<StoredSession | undefined> {
   const rows = await db.repeatable(
-    `select s.version as last, t.seq, t.turn_id, t.start, t.messages,
-       case when t.seq = coalesce($4, s.version) - 1 or t.seq = -1 then t.rest end as rest,
+    `select s.version as last, t.seq, t.turn_id, t.start, t.messages, t.sealed_as,
+       case when t.seq = coalesce($5, s.version) - 1 or t.seq = -1 then t.rest end as rest,
        t.idempotency_key, t.status, t.started_at, t.ended_at, t.usage, t.count, t.digest,
        case when t.seq = -1 then t.info end as info
      from ${db.s}.sessions s
-     left join ${db.s}.turns t on t.tenant = s.tenant and t.owner = s.owner and t.session = s.id
-       and t.seq < coalesce($4, s.version)
-     where s.tenant = $1 and s.owner = $2 and s.id = $3 order by t.seq`,
-    ...at(checkedKey(key)),
+     left join ${db.s}.turns t on t.tenant = s.tenant and t.owner = s.owner and t.agent = s.agent and t.session = s.id
+       and t.seq < coalesce($5, s.version)
+     where s.tenant = $1 and s.owner = $2 and s.agent = $3 and s.id = $4 order by t.seq`,
+    ...at(key),
     wanted ?? null,
   )
   const last = Number(rows[0]?.last ?? 0)

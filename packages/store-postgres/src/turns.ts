@@ -2,19 +2,24 @@ import type { Lease, SessionStore, StoredTurn } from '@allium/core'
 import { conflictOf, fenced, idTaken, rowsOf, type Sealer, type TurnRows, turnOf, turnRow } from '@allium/store-sql'
 import type { Database, Row } from './database.ts'
 import { at, checkedKey, checkRows } from './names.ts'
+import type { Renames } from './renames.ts'
 
 /** Runs as they are written and found. */
-export function postgresTurns(db: Database, sealer: Sealer): Pick<SessionStore, 'checkpoint' | 'append' | 'find'> {
+export function postgresTurns(
+  db: Database,
+  sealer: Sealer,
+  renames: Renames,
+): Pick<SessionStore, 'checkpoint' | 'append' | 'find'> {
   const keep = async (given: Kept) => {
     const kept = { ...given, rows: await rowsOf(given.lease.key, given.turn, sealer) }
     checkRows(kept.rows)
     const values = valuesOf(kept)
     const places = values.map((_, i) => `$${i + 1}`).join()
     const { turn, records } = kept.rows
-    const isStored = "$6 and k.outcome_ = 'stored'"
+    const isStored = "$7 and k.outcome_ = 'stored'"
     // A run that outlives its process ends with its turn.
-    const ends = `case when ${isStored} then ${db.s}.end_run($1, $2, $3, $8, $10, $${values.length + 1}) end`
-    const owns = records.length === 0 ? '' : `, case when ${isStored} then ${db.s}.own_records($2, $20) end`
+    const ends = `case when ${isStored} then ${db.s}.end_run($1, $2, $3, $4, $9, $11, $${values.length + 1}) end`
+    const owns = records.length === 0 ? '' : `, case when ${isStored} then ${db.s}.own_records($2, $21) end`
     const sql = `select k.*, ${ends}${owns} from ${db.s}.keep_turn(${places}) k`
     const [row] = await db.repeatable(sql, ...values, turn.code)
     checkKept(kept, row)
@@ -24,15 +29,16 @@ export function postgresTurns(db: Database, sealer: Sealer): Pick<SessionStore, 
     append: (lease, version, turn, { release = false } = {}) => keep({ lease, version, turn, ended: true, release }),
     async find(given, by) {
       const key = checkedKey({ ...given })
-      const ofSession = `select * from ${db.s}.turns where tenant = $1 and owner = $2 and session = $3`
+      await renames.claim(key)
+      const ofSession = `select * from ${db.s}.turns where tenant = $1 and owner = $2 and agent = $3 and session = $4`
       if ('version' in by) {
-        const [row] = await db.repeatable(`${ofSession} and seq >= 0 and seq = $4::integer - 1`, ...at(key), by.version)
+        const [row] = await db.repeatable(`${ofSession} and seq >= 0 and seq = $5::integer - 1`, ...at(key), by.version)
         return row === undefined ? undefined : await turnOf(key, turnRow(row), sealer)
       }
       const [column, value] = 'turnId' in by ? ['turn_id', by.turnId] : ['idempotency_key', by.idempotencyKey]
       const [row] = await db.repeatable(
         `${ofSession}
-         and hashtextextended(${column}, 0) = hashtextextended($4, 0) and ${column} = $4 order by seq < 0, seq limit 1`,
+         and hashtextextended(${column}, 0) = hashtextextended($5, 0) and ${column} = $5 order by seq < 0, seq limit 1`,
         ...[...at(key), value],
       )
       return row === undefined ? undefined : await turnOf(key, turnRow(row), sealer)

@@ -1,8 +1,9 @@
 import { bytesOf, checkTogether, type Sealer, type Vault, vaultPlace, vaultRow } from '@allium/store-sql'
 import type { Database } from './database.ts'
+import type { Renames } from './renames.ts'
 
 /** Placeholders of sessions, in Postgres. */
-export function postgresVault(db: Database, sealer: Sealer): Vault {
+export function postgresVault(db: Database, sealer: Sealer, renames: Renames): Vault {
   const placeOf = (key: string) => {
     const place = vaultPlace(key)
     checkTogether('parts of the key of the vault', place)
@@ -11,19 +12,23 @@ export function postgresVault(db: Database, sealer: Sealer): Vault {
   return {
     async load(key) {
       const place = placeOf(key)
+      const [tenant, owner, , sessionId] = place
+      await renames.claim({ tenant, owner, sessionId })
       const [row] = await db.repeatable(
-        `select body from ${db.s}.vault where tenant = $1 and owner = $2 and session = $3 and layer = $4`,
+        `select body, sealed_as from ${db.s}.vault
+         where tenant = $1 and owner = $2 and agent = $3 and session = $4 and layer = $5`,
         ...place,
       )
       if (row === undefined) return undefined
-      return (await sealer.open(bytesOf(row.body), vaultRow(place))) as Record<string, string>
+      return (await sealer.open(bytesOf(row.body), vaultRow(place, String(row.sealed_as)))) as Record<string, string>
     },
     async save(key, values) {
       const place = placeOf(key)
       const body = await sealer.seal(values, vaultRow(place))
       await db.repeatable(
-        `insert into ${db.s}.vault values ($1, $2, $3, $4, $5)
-         on conflict (tenant, owner, session, layer) do update set body = excluded.body`,
+        `insert into ${db.s}.vault (tenant, owner, agent, session, layer, body, sealed_as) values ($1, $2, $3, $4, $5, $6, $3)
+         on conflict (tenant, owner, agent, session, layer)
+         do update set body = excluded.body, sealed_as = excluded.sealed_as`,
         ...[...place, body],
       )
     },

@@ -35,7 +35,7 @@ describe.skipIf(server === undefined)('postgres() on a bad day', () => {
     const session = agent.session({ id: 'chat' })
     expect((await session.run('Hi')).text).toBe('Hello.')
     expect((await session.run('Hi')).text).toBe('And again.')
-    expect((await store.sessions.load({ tenant: '', owner: '', sessionId: 'chat' }))?.version).toBe(2)
+    expect((await store.sessions.load({ tenant: '', owner: '', agent: 'agent', sessionId: 'chat' }))?.version).toBe(2)
   })
 
   it('is unavailable while the server is gone, and there again with it, with what was acknowledged', async () => {

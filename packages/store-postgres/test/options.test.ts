@@ -33,7 +33,7 @@ describe('postgres()', () => {
 
   it('asks once for what it cannot know to be undone, and gives errors that are not of the connection as they are', async () => {
     const store = postgres({ pool })
-    await expect(store.sessions.load({ tenant: '', owner: '', sessionId: 'x' })).rejects.toThrow(
+    await expect(store.sessions.load({ tenant: '', owner: '', agent: 'agent', sessionId: 'x' })).rejects.toThrow(
       'Nothing is asked here.',
     )
   })

@@ -40,7 +40,7 @@ describe.skipIf(bouncer === undefined)('postgres() behind PgBouncer in transacti
     const store = stores.fresh()
     const all = Array.from({ length: 5 }, () => stores.again(store))
     await Promise.all(all.map((one) => one.ready()))
-    expect(await store.sessions.load({ tenant: '', owner: '', sessionId: 'none' })).toBe(undefined)
+    expect(await store.sessions.load({ tenant: '', owner: '', agent: 'agent', sessionId: 'none' })).toBe(undefined)
   })
 
   const cases = storeCases(() => stores.fresh().sessions, {

@@ -313,7 +313,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
     ['10 kB', 'x'.repeat(10_240)],
   ])('refuses a key with %s', async (_, name) => {
     const { sessions, ledger } = stores.fresh()
-    for (const part of ['tenant', 'owner', 'sessionId'])
+    for (const part of ['tenant', 'owner', 'agent', 'sessionId'])
       expect(await codeOf(() => sessions.acquire({ ...key, [part]: name }, 10))).toBe('store.key')
     expect(await codeOf(() => sessions.list({ tenant: name, limit: 1 }))).toBe('store.key')
     expect(await codeOf(() => ledger.reserve({ id: '1', account: name, amount: 1, limit: 1 }))).toBe('store.key')
@@ -321,11 +321,11 @@ describe.skipIf(server === undefined)('postgres()', () => {
 
   it('takes keys of 2,048 bytes in all, and refuses longer ones before it asks', async () => {
     const { sessions } = stores.fresh()
-    const long = { tenant: random(1000), owner: random(1000), sessionId: random(48) }
+    const long = { tenant: random(1000), owner: random(1000), agent: 'agent', sessionId: random(43) }
     const { lease } = await sessions.acquire(long, 10_000)
     if (lease !== undefined) await sessions.append(lease, 0, { ...turn('x'), turnId: random(2048) })
     expect((await sessions.load(long))?.version).toBe(1)
-    expect(await codeOf(() => sessions.acquire({ ...long, sessionId: random(49) }, 10))).toBe('store.key')
+    expect(await codeOf(() => sessions.acquire({ ...long, sessionId: random(44) }, 10))).toBe('store.key')
   })
 
   it('tells a run with a name that Postgres cannot hold, and stores nothing of it', async () => {
@@ -426,7 +426,9 @@ describe.skipIf(server === undefined)('postgres()', () => {
          '[{"role":"user","content":"Hi"}]', '{"state":{}}', '{"rootId":"t1","agent":"a","answer":"x","records":[]}');
        insert into ${s}.accounts values ('acme', 3, 1); insert into ${s}.holds values ('acme', 'open', 1, false, 1)`,
       )
-      expect((await made.sessions.load(key))?.history).toEqual([{ role: 'user', content: 'Hi' }])
+      const ofA = { ...key, agent: 'a' }
+      expect(await made.sessions.load(key)).toBe(undefined)
+      expect((await made.sessions.load(ofA))?.history).toEqual([{ role: 'user', content: 'Hi' }])
       await made.ledger.settle({ id: 'open', account: 'acme', amount: 1 }, 2)
       expect(await made.ledger.balance('acme')).toEqual({ spent: 5, reserved: 0 })
       await made.events.append({ key, turnId: 't2' }, 1, ['one'], { end: true })
@@ -437,7 +439,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
 
   it('erases events and placeholders with the sessions of an owner, and those alone', async () => {
     const store = stores.fresh()
-    const vaultKey = (owner: string) => `guard:pii:${JSON.stringify(['acme', owner, 'chat'])}`
+    const vaultKey = (owner: string) => `guard:pii:${JSON.stringify(['acme', owner, 'agent', 'chat'])}`
     for (const owner of ['ann', 'bob']) {
       await store.events.append({ key: { ...key, owner }, turnId: 't' }, 1, [owner], { end: true })
       await store.vault.save(vaultKey(owner), { '[NAME_1]': owner })

@@ -2,7 +2,7 @@ import { type AlliumError, isAlliumError, type SessionKey, type StoredTurn } fro
 import { expect } from 'vitest'
 import type { PostgresPool, PostgresStore } from '../src/index.ts'
 
-export const key: SessionKey = { tenant: 'acme', owner: 'ann', sessionId: 'chat' }
+export const key: SessionKey = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 
 export const turn = (text: string, from = 0): StoredTurn => ({
   turnId: `turn ${text}`,

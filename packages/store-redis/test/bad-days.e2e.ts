@@ -17,7 +17,7 @@ afterAll(async () => {
   await server?.end()
 })
 
-const key = { tenant: 'acme', owner: 'ann', sessionId: 'chat' }
+const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 const run = { key, turnId: 't' }
 
 describe.skipIf(server === undefined)('redis() on bad days', () => {

@@ -11,7 +11,7 @@ afterAll(async () => {
 })
 
 const logger = { warn() {}, error() {} }
-const key = { tenant: 'acme', owner: 'ann', sessionId: 'chat' }
+const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 
 /** A store behind the proxy, whose scripts the server knows already: their text is not sent again. */
 async function behindProxy(warm: (store: RedisStore) => Promise<unknown>): Promise<RedisStore> {

@@ -9,7 +9,7 @@ function nobody(warned: string[] = []): RedisStore {
   onTestFinished(() => client.disconnect())
   return redis(client, { logger: { warn: (message) => void warned.push(message), error() {} } })
 }
-const key = { tenant: 'acme', owner: 'ann', sessionId: 'chat' }
+const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 
 it('says that its ledger is lossy, by a field and once to the logger when it is used', async () => {
   const warned: string[] = []

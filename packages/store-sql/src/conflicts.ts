@@ -33,3 +33,12 @@ export function idTaken({ sessionId }: SessionKey, turnId: string): AlliumError 
     `The session "${sessionId}" has another turn under the id "${turnId}". The first one stays. Give each agent ids of its own.`,
   )
 }
+
+/** A session that is kept under another name of its agent is in use there. */
+export function heldElsewhere({ sessionId }: SessionKey, heldUntil: number): AlliumError {
+  return new AlliumError(
+    'session.busy',
+    `The session "${sessionId}" runs a turn under another name of its agent. Try again when that has ended.`,
+    { details: { sessionId, heldUntil } },
+  )
+}

@@ -1,5 +1,5 @@
 export { type AuditRow, type AuditTable, type StoredAudit, type StoredChain, storedAudit } from './audit.ts'
-export { conflictOf, fenced, idTaken } from './conflicts.ts'
+export { conflictOf, fenced, heldElsewhere, idTaken } from './conflicts.ts'
 export type { Encrypt, SealedPlace } from './encrypt.ts'
 export type {
   AppendOutcome,
@@ -31,7 +31,7 @@ export {
 } from './runs.ts'
 export { Sealer } from './sealer.ts'
 export { bytesOf, callOf, historyOf, openedPart, type SqlRow, summaryOf, turnRow } from './sql-row.ts'
-export { type RecordRow, rowsOf, type TurnRow, type TurnRows, turnOf, type WaitingRow } from './turn-row.ts'
+export { agentOf, type RecordRow, rowsOf, type TurnRow, type TurnRows, turnOf, type WaitingRow } from './turn-row.ts'
 export { checkTimes, type UsageAsked, type UsageDay, usageCounts, usageDay } from './usage-days.ts'
 export { openedValue, sealedValue } from './value.ts'
 export { type Vault, vaultPlace, vaultRow } from './vault.ts'

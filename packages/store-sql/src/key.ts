@@ -6,8 +6,19 @@ export { checkOwner, checkStoreName as checkName } from '@allium/core'
 export function checkKey<T extends SessionKey>(key: T): T {
   checkName('tenant', key.tenant)
   checkName('owner', key.owner)
+  checkAgent(key.agent)
   checkName('session id', key.sessionId)
   return key
+}
+
+/** An empty name stands for sessions of earlier versions, whose agent is not known yet. @throws AlliumError `store.key` */
+function checkAgent(agent: string): void {
+  if (checkName('agent of the session', agent) !== '') return
+  throw new AlliumError(
+    'store.key',
+    'The agent of the session is empty. Give the name under which the agent keeps its sessions, as session.key does.',
+    { details: { what: 'agent of the session' } },
+  )
 }
 
 /**

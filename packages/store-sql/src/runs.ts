@@ -13,6 +13,7 @@ import {
 import type { SealedPlace } from './encrypt.ts'
 import { checkKey, checkName } from './key.ts'
 import type { Sealer } from './sealer.ts'
+import { sessionPlace } from './session-place.ts'
 import { bytesOf, type SqlRow } from './sql-row.ts'
 
 /** Milliseconds that a date of JavaScript can be away from the epoch. */
@@ -30,7 +31,7 @@ export function checkRunAt(runAt: number | undefined): void {
 /** What a run is asked, as bytes of its row. */
 export async function sealedTask(sealer: Sealer, key: SessionKey, run: string, task: unknown): Promise<Uint8Array> {
   checkName('id of the run', run)
-  return sealer.seal(task, placeOf(checkKey(key), run, 'task'))
+  return sealer.seal(task, placeOf(checkKey(key), key.agent, run, 'task'))
 }
 
 /** Where a run is, as values of a statement. @throws AlliumError `store.key` */
@@ -41,7 +42,10 @@ export function runPlace({ tenant, run }: { tenant: string; run: string }): [ten
 /** A run as its row tells it, with what it is asked. */
 export async function runOf(sealer: Sealer, row: SqlRow): Promise<DurableRun> {
   const { run, key } = listedRun(row)
-  const task = row.task === null ? undefined : await sealer.open(bytesOf(row.task), placeOf(key, run, 'task'))
+  const task =
+    row.task === null
+      ? undefined
+      : await sealer.open(bytesOf(row.task), placeOf(key, String(row.sealed_as), run, 'task'))
   return { ...listedRun(row), task }
 }
 
@@ -100,7 +104,12 @@ function isFact(error: unknown): boolean {
 export function listedRun(row: SqlRow): Omit<DurableRun, 'task'> {
   return {
     run: String(row.run),
-    key: { tenant: String(row.tenant), owner: String(row.owner), sessionId: String(row.session) },
+    key: {
+      tenant: String(row.tenant),
+      owner: String(row.owner),
+      agent: String(row.session_agent),
+      sessionId: String(row.session),
+    },
     agent: String(row.agent),
     version: String(row.version),
     status: row.status as DurableStatus,
@@ -118,12 +127,13 @@ export async function sealedStep(
   run: string,
   step: RecordedStep,
 ): Promise<Uint8Array> {
-  return sealer.seal(step.body, placeOf(key, run, `step ${step.id}`))
+  return sealer.seal(step.body, placeOf(key, key.agent, run, `step ${step.id}`))
 }
 
 export async function stepOf(sealer: Sealer, key: SessionKey, run: string, row: SqlRow): Promise<RecordedStep> {
   const id = String(row.id)
-  return { id, body: String(await sealer.open(bytesOf(row.body), placeOf(key, run, `step ${id}`))) }
+  const place = placeOf(key, String(row.sealed_as), run, `step ${id}`)
+  return { id, body: String(await sealer.open(bytesOf(row.body), place)) }
 }
 
 export function keyReused({ sessionId }: SessionKey, idempotencyKey: string, run: string): AlliumError {
@@ -151,6 +161,6 @@ export function notWaiting({ sessionId }: SessionKey, callIds: readonly string[]
   )
 }
 
-function placeOf({ tenant, owner, sessionId }: SessionKey, run: string, part: string): SealedPlace {
-  return { tenant, row: JSON.stringify(['run', owner, sessionId, run, part]) }
+function placeOf({ tenant, owner, sessionId }: SessionKey, sealedAs: string, run: string, part: string): SealedPlace {
+  return { tenant, row: JSON.stringify(['run', ...sessionPlace(owner, sealedAs, sessionId), run, part]) }
 }

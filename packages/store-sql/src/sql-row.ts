@@ -18,6 +18,7 @@ export function turnRow(row: SqlRow): TurnRow {
     from: Number(row.start),
     count: Number(row.count),
     digest: String(row.digest),
+    sealedAs: String(row.sealed_as),
     messages: bytesOf(row.messages),
     rest: bytesOf(row.rest),
     info: bytesOf(row.info),
@@ -41,23 +42,29 @@ export async function historyOf(key: SessionKey, rows: readonly SqlRow[], sealer
 
 /** The messages of a row, or the rest of the session after it. */
 export function openedPart(key: SessionKey, row: SqlRow, name: 'messages' | 'rest', sealer: Sealer): Promise<unknown> {
-  return partOf(key, { turnId: String(row.turn_id), part: name, bytes: bytesOf(row[name]) }, sealer)
+  const sealed = { turnId: String(row.turn_id), sealedAs: String(row.sealed_as) }
+  return partOf(key, { ...sealed, part: name, bytes: bytesOf(row[name]) }, sealer)
 }
 
 /** A row of a list of sessions. */
 export function summaryOf(tenant: string, row: SqlRow): SessionSummary {
   return {
-    key: { tenant, owner: String(row.owner), sessionId: String(row.id) },
+    key: { tenant, owner: String(row.owner), agent: String(row.agent), sessionId: String(row.id) },
     version: Number(row.version),
     status: row.status as StoredStatus,
     updatedAt: Math.floor(Number(row.updated_at)),
   }
 }
 
+/** The session that a row belongs to. */
+function sessionOf({ tenant, owner, agent, session }: SqlRow): SessionKey {
+  return { tenant: String(tenant), owner: String(owner), agent: String(agent), sessionId: String(session) }
+}
+
 /** A row of a list of waiting calls. */
 export function callOf(row: SqlRow): WaitingCall {
   const call: WaitingCall = {
-    key: { tenant: String(row.tenant), owner: String(row.owner), sessionId: String(row.session) },
+    key: sessionOf(row),
     turnId: String(row.turn_id),
     callId: String(row.call_id),
     name: String(row.name),

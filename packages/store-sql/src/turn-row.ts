@@ -2,6 +2,7 @@ import type { OutboxRecord, SessionKey, StoredRecord, StoredStatus, StoredTurn, 
 import { checkTurn, fromJson, toJson } from '@allium/core'
 import type { SealedPlace } from './encrypt.ts'
 import { corrupt, type Sealer } from './sealer.ts'
+import { sessionPlace } from './session-place.ts'
 
 /** A run as a row: in clear what is looked for and counted, sealed what was said. */
 export interface TurnRow {
@@ -19,6 +20,8 @@ export interface TurnRow {
   count: number
   /** Of the whole run, as it was given. */
   digest: string
+  /** The agent of the session's key when the row was sealed; empty for a row of an earlier version, which was sealed without one. */
+  sealedAs: string
   messages: Uint8Array
   rest: Uint8Array
   /** All other fields. */
@@ -57,7 +60,7 @@ export async function rowsOf(key: SessionKey, turn: StoredTurn, sealer: Sealer):
   const whole = toJson(checkTurn(turn))
   const own = fromJson(whole) as StoredTurn
   const { messages, rest, records, from, turnId, status, startedAt, endedAt, usage, idempotencyKey, ...info } = own
-  const seal = (value: unknown, part: string) => sealer.seal(value, placeOf(key, turnId, part))
+  const seal = (value: unknown, part: string) => sealer.seal(value, placeOf(key, { turnId, sealedAs: key.agent }, part))
   const digests = await sealer.digests(whole, key.tenant)
   return {
     turn: {
@@ -71,6 +74,7 @@ export async function rowsOf(key: SessionKey, turn: StoredTurn, sealer: Sealer):
       from,
       count: messages.length,
       digest: digests[0] ?? '',
+      sealedAs: key.agent,
       messages: await seal(messages, 'messages'),
       rest: await seal(rest, 'rest'),
       info: await seal({ ...info, records }, 'info'),
@@ -84,7 +88,7 @@ export async function rowsOf(key: SessionKey, turn: StoredTurn, sealer: Sealer):
 /** The run of a row. */
 export async function turnOf(key: SessionKey, row: TurnRow, sealer: Sealer): Promise<StoredTurn> {
   const { turnId, status, from } = row
-  const open = (bytes: Uint8Array, part: string) => sealer.open(bytes, placeOf(key, turnId, part))
+  const open = (bytes: Uint8Array, part: string) => sealer.open(bytes, placeOf(key, row, part))
   const info = (await open(row.info, 'info')) as Omit<StoredTurn, 'turnId' | 'messages' | 'rest'>
   const messages = (await open(row.messages, 'messages')) as StoredTurn['messages']
   const rest = (await open(row.rest, 'rest')) as StoredTurn['rest']
@@ -103,21 +107,32 @@ export async function turnOf(key: SessionKey, row: TurnRow, sealer: Sealer): Pro
   return turn
 }
 
-function usageOf(key: SessionKey, { turnId, usage }: TurnRow): Usage {
+function usageOf(key: SessionKey, row: TurnRow): Usage {
   try {
-    return JSON.parse(usage)
+    return JSON.parse(row.usage)
   } catch (cause) {
-    throw corrupt(placeOf(key, turnId, 'usage'), cause)
+    throw corrupt(placeOf(key, row, 'usage'), cause)
   }
 }
 
 /** The messages of a row, or the rest of the session after it. */
 export function partOf(
   key: SessionKey,
-  { turnId, part, bytes }: { turnId: string; part: 'messages' | 'rest'; bytes: Uint8Array },
+  { part, bytes, ...row }: Sealed & { part: 'messages' | 'rest'; bytes: Uint8Array },
   sealer: Sealer,
 ): Promise<unknown> {
-  return sealer.open(bytes, placeOf(key, turnId, part))
+  return sealer.open(bytes, placeOf(key, row, part))
+}
+
+/** The name of the agent that ran a turn, as its row of an earlier version has it. */
+export async function agentOf(
+  key: Omit<SessionKey, 'agent'>,
+  { info, ...row }: Sealed & { info: Uint8Array },
+  sealer: Sealer,
+): Promise<string> {
+  const { agent } = (await sealer.open(info, placeOf(key, row, 'info'))) as StoredTurn
+  // Earlier versions took an agent without a name.
+  return typeof agent === 'string' && agent !== '' ? agent : 'agent'
 }
 
 /** The record of a row. */
@@ -148,8 +163,14 @@ async function waitingRows(
   return rows
 }
 
-function placeOf({ tenant, owner, sessionId }: SessionKey, turnId: string, part: string): SealedPlace {
-  return { tenant, row: JSON.stringify(['turn', owner, sessionId, turnId, part]) }
+type Sealed = Pick<TurnRow, 'turnId' | 'sealedAs'>
+
+function placeOf(
+  { tenant, owner, sessionId }: Omit<SessionKey, 'agent'>,
+  { turnId, sealedAs }: Sealed,
+  part: string,
+): SealedPlace {
+  return { tenant, row: JSON.stringify(['turn', ...sessionPlace(owner, sealedAs, sessionId), turnId, part]) }
 }
 
 function recordPlace(tenant: string, id: string): SealedPlace {

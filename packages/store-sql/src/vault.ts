@@ -1,6 +1,7 @@
 import { AlliumError } from '@allium/core'
 import type { SealedPlace } from './encrypt.ts'
 import { checkKey, checkName } from './key.ts'
+import { sessionPlace } from './session-place.ts'
 
 /** Keeps what placeholders of sessions stand for: `vault` of `guard.pii`. */
 export interface Vault {
@@ -10,7 +11,7 @@ export interface Vault {
   save(key: string, values: Readonly<Record<string, string>>): Promise<void>
 }
 
-type Place = readonly [tenant: string, owner: string, session: string, layer: string]
+type Place = readonly [tenant: string, owner: string, agent: string, session: string, layer: string]
 
 /**
  * The parts of a vault's key, so that what a tenant, an owner or a session has can be found and erased.
@@ -18,14 +19,14 @@ type Place = readonly [tenant: string, owner: string, session: string, layer: st
  * @throws AlliumError `store.key` where it is none
  */
 export function vaultPlace(key: string): Place {
-  const [tenant, owner, sessionId, layer] = parsed(key)
-  checkKey({ tenant, owner, sessionId })
-  return [tenant, owner, sessionId, checkName('name of the layer', layer)]
+  const [tenant, owner, agent, sessionId, layer] = parsed(key)
+  checkKey({ tenant, owner, agent, sessionId })
+  return [tenant, owner, agent, sessionId, checkName('name of the layer', layer)]
 }
 
-/** Where the values are sealed. */
-export function vaultRow([tenant, ...rest]: Place): SealedPlace {
-  return { tenant, row: JSON.stringify(['vault', ...rest]) }
+/** Where the values are sealed. @param sealedAs the agent that the session had then, empty for a row of an earlier version */
+export function vaultRow([tenant, owner, agent, session, layer]: Place, sealedAs = agent): SealedPlace {
+  return { tenant, row: JSON.stringify(['vault', ...sessionPlace(owner, sealedAs, session), layer]) }
 }
 
 /** The list is the only one that reaches to the end: one that begins within its texts would have a quote too many. */
@@ -36,15 +37,15 @@ function parsed(key: string): Place {
   }
   throw new AlliumError(
     'store.key',
-    'The key of the vault names no session. Give what guard.pii gives: its name, ":", and the list of tenant, owner and session id in JSON.',
+    'The key of the vault names no session. Give what guard.pii gives: its name, ":", and the list of tenant, owner, agent and session id in JSON.',
   )
 }
 
-function listIn(text: string): [string, string, string] | undefined {
+function listIn(text: string): [string, string, string, string] | undefined {
   try {
     const list: unknown = JSON.parse(text)
-    const fits = Array.isArray(list) && list.length === 3 && list.every((part) => typeof part === 'string')
-    return fits ? (list as [string, string, string]) : undefined
+    const fits = Array.isArray(list) && list.length === 4 && list.every((part) => typeof part === 'string')
+    return fits ? (list as [string, string, string, string]) : undefined
   } catch {
     return undefined
   }

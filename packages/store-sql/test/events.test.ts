@@ -2,7 +2,7 @@ import { AlliumError } from '@allium/core'
 import { expect, test } from 'vitest'
 import { type EventTable, polledEventLog, type RunHead, Sealer } from '../src/index.ts'
 
-const run = (turnId: string) => ({ key: { tenant: 'acme', owner: 'ann', sessionId: 'a' }, turnId })
+const run = (turnId: string) => ({ key: { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'a' }, turnId })
 
 /** A table that is nowhere: it counts what it is asked. */
 function counted() {

@@ -2,7 +2,7 @@ import { AlliumError, isAlliumError, type StoredTurn } from '@allium/core'
 import { describe, expect, it } from 'vitest'
 import { checkKey, type Encrypt, rowsOf, Sealer, turnOf } from '../src/index.ts'
 
-const key = { tenant: 'acme', owner: 'ann', sessionId: 'chat' }
+const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 const turn: StoredTurn = {
   turnId: 't1',
   rootId: 't1',

@@ -31,8 +31,9 @@ export class Database {
       // 16 MB of the log, and of pages: with those of SQLite's own choice it writes and reads most pages again and again.
       this.#db.pragma('wal_autocheckpoint = 4000')
       this.#db.pragma('cache_size = -16000')
-      if (maxBytes !== undefined) this.#limit(maxBytes)
+      // A migration may copy a table: for that the file grows beyond its limit, and uses the room again.
       this.#migrate()
+      if (maxBytes !== undefined) this.#limit(maxBytes)
     })
   }
 

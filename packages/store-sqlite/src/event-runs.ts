@@ -29,7 +29,7 @@ export class SqliteRuns {
 
   find(run: RunKey): RunRow | undefined {
     const row = this.#db.get(
-      `select * from event_runs where tenant = ? and owner = ? and session = ? and turn_id = ? and ${live}`,
+      `select * from event_runs where tenant = ? and owner = ? and agent = ? and session = ? and turn_id = ? and ${live}`,
       ...[...partsOf(run), ...this.#live()],
     )
     return row && rowOf(row)
@@ -37,9 +37,10 @@ export class SqliteRuns {
 
   /** What was kept under its name is over. */
   open(run: RunKey, epoch: number, now: number): RunRow {
-    this.forget('tenant = ? and owner = ? and session = ? and turn_id = ?', ...partsOf(run))
+    this.forget('tenant = ? and owner = ? and agent = ? and session = ? and turn_id = ?', ...partsOf(run))
     const row = this.#db.get(
-      `insert into event_runs (tenant, owner, session, turn_id, epoch, touched_at) values (?, ?, ?, ?, ?, ?) returning *`,
+      `insert into event_runs (tenant, owner, agent, session, turn_id, epoch, touched_at)
+       values (?, ?, ?, ?, ?, ?, ?) returning *`,
       ...[...partsOf(run), epoch, now],
     )
     return rowOf(row as Row)
@@ -47,7 +48,8 @@ export class SqliteRuns {
 
   latest(session: readonly string[]): LatestRun | undefined {
     const row = this.#db.get(
-      `select * from event_runs where tenant = ? and owner = ? and session = ? and ${live} order by run desc limit 1`,
+      `select * from event_runs where tenant = ? and owner = ? and agent = ? and session = ?
+       and ${live} order by run desc limit 1`,
       ...[...session, ...this.#live()],
     )
     if (row === undefined) return undefined
@@ -63,9 +65,9 @@ export class SqliteRuns {
   }
 
   delete(of: EventScope): void {
-    const session = 'sessionId' in of ? of.sessionId : null
-    const which = 'tenant = ? and (? is null or owner = ?) and (? is null or session = ?)'
-    this.forget(which, of.tenant, of.owner ?? null, of.owner ?? null, session, session)
+    const [agent, session] = 'sessionId' in of ? [of.agent, of.sessionId] : [null, null]
+    const which = 'tenant = ? and (? is null or owner = ?) and (? is null or agent = ?) and (? is null or session = ?)'
+    this.forget(which, of.tenant, of.owner ?? null, of.owner ?? null, agent, agent, session, session)
   }
 
   forget(which: string, ...values: Value[]): void {

@@ -3,8 +3,8 @@ import { fenced } from '@allium/store-sql'
 import type { Database, Row } from './database.ts'
 import type { SharedClock } from './sqlite-clock.ts'
 
-export const where = 'tenant = ? and owner = ? and id = ?'
-export const at = ({ tenant, owner, sessionId }: SessionKey) => [tenant, owner, sessionId] as const
+export const where = 'tenant = ? and owner = ? and agent = ? and id = ?'
+export const at = ({ tenant, owner, agent, sessionId }: SessionKey) => [tenant, owner, agent, sessionId] as const
 
 /** Who may write to a session, and until when. */
 export class Leases {
@@ -31,7 +31,7 @@ export class Leases {
     if (heldUntil !== undefined) return { heldUntil }
     const token = this.#db.get("update counters set value = value + 1 where name = 'token' returning value")?.value
     this.#db.run(
-      `insert into sessions (tenant, owner, id, token, held_until, boot, run) values (?, ?, ?, ?, ?, ?, ?)
+      `insert into sessions (tenant, owner, agent, id, token, held_until, boot, run) values (?, ?, ?, ?, ?, ?, ?, ?)
        on conflict do update set token = excluded.token, held_until = excluded.held_until, boot = excluded.boot, run = excluded.run`,
       ...at(key),
       Number(token),

@@ -1,17 +1,20 @@
-import type { Page, SessionKey, SessionSummary, WaitingCall } from '@allium/core'
+import type { Page, SessionKey, SessionStore, SessionSummary, WaitingCall } from '@allium/core'
 import { callOf, cursorOf, pageOf, type Sealer, summaryOf } from '@allium/store-sql'
 import { forgetBeside } from './beside.ts'
 import type { Database, Row, Value } from './database.ts'
-import type { Leases } from './leases.ts'
+import { at, type Leases, where } from './leases.ts'
+import type { Renames } from './renames.ts'
 import type { SharedClock } from './sqlite-clock.ts'
 
 interface Asked {
   readonly tenant: string
+  readonly agents?: readonly string[]
   readonly cursor?: string
   readonly limit: number
 }
 
-const columns = "owner, id, version, updated_at, coalesce(iif(open_turn is null, null, 'running'), status) as status"
+const columns =
+  "owner, agent, id, version, updated_at, coalesce(iif(open_turn is null, null, 'running'), status) as status"
 
 /** What a tenant has. */
 export class Lists {
@@ -19,56 +22,71 @@ export class Lists {
   readonly #clock: SharedClock
   readonly #leases: Leases
   readonly #sealer: Sealer
+  readonly #renames: Renames
 
-  constructor(db: Database, clock: SharedClock, leases: Leases, sealer: Sealer) {
+  constructor(db: Database, clock: SharedClock, leases: Leases, sealer: Sealer, renames: Renames) {
     this.#db = db
     this.#clock = clock
     this.#leases = leases
     this.#sealer = sealer
+    this.#renames = renames
   }
 
-  list({ tenant, owner, cursor, limit }: Asked & { owner?: string }): Page<SessionSummary> {
-    const [time, behind, id] = cursorOf(cursor, [Number.MAX_SAFE_INTEGER, '', ''])
-    const which = `tenant = ? and status is not null ${owner === undefined ? '' : 'and owner = ?'}`
+  async list({ tenant, owner, agents, cursor, limit }: Asked & { owner?: string }): Promise<Page<SessionSummary>> {
+    const [time, behind, agent, id] = cursorOf(cursor, [Number.MAX_SAFE_INTEGER, '', '', ''])
+    await this.#renames.claimSome(tenant, owner)
+    const which = `tenant = ? and status is not null ${owner === undefined ? '' : 'and owner = ?'} and ${amongAgents}`
     const index = owner === undefined ? 'sessions_by_time' : 'sessions_by_owner'
-    const values = owner === undefined ? [tenant] : [tenant, owner]
+    const values = [tenant, ...(owner === undefined ? [] : [owner]), ...listOf(agents)]
     // Two ranges of the index: those of the same moment behind the place, and older ones. An `or` would read all from the first on.
     const page = (
       range: string,
     ) => `select * from (select ${columns} from sessions indexed by ${index} where ${which} and ${range}
-      order by updated_at desc, owner, id limit ?)`
+      order by updated_at desc, owner, agent, id limit ?)`
     const rows = this.#db.all(
-      `${page('updated_at = ? and (owner, id) > (?, ?)')} union all ${page('updated_at < ?')} limit ?`,
-      ...[...values, time, behind, id, limit + 1, ...values, time, limit + 1, limit + 1],
+      `${page('updated_at = ? and (owner, agent, id) > (?, ?, ?)')} union all ${page('updated_at < ?')} limit ?`,
+      ...[...values, time, behind, agent, id, limit + 1, ...values, time, limit + 1, limit + 1],
     )
     return pageOf(
       rows,
       limit,
-      (row) => [Number(row.updated_at), String(row.owner), String(row.id)],
+      (row) => [Number(row.updated_at), String(row.owner), String(row.agent), String(row.id)],
       (row) => summaryOf(tenant, row),
     )
   }
 
-  waiting({ tenant, owner, cursor, limit }: Asked & { owner?: string }): Page<WaitingCall> {
+  async waiting({ tenant, owner, agents, cursor, limit }: Asked & { owner?: string }): Promise<Page<WaitingCall>> {
     const [after] = cursorOf(cursor, [0])
+    await this.#renames.claimSome(tenant)
     const rows = this.#db.all(
       // Each of the two has an index of its own.
-      `select * from waiting where tenant = ? ${owner === undefined ? '' : 'and owner = ?'} and since > ? order by since limit ?`,
-      ...[tenant, ...(owner === undefined ? [] : [owner]), after, limit + 1],
+      `select * from waiting where tenant = ? ${owner === undefined ? '' : 'and owner = ?'} and agent <> '' and ${amongAgents}
+       and since > ? order by since limit ?`,
+      ...[tenant, ...(owner === undefined ? [] : [owner]), ...listOf(agents), after, limit + 1],
     )
     return pageOf(rows, limit, (row) => [Number(row.since)], callOf)
   }
 
-  async findWaiting({ tenant, token }: { tenant: string; token: string }): Promise<WaitingCall | undefined> {
+  async findWaiting({
+    tenant,
+    agents,
+    token,
+  }: Parameters<SessionStore['findWaiting']>[0]): Promise<WaitingCall | undefined> {
     const digests = JSON.stringify(await this.#sealer.digests(token, tenant))
-    const row = this.#db.get(
-      'select * from waiting where tenant = ? and token in (select value from json_each(?)) limit 1',
-      ...[tenant, digests],
-    )
-    return row === undefined ? undefined : callOf(row)
+    const find = () =>
+      this.#db.get(
+        `select * from waiting where tenant = ? and ${amongAgents} and token in (select value from json_each(?)) limit 1`,
+        ...[tenant, ...listOf(agents?.concat('')), digests],
+      )
+    const row = find()
+    if (row?.agent !== '') return row === undefined ? undefined : callOf(row)
+    await this.#renames.claim(callOf(row).key)
+    const claimed = find()
+    return claimed === undefined || claimed.agent === '' ? undefined : callOf(claimed)
   }
 
-  delete(key: SessionKey): Promise<void> {
+  async delete(key: SessionKey): Promise<void> {
+    await this.#renames.claim(key)
     return this.#db.writeTogether(() => {
       this.#forget([key])
       forgetBeside(this.#db, key)
@@ -96,9 +114,9 @@ export class Lists {
     return this.#db.writeTogether(() => {
       const old = this.#db.all(
         `select * from sessions s where updated_at < ? and not exists (select 1 from waiting w where
-         w.tenant = s.tenant and w.owner = s.owner and w.session = s.id and w.expires_at > ?)
-         and not exists (select 1 from runs r where r.tenant = s.tenant and r.owner = s.owner and r.session = s.id
-         and r.status in ('queued', 'running'))`,
+         w.tenant = s.tenant and w.owner = s.owner and w.agent = s.agent and w.session = s.id and w.expires_at > ?)
+         and not exists (select 1 from runs r where r.tenant = s.tenant and r.owner = s.owner and r.session_agent = s.agent
+         and r.session = s.id and r.status in ('queued', 'running'))`,
         ...[now - olderThan, now],
       )
       const keys = old.filter((row) => this.#leases.left(row) <= 0).map(keyOf)
@@ -110,20 +128,27 @@ export class Lists {
   /** Tells how many of them had something stored. */
   #forget(keys: readonly SessionKey[]): number {
     let stored = 0
-    for (const { tenant, owner, sessionId } of keys) {
-      const values: Value[] = [tenant, owner, sessionId]
-      this.#db.run('delete from turns where tenant = ? and owner = ? and session = ?', ...values)
-      this.#db.run('delete from waiting where tenant = ? and owner = ? and session = ?', ...values)
-      const row = this.#db.get(
-        'delete from sessions where tenant = ? and owner = ? and id = ? returning status',
-        ...values,
-      )
+    for (const key of keys) {
+      const values: Value[] = [...at(key)]
+      this.#db.run(`delete from turns where ${ofSession}`, ...values)
+      this.#db.run(`delete from waiting where ${ofSession}`, ...values)
+      const row = this.#db.get(`delete from sessions where ${where} returning status`, ...values)
       if (typeof row?.status === 'string') stored++
     }
     return stored
   }
 }
 
-function keyOf({ tenant, owner, id }: Row): SessionKey {
-  return { tenant: String(tenant), owner: String(owner), sessionId: String(id) }
+function keyOf({ tenant, owner, agent, id }: Row): SessionKey {
+  return { tenant: String(tenant), owner: String(owner), agent: String(agent), sessionId: String(id) }
+}
+
+const ofSession = 'tenant = ? and owner = ? and agent = ? and session = ?'
+
+/** Of all agents where none are named. */
+const amongAgents = '(? is null or agent in (select value from json_each(?)))'
+
+function listOf(agents: readonly string[] | undefined): [Value, Value] {
+  const list = agents === undefined ? null : JSON.stringify(agents)
+  return [list, list]
 }

@@ -1,3 +1,4 @@
+import { byAgent } from './by-agent.ts'
 import { listsInOrder } from './lists-in-order.ts'
 import { outboxCursors } from './outbox-cursors.ts'
 
@@ -196,5 +197,6 @@ alter table audit add column key text;
 create unique index audit_by_key on audit (tenant, key) where key is not null;
 `,
   outboxCursors,
+  byAgent,
   listsInOrder,
 ]

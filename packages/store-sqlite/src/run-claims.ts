@@ -1,4 +1,4 @@
-import type { ClaimedRun, ExpiredCalls, Lease, RunningAgent, RunStore } from '@allium/core'
+import type { ClaimedRun, ExpiredCalls, Lease, RunningAgent, RunStore, SessionKey } from '@allium/core'
 import { openedClaims, openedExpired, type Sealer, type TakenRun } from '@allium/store-sql'
 import type { Database, Row, Value } from './database.ts'
 import type { Leases } from './leases.ts'
@@ -7,7 +7,7 @@ import type { SharedClock } from './sqlite-clock.ts'
 /** A run that was begun so often without a new step is begun where no other one is: it may be what ends its process. */
 const alone = 3
 
-const session = 's.tenant = r.tenant and s.owner = r.owner and s.id = r.session'
+const session = 's.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session'
 /** Whether a step was recorded since it was taken last. */
 const progressed = 'exists (select 1 from steps p where p.tenant = r.tenant and p.run = r.run and p.token = r.token)'
 
@@ -60,7 +60,8 @@ export class RunClaims {
   async expired({ agents, limit }: Parameters<RunStore['expired']>[0]): Promise<ExpiredCalls[]> {
     const rows = this.#db.all(
       `select r.*, json_group_array(w.call_id) as calls from waiting w
-       join runs r on r.tenant = w.tenant and r.run = w.turn_id and r.owner = w.owner and r.session = w.session
+       join runs r on r.tenant = w.tenant and r.run = w.turn_id and r.owner = w.owner and r.session_agent = w.agent
+       and r.session = w.session
        where w.expires_at <= ? and (r.agent, r.version) in (select value ->> 0, value ->> 1 from json_each(?))
        group by r.n limit ?`,
       ...[this.#clock.now(), listOf(agents), limit],
@@ -93,14 +94,13 @@ export class RunClaims {
   }
 
   #take(row: Row, attempts: number, ms: number): ClaimedRun['lease'] | undefined {
-    const [tenant, owner, sessionId] = keyOf(row)
-    const key = { tenant, owner, sessionId }
+    const key = keyOf(row)
     const { lease } = this.#leases.take(key, ms, isLive(row) ? String(row.run) : undefined)
     if (lease === undefined) return undefined
     const live = isLive(row) ? `status = 'running', attempts = ?, token = ?,` : 'attempts = ?, token = ?,'
     this.#db.run(
       `update runs set ${live} updated_at = ? where tenant = ? and run = ?`,
-      ...[isLive(row) ? attempts : Number(row.attempts), lease.token, this.#clock.now(), tenant, String(row.run)],
+      ...[isLive(row) ? attempts : Number(row.attempts), lease.token, this.#clock.now(), key.tenant, String(row.run)],
     )
     return lease
   }
@@ -128,8 +128,8 @@ function isLive({ status }: Row): boolean {
   return status === 'queued' || status === 'running'
 }
 
-function keyOf({ tenant, owner, session }: Row): [string, string, string] {
-  return [String(tenant), String(owner), String(session)]
+function keyOf({ tenant, owner, session_agent: agent, session }: Row): SessionKey {
+  return { tenant: String(tenant), owner: String(owner), agent: String(agent), sessionId: String(session) }
 }
 
 function listOf(agents: readonly RunningAgent[]): Value {

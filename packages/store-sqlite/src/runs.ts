@@ -20,23 +20,35 @@ import {
 } from '@allium/store-sql'
 import type { Database, Row } from './database.ts'
 import { at, type Leases, where } from './leases.ts'
+import type { Renames } from './renames.ts'
 import { RunClaims } from './run-claims.ts'
 import type { SharedClock } from './sqlite-clock.ts'
 
 /** Durable runs and their steps in a SQLite file. */
-export function sqliteRuns(db: Database, clock: SharedClock, leases: Leases, sealer: Sealer): RunStore {
+export function sqliteRuns(
+  db: Database,
+  clock: SharedClock,
+  { leases, sealer, renames }: { leases: Leases; sealer: Sealer; renames: Renames },
+): RunStore {
   const runs = new Runs(db, clock, leases, sealer)
   const claims = new RunClaims(db, clock, leases, sealer)
   return {
     sealed: sealer.encrypts,
-    add: (run, options = {}) => runs.add(run, options),
+    async add(run, options = {}) {
+      const given = { ...run, key: checkKey({ ...run.key }) }
+      await renames.claim(given.key)
+      return runs.add(given, options)
+    },
     get: (of) => runs.get(...runPlace(of)),
-    find: (key, idempotencyKey) => runs.find(key, idempotencyKey),
+    async find(key, idempotencyKey) {
+      await renames.claim(checkKey(key))
+      return runs.find(key, idempotencyKey)
+    },
     list: async (of) => runs.list(checkOwner(of)),
     claim: (of) => claims.claim(of),
     renew: (given, ms) => Promise.all(given.map((lease) => leases.renew(lease, ms))),
     steps: async ({ key }, run) => {
-      const rows = db.all('select id, body from steps where tenant = ? and run = ?', key.tenant, run)
+      const rows = db.all('select id, body, sealed_as from steps where tenant = ? and run = ?', key.tenant, run)
       return Promise.all(rows.map((row) => stepOf(sealer, key, run, row)))
     },
     async record(lease, run, step) {
@@ -44,7 +56,8 @@ export function sqliteRuns(db: Database, clock: SharedClock, leases: Leases, sea
       await db.writeTogether(() => {
         runs.held(lease, run)
         const { tenant } = lease.key
-        db.run('insert or ignore into steps values (?, ?, ?, ?, ?)', tenant, run, step.id, lease.token, body)
+        const values = [tenant, run, step.id, lease.token, body, lease.key.agent]
+        db.run('insert or ignore into steps values (?, ?, ?, ?, ?, ?)', ...values)
       })
     },
     async stop(of, reason) {
@@ -98,13 +111,14 @@ class Runs {
     return row === undefined ? undefined : runOf(this.#sealer, row)
   }
 
-  list({ tenant, cursor, limit, ...of }: Parameters<RunStore['list']>[0]) {
+  list({ tenant, agents, cursor, limit, ...of }: Parameters<RunStore['list']>[0]) {
+    const among = agents === undefined ? null : JSON.stringify(agents)
     const { owner = null, status = null } = of as { owner?: string | null; status?: string | null }
     const [before] = cursorOf(cursor, [Number.MAX_SAFE_INTEGER])
     const rows = this.#db.all(
-      `select * from runs where tenant = ? and (? is null or owner = ?) and (? is null or status = ?) and n < ?
-       order by n desc limit ?`,
-      ...[tenant, owner, owner, status, status, before, limit + 1],
+      `select * from runs where tenant = ? and (? is null or owner = ?) and (? is null or status = ?)
+       and (? is null or agent in (select value from json_each(?))) and n < ? order by n desc limit ?`,
+      ...[tenant, owner, owner, status, status, among, among, before, limit + 1],
     )
     return pageOf(rows, limit, ({ n }) => [Number(n)], listedRun)
   }
@@ -135,9 +149,11 @@ class Runs {
   retry(tenant: string, run: string): boolean {
     return this.#db.write(() => {
       const failed = `r.tenant = ? and r.run = ? and r.status = 'failed'`
-      const later = `select 1 from runs l where l.tenant = r.tenant and l.owner = r.owner and l.session = r.session and l.n > r.n`
+      const later = `select 1 from runs l where l.tenant = r.tenant and l.owner = r.owner
+        and l.session_agent = r.session_agent and l.session = r.session and l.n > r.n`
       const row = this.#db.get(
-        `select r.run from runs r join sessions s on s.tenant = r.tenant and s.owner = r.owner and s.id = r.session
+        `select r.run from runs r join sessions s
+         on s.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session
          where ${failed} and s.version = r.stood and not exists (${later})`,
         tenant,
         run,
@@ -154,7 +170,8 @@ class Runs {
 
   expire(olderThan: number): number {
     const old = `status not in ('queued', 'running') and updated_at < ? and not exists (
-      select 1 from waiting w where w.tenant = runs.tenant and w.owner = runs.owner and w.session = runs.session and w.turn_id = runs.run
+      select 1 from waiting w where w.tenant = runs.tenant and w.owner = runs.owner and w.agent = runs.session_agent and w.session = runs.session
+      and w.turn_id = runs.run
     )`
     const before = this.#clock.now() - olderThan
     return this.#db.write(() => {
@@ -172,14 +189,14 @@ class Runs {
 
   #byKey(key: SessionKey, idempotencyKey: string): Row | undefined {
     return this.#db.get(
-      'select * from runs where tenant = ? and owner = ? and session = ? and idempotency_key = ?',
+      'select * from runs where tenant = ? and owner = ? and session_agent = ? and session = ? and idempotency_key = ?',
       ...[...at(checkKey(key)), checkName('idempotency key', idempotencyKey)],
     )
   }
 
   /** Calls that are decided wait no more. */
   #take(key: SessionKey, callIds: readonly string[]): void {
-    const of = 'tenant = ? and owner = ? and session = ? and call_id = ?'
+    const of = 'tenant = ? and owner = ? and agent = ? and session = ? and call_id = ?'
     const absent = callIds.filter((id) => this.#db.run(`delete from waiting where ${of}`, ...at(key), id) === 0)
     if (absent.length > 0) throw notWaiting(key, absent)
   }
@@ -187,8 +204,8 @@ class Runs {
   #insert({ key, run, agent, version, runAt, idempotencyKey }: NewDurableRun, task: Uint8Array, asked: string): Row {
     const now = this.#clock.now()
     return this.#db.get(
-      `insert into runs (tenant, owner, session, run, agent, version, status, run_at, idempotency_key, asked, updated_at, task)
-       values (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?) returning *`,
+      `insert into runs (tenant, owner, session_agent, session, run, agent, version, status, run_at, idempotency_key, asked,
+       updated_at, task, sealed_as) values (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?) returning *`,
       ...[
         ...at(checkKey(key)),
         run,
@@ -199,6 +216,7 @@ class Runs {
         asked,
         now,
         task,
+        key.agent,
       ],
     ) as Row
   }

@@ -14,6 +14,7 @@ import type { Database } from './database.ts'
 import { at, type Leases, where } from './leases.ts'
 import { Lists } from './lists.ts'
 import { SqliteOutbox } from './outbox.ts'
+import type { Renames } from './renames.ts'
 import type { SharedClock } from './sqlite-clock.ts'
 import { openPlace, Turns } from './turns.ts'
 
@@ -21,19 +22,24 @@ import { openPlace, Turns } from './turns.ts'
 export function sqliteSessions(
   db: Database,
   clock: SharedClock,
-  { leases, sealer }: { leases: Leases; sealer: Sealer },
+  { leases, sealer, renames }: { leases: Leases; sealer: Sealer; renames: Renames },
   options: OutboxOptions,
 ): SessionStore {
   const turns = new Turns({ db, clock, leases, sealer })
-  const lists = new Lists(db, clock, leases, sealer)
+  const lists = new Lists(db, clock, leases, sealer, renames)
+  const claimed = async <T>(key: SessionKey, work: (key: SessionKey) => T | Promise<T>): Promise<T> => {
+    await renames.claim(checkKey(key))
+    return work(key)
+  }
   return {
-    load: async (key, { version } = {}) => loaded(db, sealer, checkKey(key), version),
-    acquire: async (key, ms) => leases.acquire(checkKey(key), ms),
+    load: (key, { version } = {}) => claimed({ ...key }, (own) => loaded(db, sealer, own, version)),
+    acquire: (key, ms) => claimed({ ...key }, (own) => leases.acquire(own, ms)),
     renew: async (lease, ms) => leases.renew(lease, ms),
     release: (lease) => db.writeTogether(() => leases.release(lease)),
     checkpoint: (lease, version, turn) => turns.checkpoint(lease, version, turn),
     append: (lease, version, turn, { release = false } = {}) => turns.append(lease, version, turn, release),
-    find: async (key, by) => turns.find(checkKey(key), by),
+    find: (key, by) => claimed({ ...key }, (own) => turns.find(own, by)),
+    adopt: (key, names, { lease } = {}) => claimed({ ...key }, (own) => renames.adopt(own, names, lease)),
     list: async (of) => lists.list(checkOwner(of)),
     waiting: async (of) => lists.waiting(checkOwner(of)),
     findWaiting: async (of) => lists.findWaiting({ ...of, tenant: checkName('tenant', of.tenant) }),
@@ -56,13 +62,14 @@ async function loaded(
   const version = wanted ?? last
   const isOpen = session.open_turn !== null && version === last
   if ((version === 0 && !isOpen) || version > last) return undefined
-  const of = 'from turns where tenant = ? and owner = ? and session = ?'
+  const of = 'from turns where tenant = ? and owner = ? and agent = ? and session = ?'
   const rows = db.all(
-    `select seq, turn_id, start, messages ${of} and seq >= 0 and seq < ? order by seq`,
+    `select seq, turn_id, start, messages, sealed_as ${of} and seq >= 0 and seq < ? order by seq`,
     ...at(key),
     version,
   )
-  const rest = version === 0 ? undefined : db.get(`select turn_id, rest ${of} and seq = ?`, ...at(key), version - 1)
+  const rest =
+    version === 0 ? undefined : db.get(`select turn_id, rest, sealed_as ${of} and seq = ?`, ...at(key), version - 1)
   const stored: StoredSession = {
     version,
     owner: key.owner,

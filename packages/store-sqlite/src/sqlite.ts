@@ -26,6 +26,7 @@ import { sqliteEvents } from './event-table.ts'
 import { sqliteKeyValue } from './key-value.ts'
 import { Leases } from './leases.ts'
 import { sqliteLedger } from './ledger.ts'
+import { Renames } from './renames.ts'
 import { sqliteRuns } from './runs.ts'
 import { sqliteSessions } from './sessions.ts'
 import { givenClock, machineClock } from './sqlite-clock.ts'
@@ -96,13 +97,14 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
   const clock = given === undefined ? machineClock() : givenClock(given)
   const sealer = new Sealer(encrypt)
   const leases = new Leases(db, clock)
+  const renames = new Renames(db, clock, leases, sealer)
   return {
-    sessions: sqliteSessions(db, clock, { leases, sealer }, records),
-    runs: sqliteRuns(db, clock, leases, sealer),
+    sessions: sqliteSessions(db, clock, { leases, sealer, renames }, records),
+    runs: sqliteRuns(db, clock, { leases, sealer, renames }),
     events: polledEventLog(sqliteEvents(db, clock, eventTtl), sealer, given),
     ledger: sqliteLedger(db, clock),
     keyValue: sqliteKeyValue(db, clock, sealer),
-    vault: sqliteVault(db, sealer),
+    vault: sqliteVault(db, sealer, renames),
     audit: storedAudit(sqliteAudit(db, clock), sealer),
     usage: async (of) => sqliteUsage(db, of),
     close: () => db.close(),

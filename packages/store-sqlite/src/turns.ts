@@ -14,7 +14,7 @@ import { at, type Leases, where } from './leases.ts'
 import { OutboxClock } from './outbox-clock.ts'
 import type { SharedClock } from './sqlite-clock.ts'
 
-const of = 'tenant = ? and owner = ? and session = ?'
+const of = 'tenant = ? and owner = ? and agent = ? and session = ?'
 
 /** The open run of a session stands at a place that no version has. */
 export const openPlace = -1
@@ -99,8 +99,8 @@ export class Turns {
     this.#db.run(`delete from waiting where ${of} ${but}`, ...at(key), ...others)
     for (const { callId, turnId, name, expiresAt, token } of waiting)
       this.#db.run(
-        `insert into waiting (tenant, owner, session, call_id, turn_id, name, expires_at, token)
-         values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (tenant, owner, session, call_id)
+        `insert into waiting (tenant, owner, agent, session, call_id, turn_id, name, expires_at, token)
+         values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (tenant, owner, agent, session, call_id)
          do update set turn_id = excluded.turn_id, expires_at = excluded.expires_at, token = excluded.token`,
         ...[...at(key), callId, turnId, name, wholeMs(expiresAt), token],
       )
@@ -157,6 +157,7 @@ export class Turns {
       turn.messages,
       turn.rest,
       turn.info,
+      turn.sealedAs,
     ]
     this.#db.run(`insert or replace into turns values (${values.map(() => '?').join()})`, ...values)
   }

@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let files = 0
 const newPath = () => join(folder, `${files++}.db`)
 
-const key: SessionKey = { tenant: 'acme', owner: 'ann', sessionId: 'chat' }
+const key: SessionKey = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 const turn = (text: string, from = 0): StoredTurn => ({
   turnId: `turn ${text.length}`,
   rootId: `turn ${text.length}`,
@@ -54,7 +54,7 @@ describe('sqlite()', () => {
     ['10 kB', 'x'.repeat(10_240)],
   ])('refuses a key with %s', async (_, name) => {
     const store = sqlite(':memory:')
-    for (const part of ['tenant', 'owner', 'sessionId'])
+    for (const part of ['tenant', 'owner', 'agent', 'sessionId'])
       expect((await failure(() => store.sessions.acquire({ ...key, [part]: name }, 10))).code).toBe('store.key')
     store.close()
   })
@@ -149,7 +149,9 @@ describe('sqlite()', () => {
     const error = await failure(() => session.run('2'))
     expect([error.code, session.history.length]).toEqual(['store.full', 2])
     await session.run('3')
-    expect((await store.sessions.load({ tenant: '', owner: '', sessionId: 'chat' }))?.history).toEqual(session.history)
+    expect((await store.sessions.load({ tenant: '', owner: '', agent: 'agent', sessionId: 'chat' }))?.history).toEqual(
+      session.history,
+    )
     store.close()
   })
 
@@ -182,7 +184,9 @@ describe('sqlite()', () => {
     // The lease could not be given back, either.
     await clock.advance(10_001)
     await session.run('3')
-    expect((await store.sessions.load({ tenant: '', owner: '', sessionId: 'chat' }))?.history).toEqual(session.history)
+    expect((await store.sessions.load({ tenant: '', owner: '', agent: 'agent', sessionId: 'chat' }))?.history).toEqual(
+      session.history,
+    )
     store.close()
   })
 

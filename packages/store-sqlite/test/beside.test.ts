@@ -4,9 +4,9 @@ import { expect, it } from 'vitest'
 import { sqlite } from '../src/index.ts'
 import { fileIn, raw } from './files.ts'
 
-const key = { tenant: 'acme', owner: 'ann', sessionId: 'chat' }
+const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 const run = { key, turnId: 't' }
-const keyOf = (tenant: string, owner: string) => `guard:pii:${JSON.stringify([tenant, owner, 'chat'])}`
+const keyOf = (tenant: string, owner: string) => `guard:pii:${JSON.stringify([tenant, owner, 'agent', 'chat'])}`
 
 it('erases events and placeholders with the sessions of an owner, and those alone', async () => {
   const store = sqlite(':memory:')

@@ -9,7 +9,7 @@ const of = { tenant: 'acme', owner: 'ann' }
 const usage = { inputTokens: 0, outputTokens: 0, calls: 0 }
 
 async function add(sessions: SessionStore, sessionId: string, recordIds: readonly string[] = []): Promise<void> {
-  const { lease } = await sessions.acquire({ ...of, sessionId }, 1000)
+  const { lease } = await sessions.acquire({ ...of, agent: 'agent', sessionId }, 1000)
   if (lease === undefined) return expect.fail('Nobody has it.')
   await sessions.append(lease, 0, {
     ...{ turnId: sessionId, rootId: sessionId, agent: 'agent', status: 'completed', startedAt: 1, endedAt: 2, usage },

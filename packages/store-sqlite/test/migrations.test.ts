@@ -7,7 +7,7 @@ import { sqlite } from '../src/index.ts'
 import { migrations } from '../src/migrations.ts'
 import { fileIn, raw } from './files.ts'
 
-const key = { tenant: 'acme', owner: 'ann', sessionId: 'chat' }
+const key = { tenant: 'acme', owner: 'ann', agent: 'a', sessionId: 'chat' }
 const bytes = (value: unknown) => `cast('${JSON.stringify(value)}' as blob)`
 
 /** A file as the first version has made it, with a session, money and a value. */
@@ -37,7 +37,7 @@ it('brings a file of the first version to this one, and keeps all that it has', 
   const run = { key, turnId: 't2' }
   await store.events.append(run, 1, ['one'], { end: true })
   expect(await store.events.latest(key)).toEqual({ turnId: 't2', seq: 1, ended: true })
-  await store.vault.save('pii:["acme","ann","chat"]', { a: 'b' })
+  await store.vault.save('pii:["acme","ann","a","chat"]', { a: 'b' })
   await store.ledger.settle({ id: 'open', account: 'acme', amount: 1 }, 2)
   expect(await store.ledger.balance('acme')).toEqual({ spent: 5, reserved: 0 })
   store.close()

@@ -16,7 +16,7 @@ const program = fileURLToPath(new URL('./processes.child.ts', import.meta.url))
 const flags = ['--conditions=@allium/source', '--import=tsx']
 const account = '["guard:budget","acme"]'
 const principal = { tenantId: 'acme', userId: 'ann' }
-const key = { tenant: 'acme', owner: 'ann', sessionId: 'chat' }
+const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 
 function newFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'allium-processes-'))

@@ -14,7 +14,7 @@ it('a session in a file goes back to a turn of another process, and on from ther
   const later = process('C')
   await later.rewind({ to: turnId })
   await later.run('c')
-  const stored = await sessions.load({ tenant: '', owner: '', sessionId: 'chat' })
+  const stored = await sessions.load({ tenant: '', owner: '', agent: 'agent', sessionId: 'chat' })
   expect([stored?.version, stored?.history.map(({ content }) => content)]).toEqual([4, ['a', 'A', 'c', 'C']])
   close()
 })

@@ -9,7 +9,7 @@ import { type SqliteOptions, sqlite } from '../src/index.ts'
 import { fileIn } from './files.ts'
 
 const canary = 'canary-4711'
-const key = { tenant: 'acme', owner: 'ann', sessionId: 'chat' }
+const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 
 /** Keeps the canary in sessions, records, events, values and vault; which files beside it hold it while it is open, and after that. */
 async function filesWithCanary(options: SqliteOptions): Promise<string[]> {
@@ -27,7 +27,7 @@ async function filesWithCanary(options: SqliteOptions): Promise<string[]> {
   await agent.session({ id: 'chat', principal: { tenantId: 'acme', userId: 'ann' } }).run(`Note ${canary}`)
   await store.events.append({ key, turnId: 't' }, 1, [canary], { end: true })
   await store.keyValue.set('k', canary)
-  await store.vault.save('guard:pii:["acme","ann","chat"]', { '[NAME_1]': canary })
+  await store.vault.save('guard:pii:["acme","ann","agent","chat"]', { '[NAME_1]': canary })
   const found = holding(path)
   store.close()
   return [...found, ...holding(path)]

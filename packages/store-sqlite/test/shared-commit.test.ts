@@ -4,7 +4,7 @@ import { sqlite } from '../src/index.ts'
 import { beforeStatement } from './before-statement.ts'
 import { fileIn, raw } from './files.ts'
 
-const keyOf = (sessionId: string) => ({ tenant: 'acme', owner: 'ann', sessionId })
+const keyOf = (sessionId: string) => ({ tenant: 'acme', owner: 'ann', agent: 'agent', sessionId })
 const reservation = (id: string, account = 'acme') => ({ id, account, amount: 1, limit: 100 })
 const turn: StoredTurn = {
   turnId: 't',

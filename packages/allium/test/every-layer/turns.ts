@@ -61,7 +61,7 @@ export async function inSession<T>(
     return await work(session)
   } finally {
     await session.close()
-    await store.delete({ tenant, owner: '', sessionId: session.id })
+    await store.delete(session.key)
   }
 }
 

@@ -86,6 +86,16 @@ export class Agent<
     return this.#scope.setup.name
   }
 
+  /** The names that it had before, as its option says. */
+  get formerNames(): readonly string[] {
+    return this.#scope.setup.formerNames
+  }
+
+  /** The names under which its sessions may be kept: first that of new sessions (`session.key.agent`), then those of earlier ones. */
+  get sessionNames(): readonly string[] {
+    return this.#scope.sessionNames
+  }
+
   /** Of its code, as its option says. */
   get version(): string | undefined {
     return this.#scope.setup.version

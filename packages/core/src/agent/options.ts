@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
 import { boundFault } from '../errors/bound-fault.ts'
-import { describe } from '../errors/describe.ts'
+import { describe, isPrintable } from '../errors/describe.ts'
 import { checkOptions, type KeysOf } from '../errors/known-options.ts'
 import {
   type AdaptModel,
@@ -30,8 +30,18 @@ export interface AgentOptions<
   P extends StandardSchemaV1 | undefined = undefined,
   Calls extends readonly CallTypes[] = readonly CallTypes[],
 > {
-  /** @default 'agent' */
+  /** Agents of one store need different names: sessions, approvals and durable runs belong to the name. @default 'agent' */
   name?: string | undefined
+  /**
+   * The names that it had before. It takes over the sessions that are kept under them, and decides the calls that were suspended
+   * under them. Without it a renamed agent begins with no sessions. @default none
+   */
+  formerNames?: readonly string[] | undefined
+  /**
+   * Shares the history of its sessions with the agents that name the same group. Each of them still decides only the calls that it
+   * suspended itself, by its own `approvals`. @default none: a session belongs to one agent
+   */
+  sessionGroup?: string | undefined
   /** A model, one of the AI SDK that `adaptModel` takes, or a string that `resolveModel` knows. */
   model: ModelRef
   /** The first system message of each model call. */
@@ -97,6 +107,8 @@ export interface AgentOptions<
 
 const ofAgent: KeysOf<AgentOptions> = {
   name: true,
+  formerNames: true,
+  sessionGroup: true,
   model: true,
   instructions: true,
   tools: true,
@@ -158,6 +170,8 @@ function noList(tools: unknown): AlliumError {
 
 export function toSetup({
   name = 'agent',
+  formerNames = [],
+  sessionGroup,
   model,
   instructions,
   settings = {},
@@ -188,6 +202,7 @@ export function toSetup({
       'agent.options',
       `An agent needs a model: { id, stream(request) } or a string such as "anthropic/claude-sonnet-4-6", but ${describeModel(model)}.`,
     )
+  checkNames(name, formerNames, sessionGroup)
   checkSecret(approvals)
   atLeastOne('maxSteps', maxSteps)
   atLeastOne('toolConcurrency', toolConcurrency)
@@ -197,6 +212,8 @@ export function toSetup({
   bound('sessionIdle', sessionIdle)
   return {
     name,
+    formerNames: [...formerNames],
+    sessionGroup,
     model: known,
     instructions,
     settings,
@@ -220,6 +237,24 @@ export function toSetup({
     clock,
     ids,
     logger: safeLogger(logger),
+  }
+}
+
+/** Names are part of store keys: an empty one stands for none. */
+function checkNames(name: unknown, formerNames: unknown, sessionGroup: unknown): void {
+  if (!Array.isArray(formerNames))
+    throw new AlliumError(
+      'agent.options',
+      `The option formerNames is a list of names, but ${describe(formerNames)} was given. Write formerNames: ['helpdesk'].`,
+    )
+  const group = sessionGroup === undefined ? [] : [['sessionGroup', sessionGroup]]
+  const former = formerNames.map((one) => ['formerNames', one])
+  for (const [option, text] of [['name', name], ...group, ...former]) {
+    if (typeof text === 'string' && text !== '' && text.length <= 256 && isPrintable(text)) continue
+    throw new AlliumError(
+      'agent.options',
+      `The option ${option} has ${describe(text)} as a name. Sessions are kept under it: give a text of 1 to 256 characters, without control characters or broken ones.`,
+    )
   }
 }
 

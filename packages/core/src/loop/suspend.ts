@@ -36,6 +36,7 @@ async function recordOf(call: ToolCall): Promise<SuspendedCall> {
   const record: Omit<SuspendedCall, 'token'> = {
     name,
     turnId: turn.turnId,
+    agent: setup.name,
     sent: sentDigest,
     args: digest,
     ...(digest !== sentDigest && { ran: args }),

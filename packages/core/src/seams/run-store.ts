@@ -102,10 +102,15 @@ export interface RunStore {
   get(of: { tenant: string; run: string }): Promise<DurableRun | undefined>
   /** The run of a session that an idempotency key stands for. */
   find(key: SessionKey, idempotencyKey: string): Promise<DurableRun | undefined>
-  /** Runs of a tenant, or of one owner in it, the newest first. */
+  /**
+   * Runs of a tenant, or of one owner in it, the newest first.
+   *
+   * @param of.agents the names of the agents whose runs are listed @default all
+   */
   list(of: {
     tenant: string
     owner?: string
+    agents?: readonly string[]
     status?: DurableStatus
     cursor?: string
     limit: number

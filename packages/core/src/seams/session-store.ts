@@ -2,12 +2,14 @@ import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
 import type { Snapshot } from '../state/snapshot.ts'
 
-/** Where a session is kept: ids of one tenant, or of one owner in it, never meet those of another. */
+/** Where a session is kept. Ids of one tenant, of one owner in it, or of one agent never meet those of another. */
 export interface SessionKey {
   /** @default '' where the principal tells none */
   readonly tenant: string
   /** @default '' where neither the principal nor the agent's `owner` tells one */
   readonly owner: string
+  /** The name under which the agent keeps its sessions: its `sessionGroup`, else its `name`. Never empty. */
+  readonly agent: string
   readonly sessionId: string
 }
 
@@ -177,15 +179,41 @@ export interface SessionStore {
   append(lease: Lease, version: number, turn: StoredTurn, options?: { release?: boolean }): Promise<void>
   /** A run of the session, the one that goes on among them; with `version` the one whose append made that version. */
   find(key: SessionKey, by: FindBy): Promise<StoredTurn | undefined>
-  /** Sessions of a tenant, or of one owner in it, those that were changed last first. */
-  list(of: { tenant: string; owner?: string; cursor?: string; limit: number }): Promise<Page<SessionSummary>>
-  /** Calls of a tenant, or of one owner in it, that wait for a decision, the oldest first. */
-  waiting(of: { tenant: string; owner?: string; cursor?: string; limit: number }): Promise<Page<WaitingCall>>
-  /** The waiting call of a token. */
-  findWaiting(of: { tenant: string; token: string }): Promise<WaitingCall | undefined>
+  /**
+   * Sessions of a tenant, or of one owner in it, those that were changed last first.
+   *
+   * @param of.agents the `agent` of the keys that are listed @default all
+   */
+  list(of: {
+    tenant: string
+    owner?: string
+    agents?: readonly string[]
+    cursor?: string
+    limit: number
+  }): Promise<Page<SessionSummary>>
+  /** Calls of a tenant, of one owner or in the sessions of some agents in it, that wait for a decision, the oldest first. */
+  waiting(of: {
+    tenant: string
+    owner?: string
+    agents?: readonly string[]
+    cursor?: string
+    limit: number
+  }): Promise<Page<WaitingCall>>
+  /** The waiting call of a token, of a tenant or in the sessions of some agents in it. */
+  findWaiting(of: { tenant: string; agents?: readonly string[]; token: string }): Promise<WaitingCall | undefined>
+  /**
+   * Moves a session to `key` that is kept under another name of its agent, with everything that is kept beside it. Does nothing
+   * if there is a session under `key`.
+   *
+   * @param names the other names. The first one under which there is a session with this tenant, owner and id counts
+   * @param options.lease the caller's lease of that session. It remains valid, under `key`
+   * @returns whether a session was moved
+   * @throws AlliumError `session.busy` with `details.heldUntil` while another process holds that session
+   */
+  adopt(key: SessionKey, names: readonly string[], options?: { lease?: Lease }): Promise<boolean>
   /** Forgets a session, with its lease: who had it can store nothing more. Deleting one that is not there does nothing. */
   delete(key: SessionKey): Promise<void>
-  /** Forgets all sessions of a tenant, or of one owner in it; tells how many there were. */
+  /** Forgets all sessions of a tenant, or of one owner in it, of every agent; tells how many there were. */
   erase(of: { tenant: string; owner?: string }): Promise<number>
   /**
    * Forgets sessions of all tenants whose last turn is older, in milliseconds by the store's clock; tells how many. Those that

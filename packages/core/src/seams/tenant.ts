@@ -1,6 +1,7 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import type { Identity } from '../messages/approval-record.ts'
+import type { SessionKey } from './session-store.ts'
 
 /** What is kept of who did something: of a principal its tenant and user, and nothing else. */
 export function identityOf(principal: unknown): Identity {
@@ -26,14 +27,16 @@ export function ownerOf(principal: unknown): string | undefined {
   return idIn(principal, 'userId', 'user')
 }
 
-/** Where a session is kept, as one text that no other session has, whatever their ids are: a list in JSON. */
-export function sessionKeyOf({ principal, owner, sessionId }: SessionPlace): string {
-  return JSON.stringify([tenantOf(principal) ?? '', owner ?? '', sessionId])
+/** Returns the key of a session as one text, which differs from that of every other session: a list in JSON. */
+export function sessionKeyOf({
+  sessionKey: { tenant, owner, agent, sessionId },
+}: Pick<SessionPlace, 'sessionKey'>): string {
+  return JSON.stringify([tenant, owner, agent, sessionId])
 }
 
 /**
  * Who shares what is kept per tenant, user or session, for a key in a store. Who is not known shares with nobody: without the
- * tenant or user that it is kept for, it is the session's.
+ * tenant or user that it is kept for, it is the session's. What a tenant or a user shares is shared by all agents.
  *
  * @throws AlliumError `session.principal` as {@link tenantOf}
  */
@@ -47,8 +50,7 @@ export function sharersOf(place: SessionPlace, per: 'tenant' | 'user' | 'session
 /** What a context tells of its session. */
 export interface SessionPlace {
   readonly principal: unknown
-  readonly owner: string | undefined
-  readonly sessionId: string
+  readonly sessionKey: SessionKey
 }
 
 /** The first field that is there. An id of another kind must not pass for none: those who have none share. */

@@ -55,7 +55,7 @@ export async function decidable(session: SessionScope, principal: unknown): Prom
   const decider = { principal, by: identityOf(principal) }
   if (tenantOf(principal) !== tenantOf(session.principal)) return []
   const allowed: PendingCall[] = []
-  for (const call of pendingCalls(session.history.pending(), session.suspension))
+  for (const call of pendingCalls(session.ownPending, session.suspension))
     if (await allows(session, decider, call)) allowed.push(call)
   return allowed
 }

@@ -156,6 +156,7 @@ async function checkCall(
       'approval.forged',
       `The call "${callId}" was suspended for another tenant. Resume it in a session of that one.`,
     )
+  if (record !== undefined) checkAsker(session, outer, record, 'deny' in given)
   if ('deny' in given && !inside) return
   if (!inside) checkWho(callId, record, given)
   if (record === undefined && secret !== undefined)
@@ -166,6 +167,22 @@ async function checkCall(
   const token = inside ? given.token?.split('.', 1)[0] : given.token
   if (record !== undefined) await checkRecord(session, outer, record, token, 'deny' in given)
   await checkTool(session, outer, record, { decision: inside ? { approve: true } : given, tools })
+}
+
+/** A call is decided by the rules of the agent that suspended it, and of no other one that shares its history or its secret. */
+function checkAsker(session: SessionScope, callId: string, { agent }: SuspendedCall, denies: boolean): void {
+  const asker = session.askerOf(callId)
+  const { name } = session.agent.setup
+  if (asker === 'other')
+    throw fail(
+      'approval.forbidden',
+      `The call "${callId}" was suspended by the agent ${describe(agent)}, and this is "${name}", whose rules do not apply to it. Resume it with that agent. If it was renamed, give "${name}" the option formerNames.`,
+    )
+  if (asker === 'unknown' && !denies)
+    throw fail(
+      'approval.changed',
+      `Nothing tells which agent suspended the call "${callId}": its record was made by a version of Allium that did not keep it. Deny it, and let the model call again.`,
+    )
 }
 
 /** Who runs a call gives its result, and nobody else does. */

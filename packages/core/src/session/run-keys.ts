@@ -49,8 +49,7 @@ export class RunKeys {
 }
 
 function nameOf(session: SessionScope, key: string): string {
-  const { id: sessionId, principal, owner } = session
-  return JSON.stringify([sessionKeyOf({ principal, owner, sessionId }), key])
+  return JSON.stringify([sessionKeyOf({ sessionKey: session.key }), key])
 }
 
 /** Tells what runs are asked apart, at once, and keeps nothing of it. */

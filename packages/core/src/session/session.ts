@@ -16,7 +16,6 @@ import { followSignal } from '../seams/follow-signal.ts'
 import { randomIds } from '../seams/ids.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../seams/register.ts'
 import type { SessionKey, StoredTurn } from '../seams/session-store.ts'
-import { tenantOf } from '../seams/tenant.ts'
 import type { Snapshot } from '../state/snapshot.ts'
 import type { State } from '../state/state-store.ts'
 import type { Decision } from '../tool/approval.ts'
@@ -74,10 +73,9 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     this.#opening = new Opening(host, scope, this)
   }
 
-  /** Where it is kept, in stores and event logs: nobody else's session has this key. */
+  /** Where it is kept, in stores and event logs. No session of another agent, owner or tenant has this key. */
   get key(): SessionKey {
-    const { principal, owner = '', id: sessionId } = this.#scope
-    return { tenant: tenantOf(principal) ?? '', owner, sessionId }
+    return { ...this.#scope.key }
   }
   /** @throws AlliumError `session.not_open`, as state, pending, snapshot() and fork() do, before a stored session was opened */
   get history(): ReadonlyHistory {
@@ -87,7 +85,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     return this.#known().state.view as S
   }
   /**
-   * Tool calls that wait for a decision: those of the last answer without a result. Of an agent with `approvals.mayDecide` as
+   * Tool calls of this agent that wait for a decision: those of the last answer without a result. Of an agent with `approvals.mayDecide` as
    * the model made them, without their tokens: those are for who may decide, from `pendingFor()`.
    */
   get pending(): readonly K['pending'][] {

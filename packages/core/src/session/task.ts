@@ -123,7 +123,9 @@ export async function prepare<C>(
     for (; begun < keepers.length; begun++) {
       const stored = await keepers[begun]?.begin?.(beginning)
       if (stored === undefined) continue
-      await giveBack(scope, begun + 1)
+      begun++
+      checkRunner(scope, stored, kept?.idempotencyKey)
+      await giveBack(scope, begun)
       return { stored }
     }
     return {
@@ -140,6 +142,17 @@ export async function prepare<C>(
     await giveBack(scope, begun)
     throw error
   }
+}
+
+/** @throws AlliumError `run.key_reused` for a run of another agent that shares the history */
+function checkRunner({ agent, id }: SessionScope, stored: StoredTurn, key: string | undefined): void {
+  if (agent.isNamed(stored.agent)) return
+  const what = key === undefined ? `id "${stored.turnId}"` : `key "${key}"`
+  throw new AlliumError(
+    'run.key_reused',
+    `The ${what} stands for a run of the agent "${stored.agent}" in the session "${id}". Give each run one of its own.`,
+    { details: { sessionId: id, turnId: stored.turnId } },
+  )
 }
 
 /** That of the run, of the agent, or of the one that runs it as a sub-agent. */

@@ -19,7 +19,7 @@ export interface PendingCall {
   request?: SuspendRequest
   /** Milliseconds since the epoch; from then on it can only be refused. */
   expiresAt?: number
-  /** Stands for this very call: its tool, arguments, tenant and expiry. */
+  /** Stands for this very call: its agent, tool, arguments, tenant and expiry. */
   token?: string
   /** The client runs it, and `resume()` brings its `{ result }`. */
   client?: true
@@ -34,6 +34,8 @@ export interface SuspendedCall {
   name: string
   /** The run that suspended it. */
   turnId: string
+  /** The name of the agent that suspended it, and decides it; absent in records of earlier versions. */
+  agent?: string
   /** The agent's version then. */
   version?: string
   /** The client runs it: it waits for a result. */

@@ -115,6 +115,8 @@ function watchedAudit(audit: Kept['audit'], { reach }: Watch): Kept['audit'] {
 export function stepping(agent: Agent, watch: Watch) {
   return {
     name: agent.name,
+    formerNames: agent.formerNames,
+    sessionNames: agent.sessionNames,
     version: agent.version,
     init: () => agent.init(),
     inspect: () => agent.inspect(),

@@ -4,7 +4,7 @@ import type { Serve } from '../http/router.ts'
 import { type Visit, visit } from '../visit.ts'
 import { type ReadPage, visiblePage, type Wanted } from './listing.ts'
 import { routes } from './routes.ts'
-import { calledBy, decidableIn, isOf, principalOf } from './waiting.ts'
+import { calledBy, decidableIn, principalOf } from './waiting.ts'
 
 /** The routes that tell what waits for a decision of who asks, and take it: in their sessions, and where `mayDecide` lets them. */
 export function approvalRoutes(serve: Serve, host: Host): void {
@@ -23,13 +23,13 @@ export function approvalRoutes(serve: Serve, host: Host): void {
 
 /** The calls that the caller may decide: read from the store by owner, unless the agent has a rule for calls of others. */
 async function waitingFor(host: Host, asks: Visit, wanted: Wanted): Promise<Page<readonly object[]>> {
-  const { tenant, owner, agent } = asks
+  const { tenant, owner, agent, sessionAgent } = asks
   const whose = decidesForOthers(host, asks) ? {} : { owner }
-  const read: ReadPage<WaitingCall> = (page) => host.sessions.waiting({ tenant, ...whose, ...page })
+  const read: ReadPage<WaitingCall> = (page) =>
+    host.sessions.waiting({ tenant, ...whose, agents: [sessionAgent], ...page })
   /** Calls of one session lie side by side: it is opened once. */
   let last: { key: string; calls: Promise<readonly PendingCall[]> } | undefined
   const show = async (row: WaitingCall) => {
-    if (!(await isOf(host, asks, row))) return undefined
     const key = JSON.stringify(row.key)
     if (last?.key !== key) last = { key, calls: decidableIn(host, asks, row.key) }
     const { owner, sessionId } = row.key

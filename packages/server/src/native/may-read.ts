@@ -31,9 +31,10 @@ export function ownKey(asks: Visit, sessionId: string, owner: string | undefined
 
 /** Anything but true, and a throw, is no. */
 export async function mayRead({ options }: Host, asks: Visit, { owner, sessionId }: SessionKey): Promise<boolean> {
+  const agent = asks.agent.name
   if (owner === asks.owner) return true
   try {
-    return (await options.mayRead?.(asks.principal, { owner, sessionId })) === true
+    return (await options.mayRead?.(asks.principal, { owner, agent, sessionId })) === true
   } catch {
     return false
   }

@@ -1,4 +1,5 @@
 import { type RunKey, type SessionKey, toJson } from '@allium/core'
+import { ran } from '../agent-names.ts'
 import type { Host } from '../host.ts'
 import { blockedProblem, fail, type Problem } from '../http/problem.ts'
 import type { Serve } from '../http/router.ts'
@@ -74,10 +75,17 @@ export function steerRoute(serve: Serve, host: Host, route: typeof routes.steer)
     const { message, id = crypto.randomUUID() } = body
     const key = ownKey(asks, params.id, query.owner)
     const run = await goingOn(host, key)
-    if (run !== undefined && (await host.events.signal(run, { steer: message, id }))) return c.json({ id }, 202)
+    const isHeard = run !== undefined && (await isOwn(host, asks, run))
+    if (isHeard && (await host.events.signal(run, { steer: message, id }))) return c.json({ id }, 202)
     await isThere(host, key)
     throw fail('run.not_running', 'Nothing runs in this session: ask it as the next input.')
   })
+}
+
+/** Where agents share a history, a message is for the agent that is asked. */
+async function isOwn({ sessions, runs }: Host, asks: Visit, { key, turnId }: RunKey): Promise<boolean> {
+  if (key.agent === asks.agent.name) return true
+  return ran(asks.agent, await sessions.find(key, { turnId })) || (await runs.lasting(turnId, asks)) !== undefined
 }
 
 /** Asks the session's last run to stop, in whichever process it is; false where nothing runs. */

@@ -74,9 +74,10 @@ const json = { 'content-type': 'application/json' }
 
 /** Of another owner the sessions that `mayRead` opens; without that rule nothing is read for it. */
 async function listed(host: Host, asks: Visit, owner: string, wanted: Wanted): Promise<Page<SessionSummary>> {
-  const { tenant, agent } = asks
+  const { tenant, agent, sessionAgent } = asks
   const scope = ['sessions', agent.name, tenant, asks.owner, owner]
-  const read: ReadPage<SessionSummary> = (page) => host.sessions.list({ tenant, owner, ...page })
+  const read: ReadPage<SessionSummary> = (page) =>
+    host.sessions.list({ tenant, owner, agents: [sessionAgent], ...page })
   if (owner === asks.owner) return wholePage(host, scope, wanted, read)
   if (host.options.mayRead === undefined) return { items: [] }
   const show = async (one: SessionSummary) => ((await mayRead(host, asks, one.key)) ? one : undefined)

@@ -20,8 +20,13 @@ export function waitingIn(
   })
 }
 
-/** The calls that wait for a decision of who asks, in a session of their own or of another owner whom `resolvePrincipal` knows. */
-export async function decidableIn(host: Host, asks: Visit, key: SessionKey): Promise<readonly PendingCall[]> {
+/**
+ * The calls that wait for a decision of who asks, in a session of their own or of another owner whom `resolvePrincipal` knows. Of
+ * agents that share a history only those of the agent that is asked.
+ */
+export async function decidableIn(host: Host, asks: Visit, given: SessionKey): Promise<readonly PendingCall[]> {
+  // One that is listed under another name of the agent is moved as it is read.
+  const key = { ...given, agent: asks.sessionAgent }
   const stored = await host.sessions.load(key)
   if (stored?.rest.suspension === undefined) return []
   const calls =
@@ -71,28 +76,22 @@ export async function calledBy(
   token: string,
 ): Promise<{ key: SessionKey; call: PendingCall }> {
   const [outer = ''] = token.split('.', 1)
-  const found = await host.sessions.findWaiting({ tenant: asks.tenant, token: outer })
+  const found = await host.sessions.findWaiting({ tenant: asks.tenant, agents: [asks.sessionAgent], token: outer })
   const calls = found === undefined ? [] : await decidableIn(host, asks, found.key)
   const call = calls.find((one) => one.token === token)
-  if (found === undefined || call === undefined || !(await isOf(host, asks, found)))
-    throw await notWaiting(host, asks, token)
-  return { key: found.key, call }
+  if (found === undefined || call === undefined) throw await notWaiting(host, asks, token)
+  return { key: { ...found.key, agent: asks.sessionAgent }, call }
 }
 
 /** Why no call waits under a token. */
-export async function notWaiting({ events }: Host, { tenant }: Visit, token: string): Promise<AlliumError> {
-  if (await wasUsed(events, tenant, token))
+export async function notWaiting(
+  { events }: Host,
+  { tenant, sessionAgent: agent }: Visit,
+  token: string,
+): Promise<AlliumError> {
+  if (await wasUsed(events, { tenant, agent }, token))
     return fail('approval.used', 'The call of this token has been decided already. A decision is used once.')
   return fail('approval.unknown', 'No call waits under this token for a decision of yours.')
-}
-
-/** Whether a call waits in a session that this agent runs. */
-export async function isOf(
-  { agents, sessions }: Host,
-  { agent }: Visit,
-  { key, turnId }: { key: SessionKey; turnId: string },
-): Promise<boolean> {
-  return agents.size === 1 || (await sessions.find(key, { turnId }))?.agent === agent.name
 }
 
 async function opened<T>(

@@ -1,4 +1,5 @@
 import type { Message, PendingCall, StoredTurn } from '@allium/core'
+import { ran } from '../agent-names.ts'
 import type { Host } from '../host.ts'
 import { blockedProblem, fail } from '../http/problem.ts'
 import type { Serve } from '../http/router.ts'
@@ -54,7 +55,7 @@ export function responseRoutes(serve: Serve, host: Host): void {
       if (!(await mayUse(host, principal, model))) continue
       const asks = await visit(host, c.req.raw, model)
       const turn = await host.sessions.find(keyOf(asks, run?.sessionId ?? ''), { turnId: run?.turnId ?? '' })
-      if (turn?.agent !== model || run === undefined) continue
+      if (turn === undefined || run === undefined || !ran(asks.agent, turn)) continue
       const left = turn.status === 'suspended' ? await waitingBehind(host, asks, run.sessionId, turn) : []
       const calls = await handedBack(host, asks, left, host.options.secret !== undefined)
       return c.json(storedResponse(turn, calls, { id, model, sessionId: run.sessionId }))

@@ -57,6 +57,7 @@ export class Runs {
     if (decider !== undefined) return this.#begin(asked)
     const of = { principal: principal as never }
     const { key } = agent.session(sessionId === undefined ? of : { id: sessionId, ...of })
+    if (sessionId !== undefined) await this.#options.sessions.adopt(key, [])
     await this.#takeTurn(key, idempotencyKey)
     const live = this.#live.get(nameOf(key))
     const isKnown = live !== undefined && idempotencyKey !== undefined && live.idempotencyKey === idempotencyKey
@@ -68,9 +69,11 @@ export class Runs {
   /** Said to the run that goes on, or begun behind it. */
   async #later(key: SessionKey, asked: Asked, left: AbortSignal): Promise<Answering> {
     const { onBusy } = this.#options
-    const { principal, input, output, decisions, idempotencyKey } = asked
+    const { agent, principal, input, output, decisions, idempotencyKey } = asked
+    // Where agents share a history, the run that goes on may be one of another agent.
+    const isOwn = key.agent === agent.name
     // A run that goes on has the form of answer that it was asked for.
-    const said = decisions === undefined && output === undefined ? saidIn(input) : undefined
+    const said = isOwn && decisions === undefined && output === undefined ? saidIn(input) : undefined
     if (onBusy === 'steer' && said !== undefined) {
       const id = idempotencyKey ?? crypto.randomUUID()
       const run = await steeredRun(said, { ...this.#options, principal, key, idempotencyKey, id, left })
@@ -198,7 +201,7 @@ export class Runs {
   /** What cannot be noted is told as unknown when it comes again. */
   #use(run: Answering, decisions: Readonly<Record<string, Decision>> = {}): void {
     const tokens = Object.values(decisions).flatMap((decision) => decision?.token ?? [])
-    const note = (token: string) => noteUsed(this.#options.log, run.key.tenant, token)
+    const note = (token: string) => noteUsed(this.#options.log, run.key, token)
     run.started.then(() => Promise.all(tokens.map(note))).catch(() => {})
   }
 

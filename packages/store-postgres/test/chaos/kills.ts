@@ -141,7 +141,7 @@ const withoutServer = /"failed":"store\.(unavailable|fenced)"/
 
 /** Its turn was stored as one that has failed for its server, which is how it ends. */
 async function hasFailed({ sessions }: Opened, { session, key }: Job): Promise<boolean> {
-  const place = { tenant: principal.tenantId, owner: principal.userId, sessionId: session }
+  const place = { tenant: principal.tenantId, owner: principal.userId, agent: 'agent', sessionId: session }
   const turn = await sessions.find(place, { idempotencyKey: key }).catch(() => undefined)
   return turn?.status === 'failed' && turn.code === 'store.unavailable'
 }

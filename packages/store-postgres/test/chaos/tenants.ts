@@ -60,7 +60,7 @@ class Tenant {
   }
 
   #key(tenant = this.name): SessionKey {
-    return { tenant, owner: 'ann', sessionId: sessions[this.below(sessions.length)] as string }
+    return { tenant, owner: 'ann', agent: 'agent', sessionId: sessions[this.below(sessions.length)] as string }
   }
   /** The name of another tenant. */
   #other(): string {

@@ -51,7 +51,7 @@ function placeOf({ key, turnId }: RunKey, kind: 'events' | 'signal', id: string)
     tenant: key.tenant,
     // Asked for only where a store seals, or where something is wrong.
     get row() {
-      return JSON.stringify([kind, key.owner, key.sessionId, turnId, id])
+      return JSON.stringify([kind, key.owner, key.agent, key.sessionId, turnId, id])
     },
   }
 }

@@ -105,7 +105,10 @@ function turnTaking() {
 
 /** A copy. @throws AlliumError `store.key` */
 function checkScope(of: EventScope): EventScope {
-  if ('sessionId' in of) return checkKey({ tenant: of.tenant, owner: of.owner, sessionId: of.sessionId })
+  if ('sessionId' in of) {
+    const { tenant, owner, agent, sessionId } = of
+    return checkKey({ tenant, owner, agent, sessionId })
+  }
   const tenant = checkName('tenant', of.tenant)
   return of.owner === undefined ? { tenant } : { tenant, owner: checkName('owner', of.owner) }
 }

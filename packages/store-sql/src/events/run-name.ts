@@ -8,13 +8,18 @@ export function checkRun({ key, turnId }: RunKey): RunKey {
 }
 
 /** The parts of a run's key, in the order of the columns. */
-export function partsOf({ key, turnId }: RunKey): readonly [string, string, string, string] {
+export function partsOf({ key, turnId }: RunKey): readonly [string, string, string, string, string] {
   return [...sessionParts(key), turnId]
 }
 
 /** The same of a session's. */
-export function sessionParts({ tenant, owner, sessionId }: SessionKey): readonly [string, string, string] {
-  return [tenant, owner, sessionId]
+export function sessionParts({
+  tenant,
+  owner,
+  agent,
+  sessionId,
+}: SessionKey): readonly [string, string, string, string] {
+  return [tenant, owner, agent, sessionId]
 }
 
 const names = new WeakMap<RunKey, string>()
@@ -31,7 +36,7 @@ export function runName(run: RunKey): string {
 
 /** Whether the run of a name is among those of a session, an owner or a tenant. */
 export function isIn(of: EventScope, name: string): boolean {
-  const wanted = [of.tenant, of.owner, 'sessionId' in of ? of.sessionId : undefined]
+  const wanted = [of.tenant, of.owner, ...('sessionId' in of ? [of.agent, of.sessionId] : [])]
   const parts = JSON.parse(name) as string[]
   return wanted.every((part, i) => part === undefined || part === parts[i])
 }
@@ -49,6 +54,7 @@ export function checkedOnce(check: (run: RunKey) => RunKey): (run: RunKey) => Ru
 }
 
 function isSame({ key, turnId }: RunKey, given: RunKey): boolean {
-  const { tenant, owner, sessionId } = given.key
-  return turnId === given.turnId && key.tenant === tenant && key.owner === owner && key.sessionId === sessionId
+  const { tenant, owner, agent, sessionId } = given.key
+  const isOfOwner = key.tenant === tenant && key.owner === owner
+  return turnId === given.turnId && isOfOwner && key.agent === agent && key.sessionId === sessionId
 }

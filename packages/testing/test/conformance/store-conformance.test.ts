@@ -2,6 +2,7 @@ import { AlliumError, type Lease, type Message, memoryStore, type SessionKey, ty
 import { describe, expect, it } from 'vitest'
 import { type ManualClock, storeCases, storeConformance } from '../../src/index.ts'
 import { expectToFail } from './expect-to-fail.ts'
+import { agentFaults } from './store-faults/agent-faults.ts'
 import { checkpointFaults } from './store-faults/checkpoint-faults.ts'
 import { eraseFaults } from './store-faults/erase-faults.ts'
 import type { Breaks, Fault } from './store-faults/fault.ts'
@@ -24,9 +25,15 @@ const byKey = (nameOf: (key: SessionKey) => SessionKey): Breaks => {
     }
   }
 }
-const joined = (join: (key: SessionKey) => string) => byKey((key) => ({ tenant: '', owner: '', sessionId: join(key) }))
+const joined = (join: (key: SessionKey) => string) =>
+  byKey((key) => ({ tenant: '', owner: '', agent: 'agent', sessionId: join(key) }))
 const both = (map: (text: string) => string) =>
-  byKey(({ tenant, owner, sessionId }) => ({ tenant: map(tenant), owner: map(owner), sessionId: map(sessionId) }))
+  byKey(({ tenant, owner, sessionId }) => ({
+    tenant: map(tenant),
+    owner: map(owner),
+    agent: 'agent',
+    sessionId: map(sessionId),
+  }))
 const loaded = (change: (stored: NonNullable<Awaited<ReturnType<SessionStore['load']>>>) => unknown): Breaks => {
   return (store) => ({
     load: async (key) => {
@@ -213,7 +220,7 @@ const faults: Fault[] = [
   [
     'joins names with a colon',
     joined(({ tenant, owner, sessionId }) => `${tenant}:${owner}:${sessionId}`),
-    'keeps apart what would look alike if tenant, owner and id were joined',
+    'keeps apart what would look alike if tenant, owner, agent and id were joined',
   ],
   [
     'ends names at a NUL',
@@ -262,6 +269,7 @@ const faults: Fault[] = [
     }),
     'refuses a turn that it could not give back, and keeps the session as it was',
   ],
+  ...agentFaults,
   ...checkpointFaults,
   ...runFaults,
   ...listFaults,

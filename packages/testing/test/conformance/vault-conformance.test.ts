@@ -26,14 +26,16 @@ const faults: [fault: string, breaks: Breaks, found: string][] = [
     (vault) => ({ save: async (key, values) => vault.save(key, { ...(await vault.load(key)), ...values }) }),
     'replaces all values of a session',
   ],
-  ...[/^.*?:\[/, /,"[^"]*",/, /,"[^"]*"\]$/, /^[^[]*/].map((part, i): [string, Breaks, string] => [
-    `leaves out a part of the key, the ${i + 1}.`,
-    (vault) => ({
-      load: (key) => vault.load(key.replace(part, '')),
-      save: (key, values) => vault.save(key.replace(part, ''), values),
-    }),
-    'keeps tenants, owners, sessions and layers apart, whatever their names are',
-  ]),
+  ...[/^.*?:\[/, /,"[^"]*",/, /(?<=,"[^"]*",)"[^"]*",/, /,"[^"]*"\]$/, /^[^[]*/].map(
+    (part, i): [string, Breaks, string] => [
+      `leaves out a part of the key, the ${i + 1}.`,
+      (vault) => ({
+        load: (key) => vault.load(key.replace(part, '')),
+        save: (key, values) => vault.save(key.replace(part, ''), values),
+      }),
+      'keeps tenants, owners, agents, sessions and layers apart, whatever their names are',
+    ],
+  ),
   [
     'copies late',
     (vault) => ({

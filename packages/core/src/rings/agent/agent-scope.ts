@@ -47,6 +47,8 @@ export interface ApprovalOptions<P = RegisteredPrincipal> {
 /** The agent's options with their defaults filled in. */
 export interface AgentSetup {
   readonly name: string
+  readonly formerNames: readonly string[]
+  readonly sessionGroup: string | undefined
   readonly model: KnownModel
   readonly instructions: Instructions | undefined
   readonly settings: Readonly<Settings>
@@ -84,7 +86,18 @@ export class AgentScope {
   opening = false
   readonly #warned = new Set<string>()
 
-  constructor(readonly setup: AgentSetup) {}
+  /** The names under which its sessions may be kept: first that of new sessions, then those of earlier ones. */
+  readonly sessionNames: readonly [string, ...string[]]
+
+  constructor(readonly setup: AgentSetup) {
+    const { name, formerNames, sessionGroup } = setup
+    this.sessionNames = sessionGroup === undefined ? [name, ...formerNames] : [sessionGroup, name, ...formerNames]
+  }
+
+  /** Whether the agent has this name, or had it. */
+  isNamed(name: string): boolean {
+    return name === this.setup.name || this.setup.formerNames.includes(name)
+  }
 
   warnOnce(key: string, message: string): void {
     if (this.#warned.has(key) || this.#warned.size >= maxWarnings) return

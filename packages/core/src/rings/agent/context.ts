@@ -10,7 +10,13 @@ import type { AgentScope } from './agent-scope.ts'
 
 /** Agent scope: from init() to dispose(). */
 export interface AgentContext<Config = unknown> {
-  readonly agent: { readonly name: string; readonly model: string; readonly instructions: string | undefined }
+  readonly agent: {
+    readonly name: string
+    readonly model: string
+    readonly instructions: string | undefined
+    /** The names under which its sessions may be kept: first that of new sessions, then those of earlier ones. */
+    readonly sessionNames: readonly string[]
+  }
   /** This layer's own configuration, as `.use(layer, config)` gave it. */
   readonly config: Config
   /** A scratch record of this scope: one per turn, shared by its model and tool calls; session and agent have their own. */
@@ -38,8 +44,10 @@ export class AgentAttempt extends Attempt implements AgentContext {
   }
 
   get agent(): AgentContext['agent'] {
-    const { name, model, instructions } = this.$agent.setup
-    return { name, model: modelId(model), instructions: typeof instructions === 'string' ? instructions : undefined }
+    const { setup, sessionNames } = this.$agent
+    const { name, model, instructions } = setup
+    const text = typeof instructions === 'string' ? instructions : undefined
+    return { name, model: modelId(model), instructions: text, sessionNames }
   }
   get config(): unknown {
     return this.$hook?.config

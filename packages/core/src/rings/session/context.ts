@@ -8,14 +8,14 @@ import type { Attempt } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
 import type { Capabilities } from '../../seams/capability.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../../seams/register.ts'
-import type { SessionKeeper } from '../../seams/session-store.ts'
+import type { SessionKeeper, SessionKey } from '../../seams/session-store.ts'
 import type { Snapshot } from '../../state/snapshot.ts'
 import type { State, StateWrite } from '../../state/state-store.ts'
 import type { AgentScope } from '../agent/agent-scope.ts'
 import { AgentAttempt, type AgentContext } from '../agent/context.ts'
 import type { SessionScope } from './session-scope.ts'
 
-const ofRestore = { stored: true } as const
+const ofRestore = { stored: true, askedBy: true } as const
 
 /** Session scope: from open (or the first run) to close(). */
 export interface SessionContext<S = State, Config = unknown, C = RegisteredContext, P = RegisteredPrincipal>
@@ -25,8 +25,10 @@ export interface SessionContext<S = State, Config = unknown, C = RegisteredConte
   readonly anonymous: boolean
   /** Who acts, as the caller said; keys and limits carry it. */
   readonly principal: P
-  /** Whose session it is: the principal's user, or what the agent's `owner` says. `sessionKeyOf(ctx)` has it. */
+  /** Whose session it is: the principal's user, or what the agent's `owner` says. */
   readonly owner: string | undefined
+  /** Where the session is kept; `sessionKeyOf(ctx)` gives it as one text. */
+  readonly sessionKey: SessionKey
   /** The application's own runtime context. */
   readonly context: C
   /** Reads see earlier writes; a write goes through the reducer of its key. */
@@ -37,9 +39,11 @@ export interface SessionContext<S = State, Config = unknown, C = RegisteredConte
    * Goes on from a snapshot: sets history and state past the reducers, as copies.
    *
    * @param options.stored whether it comes from where `ctx.keep()` stores it, so that it is not stored again @default false
+   * @param options.askedBy the agents that suspended calls, by call id, of calls whose records do not name one. Versions of Allium
+   * in which sessions belonged to no agent kept such records @default nobody: such calls can only be denied
    * @throws AlliumError `history.invalid`, `state.invalid`
    */
-  restore(saved: Snapshot, options?: { stored?: boolean }): void
+  restore(saved: Snapshot, options?: { stored?: boolean; askedBy?: Readonly<Record<string, string>> }): void
   /** Stores the session: told before each run and after it. In session hooks only, before next(). */
   keep(keeper: SessionKeeper): void
   /** Tool calls that wait for a human, of the last answer. */
@@ -87,6 +91,9 @@ export class SessionAttempt extends AgentAttempt implements SessionContext {
   get owner(): string | undefined {
     return this.$owner.owner
   }
+  get sessionKey(): SessionKey {
+    return this.$owner.key
+  }
   get context(): RegisteredContext {
     return this.$session.context as RegisteredContext
   }
@@ -104,10 +111,10 @@ export class SessionAttempt extends AgentAttempt implements SessionContext {
   override get metadata(): Record<string, unknown> {
     return this.$session.metadata
   }
-  restore(saved: Snapshot, options: { stored?: boolean } = {}): void {
+  restore(saved: Snapshot, options: { stored?: boolean; askedBy?: Readonly<Record<string, string>> } = {}): void {
     checkOptions(options, ofRestore, 'restore()', 'layer.invalid')
-    const { stored = false } = options
-    this.$session.restore(saved, stored)
+    const { stored = false, askedBy } = options
+    this.$session.restore(saved, stored, askedBy)
   }
   keep(keeper: SessionKeeper): void {
     const { $session } = this

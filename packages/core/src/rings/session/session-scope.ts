@@ -3,11 +3,11 @@ import { describe } from '../../errors/describe.ts'
 import { checkHistory } from '../../messages/check-messages.ts'
 import { History } from '../../messages/history.ts'
 import { cloneJson } from '../../messages/json.ts'
-import type { Message } from '../../messages/message.ts'
+import type { Message, ToolCallPart } from '../../messages/message.ts'
 import { Capabilities } from '../../seams/capability.ts'
 import { isDirect, type Journal } from '../../seams/journal.ts'
-import type { SessionKeeper } from '../../seams/session-store.ts'
-import { ownerOf } from '../../seams/tenant.ts'
+import type { SessionKeeper, SessionKey } from '../../seams/session-store.ts'
+import { ownerOf, tenantOf } from '../../seams/tenant.ts'
 import type { PendingCall, Snapshot, Suspension } from '../../state/snapshot.ts'
 import { StateStore } from '../../state/state-store.ts'
 import type { AgentScope } from '../agent/agent-scope.ts'
@@ -43,6 +43,9 @@ export class SessionScope {
   #runCount = 0
   #marks: Marks | undefined
   #owner: string | null | undefined
+  #key: SessionKey | undefined
+  /** The agents that suspended calls whose records name none, by call id. */
+  #askedBy: Readonly<Record<string, string>> = {}
   #once: Map<string, unknown> | undefined
   /** That of the turn that has ended. */
   #onceEnded: Map<string, unknown> | undefined
@@ -78,7 +81,14 @@ export class SessionScope {
     return this.#capabilities
   }
 
-  /** Whose it is; with the tenant and the id the place where it is kept. */
+  /** Where it is kept. */
+  get key(): SessionKey {
+    const { principal, owner = '', id: sessionId } = this
+    this.#key ??= { tenant: tenantOf(principal) ?? '', owner, agent: this.agent.sessionNames[0], sessionId }
+    return this.#key
+  }
+
+  /** Whose it is. */
   get owner(): string | undefined {
     if (this.#owner === undefined) this.#owner = this.ownerBy(this.principal) ?? null
     return this.#owner ?? undefined
@@ -145,8 +155,19 @@ export class SessionScope {
     this.#usedApprovals ??= new Set()
     return this.#usedApprovals
   }
+  /** The pending calls, without those that another agent suspended which shares the history. */
+  get ownPending(): ToolCallPart[] {
+    return this.history.pending().filter(({ callId }) => this.askerOf(callId) !== 'other')
+  }
+  /** Which agent suspended a call, as its record says. A sub-agent's session is part of the call that it runs in. */
+  askerOf(callId: string): 'own' | 'other' | 'unknown' {
+    const name =
+      this.suspension?.calls[callId]?.agent ?? this.#askedBy[callId] ?? this.parent?.$call.asked.waited?.inner?.agent
+    if (name === undefined) return 'unknown'
+    return this.agent.isNamed(name) ? 'own' : 'other'
+  }
   get pending(): PendingCall[] {
-    const calls = this.history.pending()
+    const calls = this.ownPending
     const open = this.agent.setup.approvals.mayDecide === undefined
     return calls.length === 0 ? [] : pendingCalls(calls, this.suspension, open)
   }
@@ -256,10 +277,14 @@ export class SessionScope {
     return snapshot
   }
 
-  /** @param stored whether it comes from who stores the session */
+  /**
+   * @param stored whether it comes from who stores the session
+   * @param askedBy the agents that suspended calls whose records name none, by call id
+   */
   restore(
     { history, state, turnCount, runCount, suspension, once = {}, usedApprovals = [] }: Snapshot,
     stored = false,
+    askedBy: Readonly<Record<string, string>> = {},
   ): void {
     checkHistory(history)
     checkSuspension(suspension)
@@ -275,6 +300,7 @@ export class SessionScope {
     this.turnCount = turnCount ?? this.turnCount
     this.#runCount = Math.max(runCount ?? 0, this.#runCount)
     this.suspension = cloneJson(suspension)
+    this.#askedBy = askedBy
     this.#once = new Map(Object.entries(structuredClone(once)))
     for (const used of usedApprovals) this.usedApprovals.add(used)
   }

@@ -91,9 +91,9 @@ function nobody(run: RunKey): LoggedRun {
   return logged
 }
 
-function isIn(of: EventScope, { tenant, owner, sessionId }: SessionKey): boolean {
+function isIn(of: EventScope, { tenant, owner, agent, sessionId }: SessionKey): boolean {
   if (of.tenant !== tenant || (of.owner !== undefined && of.owner !== owner)) return false
-  return !('sessionId' in of) || of.sessionId === sessionId
+  return !('sessionId' in of) || (of.agent === agent && of.sessionId === sessionId)
 }
 
 function unknown({ key, turnId }: RunKey): AlliumError {
@@ -104,10 +104,11 @@ function unknown({ key, turnId }: RunKey): AlliumError {
 }
 
 /** Each part behind its length, so that no id can pose as another's. */
-function nameOf({ key: { tenant, owner, sessionId }, turnId }: RunKey): string {
-  return `${tenant.length} ${owner.length} ${sessionId.length} ${tenant}${owner}${sessionId}${turnId}`
+function nameOf({ key: { tenant, owner, agent, sessionId }, turnId }: RunKey): string {
+  const lengths = `${tenant.length} ${owner.length} ${agent.length} ${sessionId.length}`
+  return `${lengths} ${tenant}${owner}${agent}${sessionId}${turnId}`
 }
 
-function sessionOf({ tenant, owner, sessionId }: SessionKey): string {
-  return JSON.stringify([tenant, owner, sessionId])
+function sessionOf({ tenant, owner, agent, sessionId }: SessionKey): string {
+  return JSON.stringify([tenant, owner, agent, sessionId])
 }

@@ -15,6 +15,22 @@ export class KeptSession {
 
   constructor(readonly key: SessionKey) {}
 
+  /** Whether it was only taken. */
+  get isEmpty(): boolean {
+    return this.last === undefined && this.open === undefined
+  }
+
+  /** The same session under another key. */
+  movedTo(key: SessionKey): KeptSession {
+    const moved = new KeptSession(key)
+    moved.turns.push(...this.turns)
+    moved.open = this.open
+    moved.updatedAt = this.updatedAt
+    moved.token = this.token
+    moved.until = this.until
+    return moved
+  }
+
   has(turnId: string): boolean {
     return this.turns.some((turn) => turn.turnId === turnId)
   }

@@ -40,14 +40,31 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
     const session = sessions.get(nameOf(key))
     if (session?.token === token) session.until = 0
   }
-  const of = ({ tenant, owner }: { tenant: string; owner?: string | undefined }) =>
-    [...sessions.values()].filter(({ key }) => key.tenant === tenant && (owner === undefined || key.owner === owner))
+  const of = ({
+    tenant,
+    owner,
+    agents,
+  }: {
+    tenant: string
+    owner?: string | undefined
+    agents?: readonly string[] | undefined
+  }) =>
+    [...sessions.values()].filter(
+      ({ key }) =>
+        key.tenant === tenant &&
+        (owner === undefined || key.owner === owner) &&
+        (agents === undefined || agents.includes(key.agent)),
+    )
   const forget = (kept: readonly KeptSession[]) => {
     for (const { key } of kept) sessions.delete(nameOf(key))
     return kept.filter((session) => session.summary() !== undefined).length
   }
   const waitingCalls = (which: Parameters<typeof of>[0]) =>
     of(which).flatMap((session) => session.waiting().map((call) => ({ session, call })))
+  const moved = (from: KeptSession, key: SessionKey) => {
+    sessions.delete(nameOf(from.key))
+    sessions.set(nameOf(key), from.movedTo(ownCopy(key)))
+  }
 
   return {
     load: async (key, { version } = {}) => sessions.get(nameOf(checkKey(key)))?.loaded(version),
@@ -88,12 +105,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       if (release) free(lease)
     },
     find: async (key, by) => sessions.get(nameOf(checkKey(key)))?.find(by),
-    async list({ tenant, owner, cursor, limit }) {
-      const all = of(checkOwner({ tenant, owner })).flatMap((session) => session.summary() ?? [])
+    async list({ cursor, limit, ...which }) {
+      const all = of(checkOwner(which)).flatMap((session) => session.summary() ?? [])
       return pageOf(all, (one) => [-one.updatedAt, nameOf(one.key)], { cursor, limit })
     },
-    async waiting({ tenant, owner, cursor, limit }) {
-      const calls = waitingCalls(checkOwner({ tenant, owner }))
+    async waiting({ cursor, limit, ...which }) {
+      const calls = waitingCalls(checkOwner(which))
       const rank = ({ session, call }: (typeof calls)[0]): [number, string] => [
         session.updatedAt,
         JSON.stringify([nameOf(call.key), call.callId]),
@@ -101,16 +118,29 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       const { items, ...rest } = pageOf(calls, rank, { cursor, limit })
       return { items: items.map(({ call }) => call), ...rest }
     },
-    async findWaiting({ tenant, token }) {
-      const found = waitingCalls(checkOwner({ tenant })).find(
+    async findWaiting({ token, ...which }) {
+      const found = waitingCalls(checkOwner(which)).find(
         ({ session, call }) => session.last?.rest.suspension?.calls[call.callId]?.token === token,
       )
       return found?.call
     },
+    async adopt(key, names, { lease } = {}) {
+      checkKey(key)
+      const there = sessions.get(nameOf(key))
+      if (there !== undefined && (!there.isEmpty || isHeld(there))) return false
+      const from = names
+        .filter((agent) => agent !== key.agent)
+        .flatMap((agent) => sessions.get(nameOf({ ...key, agent })) ?? [])
+        .find((session) => !session.isEmpty || session.token === lease?.token)
+      if (from === undefined) return false
+      if (isHeld(from) && from.token !== lease?.token) throw busy(key, clock.now() + from.until - clock.monotonic())
+      moved(from, key)
+      return true
+    },
     async delete(key) {
       sessions.delete(nameOf(checkKey(key)))
     },
-    erase: async (which) => forget(of(checkOwner(which))),
+    erase: async ({ tenant, owner }) => forget(of(checkOwner({ tenant, owner }))),
     async expire({ olderThan }) {
       const before = clock.now() - olderThan
       const stays = (session: KeptSession) =>
@@ -135,13 +165,22 @@ function check(session: KeptSession, version: number, { from, turnId }: StoredTu
 /** @throws AlliumError `store.key` as every other store */
 function checkKey(key: SessionKey): SessionKey {
   checkOwner(key)
+  checkStoreName('agent of the session', key.agent)
   checkStoreName('session id', key.sessionId)
   return key
 }
 
 /** A list in JSON, so that no id can pose as another's. */
-function nameOf({ tenant, owner, sessionId }: SessionKey): string {
-  return JSON.stringify([tenant, owner, sessionId])
+function nameOf({ tenant, owner, agent, sessionId }: SessionKey): string {
+  return JSON.stringify([tenant, owner, agent, sessionId])
+}
+
+function busy({ sessionId }: SessionKey, heldUntil: number): AlliumError {
+  return new AlliumError(
+    'session.busy',
+    `The session "${sessionId}" runs a turn under another name of its agent. Try again when that has ended.`,
+    { details: { sessionId, heldUntil } },
+  )
 }
 
 function fenced({ sessionId }: SessionKey): AlliumError {

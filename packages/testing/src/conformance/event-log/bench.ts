@@ -15,7 +15,7 @@ export interface EventLogBench {
 /** The cases of one file by their names. */
 export type EventLogCases = Readonly<Record<string, (bench: EventLogBench) => Promise<void>>>
 
-export const chat: SessionKey = { tenant: 'acme', owner: 'ann', sessionId: 'chat' }
+export const chat: SessionKey = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 export const run: RunKey = { key: chat, turnId: 'chat:1' }
 
 /** Time that passes while somebody waits: none at first, then at most half of what a run is kept. */

@@ -96,14 +96,17 @@ export const eventCases: EventLogCases = {
   async 'has nothing of a run for who names it in another session'(bench) {
     const { log, other } = bench
     await log.append(run, 1, ['secret'], { end: true })
-    const others = ['tenant', 'owner', 'sessionId'].map((field): RunKey => ({ ...run, key: { ...chat, [field]: 'x' } }))
+    const others = ['tenant', 'owner', 'agent', 'sessionId'].map(
+      (field): RunKey => ({ ...run, key: { ...chat, [field]: 'x' } }),
+    )
     for (const of of [...others, { ...run, turnId: 'chat:2' }, { ...run, turnId: '' }]) {
       checkEqual(await eventsIn(bench, other, of), [], `${JSON.stringify(of)} has no events, and that at once`)
       checkEqual(await other.signal(of, { stop: true }), false, 'and takes no signal')
     }
-    const runs = lookAlikes.map(
-      ([owner, sessionId]): RunKey => ({ key: { tenant: '', owner, sessionId }, turnId: 't' }),
-    )
+    const runs = lookAlikes.flatMap(([a, b]): RunKey[] => [
+      { key: { tenant: '', owner: a, agent: 'agent', sessionId: b }, turnId: 't' },
+      { key: { tenant: '', owner: '', agent: `a${a}`, sessionId: b }, turnId: 't' },
+    ])
     for (const [i, of] of runs.entries()) await log.append(of, 1, [i], { end: true })
     for (const [i, of] of runs.entries())
       checkEqual(await eventsIn(bench, other, of), [i], `${JSON.stringify(of)} has its own events alone`)
@@ -120,6 +123,7 @@ export const eventCases: EventLogCases = {
     checkEqual(await other.latest(chat), { turnId: run.turnId, seq, ended: true }, 'and that it has ended')
     await log.append({ ...run, turnId: 'chat:2' }, 2, [])
     await log.append({ ...run, key: { ...chat, owner: 'bob' } }, 1, ['of bob'])
+    await log.append({ ...run, key: { ...chat, agent: 'other' } }, 1, ['of another agent'])
     checkEqual((await other.latest(chat))?.turnId, 'chat:2', 'The next run is the latest, and that of nobody else')
   },
 
@@ -171,7 +175,7 @@ export const eventCases: EventLogCases = {
   async 'deletes the runs of an owner or a tenant, and of nobody else'(bench) {
     const { log, other } = bench
     const keyOf = ([tenant, owner, sessionId]: readonly string[]): RunKey => ({
-      key: { tenant: tenant ?? '', owner: owner ?? '', sessionId: sessionId ?? '' },
+      key: { tenant: tenant ?? '', owner: owner ?? '', agent: 'support', sessionId: sessionId ?? '' },
       turnId: 't',
     })
     const all = [

@@ -16,7 +16,7 @@ export interface StoreBench {
 /** The cases of one file by their names. */
 export type StoreCases = Readonly<Record<string, (bench: StoreBench) => Promise<void>>>
 
-export const chat: SessionKey = { tenant: 'acme', owner: 'ann', sessionId: 'chat' }
+export const chat: SessionKey = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 
 /** A turn of question and answer that begins at `from`. */
 export function turnOf(text: string, from = 0, state: Record<string, unknown> = { said: text }): StoredTurn {

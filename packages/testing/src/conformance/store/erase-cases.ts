@@ -9,10 +9,12 @@ const named = (sessionId: string): SessionKey => ({ ...chat, sessionId })
 export const eraseCases: StoreCases = {
   async 'erases all sessions of an owner or a tenant, those alone, and tells how many'(bench) {
     const keys = ['acme', 'ACME', ''].flatMap((tenant) =>
-      ['ann', 'an_', ''].flatMap((owner) => ['a', 'b'].map((sessionId) => ({ tenant, owner, sessionId }))),
+      ['ann', 'an_', ''].flatMap((owner) =>
+        ['a', 'b'].map((sessionId) => ({ tenant, owner, agent: `agent ${sessionId}`, sessionId })),
+      ),
     )
     for (const key of keys) await add(bench, key, turnOf('one'))
-    await add(bench, { tenant: 'acme', owner: 'ann', sessionId: 'only taken' })
+    await add(bench, { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'only taken' })
     let left = keys
     const erased = async (of: { tenant: string; owner?: string }) => {
       const goes = ({ tenant, owner }: SessionKey) => tenant === of.tenant && owner === (of.owner ?? owner)

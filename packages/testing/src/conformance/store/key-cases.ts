@@ -1,7 +1,8 @@
 import type { SessionKey, SessionStore } from '@allium/core'
 import { check, checkEqual, checkRejects } from '../check.ts'
 import { hostileNames, lookAlikes } from '../hostile-names.ts'
-import { add, chat, isHeld, type StoreBench, type StoreCases, take, textsIn, turnOf } from './bench.ts'
+import { add, chat, isHeld, type StoreBench, type StoreCases, take, textsIn, turnOf, waitingTurn } from './bench.ts'
+import { allPages } from './pages.ts'
 
 /** No session is another one. */
 export const keyCases: StoreCases = {
@@ -56,14 +57,22 @@ export const keyCases: StoreCases = {
       ['', ...hostileNames].map((owner) => ({ ...chat, owner })),
     ),
 
-  'keeps apart what would look alike if tenant, owner and id were joined': (bench) =>
+  'keeps agents apart whatever their names are': (bench) =>
+    keepApart(
+      bench,
+      hostileNames.map((agent) => ({ ...chat, agent })),
+    ),
+
+  'keeps apart what would look alike if tenant, owner, agent and id were joined': (bench) =>
     keepApart(
       bench,
       distinct(
         lookAlikes.flatMap(([a, b]) => [
-          { tenant: a, owner: b, sessionId: 'chat' },
-          { tenant: a, owner: '', sessionId: b },
-          { tenant: 'acme', owner: a, sessionId: b },
+          { tenant: a, owner: b, agent: 'agent', sessionId: 'chat' },
+          { tenant: a, owner: '', agent: 'agent', sessionId: b },
+          { tenant: 'acme', owner: a, agent: 'agent', sessionId: b },
+          { tenant: 'acme', owner: a, agent: `a${b}`, sessionId: 'chat' },
+          { tenant: 'acme', owner: 'ann', agent: `a${a}`, sessionId: b },
         ]),
       ),
     ),
@@ -73,6 +82,7 @@ export const keyCases: StoreCases = {
     const keys = names.flatMap((name) => [
       { ...chat, tenant: name },
       { ...chat, owner: name },
+      { ...chat, agent: name },
       { ...chat, sessionId: name },
     ])
     const taken: SessionKey[] = []
@@ -108,6 +118,55 @@ export const keyCases: StoreCases = {
     await bench.store.release(lease)
     await bench.other.delete(bob)
     checkEqual(await textsIn(bench.other, chat), ['secret', 're: secret'], 'and can delete nothing')
+  },
+
+  async 'gives nothing of a session to who knows its id, but asks as another agent'(bench) {
+    const { store, other, lease: ms } = bench
+    await add(bench, chat, { ...waitingTurn('secret', { c1: { token: 't1' } }), idempotencyKey: 'k1' })
+    const lax: SessionKey = { ...chat, agent: 'lax' }
+    const found = [
+      await other.load(lax),
+      await other.find(lax, { turnId: 'turn-secret' }),
+      await other.find(lax, { idempotencyKey: 'k1' }),
+      await other.find(lax, { version: 1 }),
+      await other.findWaiting({ tenant: chat.tenant, agents: ['lax'], token: 't1' }),
+    ]
+    checkEqual(
+      found,
+      found.map(() => undefined),
+      'Another agent finds nothing by the id, a run, a key or a token',
+    )
+    const lease = await take(store, chat, ms * 100)
+    const own = await take(other, lax, ms * 100)
+    checkEqual([own.version, own.open], [0, undefined], 'It takes a session of its own')
+    await checkRejects(
+      other.append({ ...own, key: chat }, 1, turnOf('late', 2)),
+      'store.fenced',
+      'append() by its lease',
+    )
+    await other.append(own, 0, turnOf('mine'), { release: true })
+    await other.delete(lax)
+    checkEqual(await store.renew(lease, ms), true, 'The lease of the first holds on')
+    checkEqual(await textsIn(other, chat), ['secret', 're: secret'], 'and what it stored stays')
+  },
+
+  async 'lists the sessions and waiting calls of the agents that are asked for, and of no other'(bench) {
+    const names = ['strict', 'lax', 'third']
+    for (const agent of names)
+      for (const sessionId of ['a', 'b'])
+        await add(bench, { ...chat, agent, sessionId }, waitingTurn(agent, { c1: { token: `${agent} ${sessionId}` } }))
+    const { tenant } = chat
+    for (const agents of [['strict'], ['lax', 'third'], ['STRICT', 'strict '], []]) {
+      const keys = agents.filter((name) => names.includes(name)).flatMap((agent) => [`${agent} a`, `${agent} b`])
+      const listed = await allPages(1, (of) => bench.other.list({ tenant, agents, ...of }))
+      const waiting = await allPages(1, (of) => bench.other.waiting({ tenant, agents, ...of }))
+      const nameIn = ({ key }: { key: SessionKey }) => `${key.agent} ${key.sessionId}`
+      checkEqual(listed.map(nameIn).toSorted(), keys.toSorted(), `list() of ${JSON.stringify(agents)}`)
+      checkEqual(waiting.map(nameIn).toSorted(), keys.toSorted(), `waiting() of ${JSON.stringify(agents)}`)
+      const found = await bench.other.findWaiting({ tenant, agents, token: 'strict a' })
+      checkEqual(found?.key.agent, agents.includes('strict') ? 'strict' : undefined, 'findWaiting() of these agents')
+    }
+    checkEqual((await bench.other.list({ tenant, limit: 10 })).items.length, 6, 'Without agents list() gives all')
   },
 }
 

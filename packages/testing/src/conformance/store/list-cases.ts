@@ -35,15 +35,15 @@ export const listCases: StoreCases = {
   async 'lists no session of another tenant or owner'(bench) {
     const names = ['', 'ann', ...hostileNames.slice(0, 40)]
     for (const name of names) {
-      await add(bench, { tenant: name, owner: 'x', sessionId: 'of tenant' }, turnOf('one'))
-      await add(bench, { tenant: 'owners', owner: name, sessionId: 'of owner' }, turnOf('one'))
+      await add(bench, { tenant: name, owner: 'x', agent: 'agent', sessionId: 'of tenant' }, turnOf('one'))
+      await add(bench, { tenant: 'owners', owner: name, agent: 'agent', sessionId: 'of owner' }, turnOf('one'))
     }
     const keys = async (of: { tenant: string; owner?: string }) =>
       (await bench.other.list({ ...of, limit: 100 })).items.map(({ key }) => key)
     for (const name of names) {
-      const own: SessionKey = { tenant: name, owner: 'x', sessionId: 'of tenant' }
+      const own: SessionKey = { tenant: name, owner: 'x', agent: 'agent', sessionId: 'of tenant' }
       checkEqual(await keys({ tenant: name }), [own], `list() of the tenant ${JSON.stringify(name)}`)
-      const ofOwner: SessionKey = { tenant: 'owners', owner: name, sessionId: 'of owner' }
+      const ofOwner: SessionKey = { tenant: 'owners', owner: name, agent: 'agent', sessionId: 'of owner' }
       const what = `list() of the owner ${JSON.stringify(name)} alone`
       checkEqual(await keys({ tenant: 'owners', owner: name }), [ofOwner], what)
     }

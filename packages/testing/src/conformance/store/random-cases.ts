@@ -47,7 +47,7 @@ class Actor {
 
   async work(): Promise<void> {
     for (let step = 0; step < steps; step++) {
-      const key = { tenant: this.tenant, owner: '', sessionId: this.random.pick(ids) }
+      const key = { tenant: this.tenant, owner: '', agent: 'agent', sessionId: this.random.pick(ids) }
       await this.random.pick(this.#acts).call(this, key, step)
       if (step % 5 === 0) await this.compare(`After ${step + 1} steps`)
     }
@@ -55,7 +55,7 @@ class Actor {
 
   async compare(when: string): Promise<void> {
     for (const sessionId of ids) {
-      const stored = await this.bench.other.load({ tenant: this.tenant, owner: '', sessionId })
+      const stored = await this.bench.other.load({ tenant: this.tenant, owner: '', agent: 'agent', sessionId })
       checkEqual(stored, this.#model.get(sessionId), `${when} ${this.tenant} finds in "${sessionId}" what it stored`)
     }
   }

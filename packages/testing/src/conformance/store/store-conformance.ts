@@ -2,6 +2,7 @@ import { checkOptions, type KeysOf, type SessionStore } from '@allium/core'
 import { type ManualClock, manualClock } from '../../manual-clock.ts'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'
+import { adoptCases } from './adopt-cases.ts'
 import type { StoreBench } from './bench.ts'
 import { checkpointCases } from './checkpoint-cases.ts'
 import { contentCases } from './content-cases.ts'
@@ -62,6 +63,7 @@ export function storeCases(makeStore: MakeStore, options: StoreConformanceOption
     ...repeatCases,
     ...findCases,
     ...keyCases,
+    ...adoptCases,
     ...listCases,
     ...waitingCases,
     ...eraseCases,

@@ -39,7 +39,7 @@ export const waitingCases: StoreCases = {
   },
 
   async 'lists the waiting calls of one owner, page by page, and none of another'(bench) {
-    const of = (owner: string, sessionId: string): SessionKey => ({ tenant, owner, sessionId })
+    const of = (owner: string, sessionId: string): SessionKey => ({ tenant, owner, agent: 'agent', sessionId })
     for (const [owner, id] of [
       ['ann', 'a'],
       ['bob', 'b'],

@@ -3,7 +3,7 @@ import { hostileNames, lookAlikes } from '../hostile-names.ts'
 
 /** What keeps the placeholders of sessions: `vault` of `guard.pii`. */
 export interface Vault {
-  /** @param key the layer's name and the session's key: `guard:pii:["tenant","owner","session"]` */
+  /** @param key the layer's name and the session's key: `guard:pii:["tenant","owner","agent","session"]` */
   load(key: string): Values | undefined | Promise<Values | undefined>
   /** All values of the session. */
   save(key: string, values: Values): void | Promise<void>
@@ -17,8 +17,8 @@ export interface VaultBench {
 }
 
 /** The key that `guard.pii` gives. */
-const keyOf = (tenant: string, owner: string, session: string, layer = 'guard:pii') =>
-  `${layer}:${JSON.stringify([tenant, owner, session])}`
+const keyOf = (tenant: string, owner: string, session: string, layer = 'guard:pii', agent = 'agent') =>
+  `${layer}:${JSON.stringify([tenant, owner, agent, session])}`
 const chat = keyOf('acme', 'ann', 'chat')
 
 export const vaultCaseList: Readonly<Record<string, (bench: VaultBench) => Promise<void>>> = {
@@ -46,13 +46,15 @@ export const vaultCaseList: Readonly<Record<string, (bench: VaultBench) => Promi
     checkEqual(await vault.load(chat), { '[EMAIL_1]': 'new' }, 'What was saved last is all there is')
   },
 
-  async 'keeps tenants, owners, sessions and layers apart, whatever their names are'({ vault, other }) {
+  async 'keeps tenants, owners, agents, sessions and layers apart, whatever their names are'({ vault, other }) {
     const names = hostileNames.filter((name) => !name.includes('\u0000'))
     const keys = [
       ...names.map((name) => keyOf(name, 'ann', 'chat')),
       ...names.map((name) => keyOf('acme', name, 'chat')),
       ...names.map((name) => keyOf('acme', 'ann', name)),
       ...names.map((name) => keyOf('acme', 'ann', 'layer', name)),
+      ...names.map((name) => keyOf('acme', 'ann', 'agent', 'guard:pii', name)),
+      ...lookAlikes.map(([agent, id]) => keyOf('', '', id, 'guard:pii', `a${agent}`)),
       ...lookAlikes.map(([owner, id]) => keyOf('', owner, id)),
       ...lookAlikes.map(([tenant, owner]) => keyOf(tenant, owner, 'x')),
     ]

@@ -78,7 +78,7 @@ export const eventFaults: readonly Fault[] = [
   [
     'knows runs by their ids',
     (log) => {
-      const named = ({ turnId }: RunKey) => ({ key: { tenant: '', owner: '', sessionId: '' }, turnId })
+      const named = ({ turnId }: RunKey) => ({ key: { tenant: '', owner: '', agent: 'agent', sessionId: '' }, turnId })
       return {
         append: (run, ...rest) => log.append(named(run), ...rest),
         read: (run, ...rest) => log.read(named(run), ...rest),

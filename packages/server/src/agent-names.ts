@@ -1,0 +1,51 @@
+import { AlliumError } from '@allium/core'
+import type { ServedAgent } from './options.ts'
+
+type Agents = ReadonlyMap<string, ServedAgent>
+
+/**
+ * Sessions, approvals and runs belong to the name of an agent, so that each is to have its own.
+ *
+ * @throws AlliumError `server.options`
+ */
+export function checkAgentNames(agents: Agents): void {
+  for (const [key, agent] of agents) {
+    if (key !== agent.name)
+      throw refused(
+        `The agent under "${key}" is named "${agent.name}". Sessions and approvals belong to the name: give it the same one, new Agent({ name: '${key}' }).`,
+      )
+    for (const other of agents.values()) if (other !== agent) checkPair(agent, other)
+  }
+}
+
+function checkPair(agent: ServedAgent, other: ServedAgent): void {
+  const [group] = agent.sessionNames
+  if (group === other.name && other.sessionNames[0] !== group)
+    throw refused(
+      `The option sessionGroup of the agent "${agent.name}" is the name of another agent, "${other.name}", which is not in that group. Name the group otherwise.`,
+    )
+  const taken = agent.formerNames.find((name) => name === other.name || name === other.sessionNames[0])
+  if (taken !== undefined)
+    throw refused(
+      `The option formerNames of the agent "${agent.name}" has "${taken}", under which "${other.name}" keeps its sessions: it would take them over. Leave that name out.`,
+    )
+}
+
+/** For each name under which sessions are kept, the other names under which those agents may have kept them. */
+export function otherNames(agents: Agents): ReadonlyMap<string, readonly string[]> {
+  const names = new Map<string, string[]>()
+  for (const { sessionNames } of agents.values()) {
+    const [first, ...others] = sessionNames as [string, ...string[]]
+    names.set(first, [...(names.get(first) ?? []), ...others])
+  }
+  return names
+}
+
+/** Whether a run is one of this agent. */
+export function ran({ name, formerNames }: ServedAgent, run: { readonly agent: string } | undefined): boolean {
+  return run !== undefined && (run.agent === name || formerNames.includes(run.agent))
+}
+
+function refused(what: string): AlliumError {
+  return new AlliumError('server.options', what)
+}
