@@ -64,8 +64,8 @@ test('a client that disconnects before the first byte leaves no reader behind', 
   await until(async () => (await ask(`${url}/sessions/a/events`, { method: 'HEAD' })).status === 200)
   left.abort()
   await expect(asked).rejects.toThrow()
-  const next = await ask(`${url}/sessions/a/runs`, { body: { input: 'Next' } })
-  expect([next.status, await readers(url)]).toEqual([200, 0])
+  await until(async () => (await readers(url)) === 0)
+  expect((await ask(`${url}/sessions/a/runs`, { body: { input: 'Next' } })).status).toBe(200)
 })
 
 test('a stream whose body is cancelled unread leaves no reader behind, and neither does one whose request has aborted', async () => {
