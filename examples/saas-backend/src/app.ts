@@ -35,7 +35,14 @@ export async function createApp({ store, accounts, models, pages, secret, public
   app.use(csrf(publicUrl && { origin: publicUrl.origin }))
   const { principalOf } = signInRoutes(app, { accounts, secret, secure: publicUrl?.protocol === 'https:' })
   const hosts = publicUrl && { hosts: [publicUrl.host] }
-  const ai: Server = server(agent, { principal: principalOf, base: '/api', uiStream: 7, openai: true, ...hosts })
+  const ai: Server = server(agent, {
+    principal: principalOf,
+    secret,
+    base: '/api',
+    uiStream: 7,
+    openai: true,
+    ...hosts,
+  })
   app.all('/api/*', (c) => ai.fetch(c.req.raw))
   app.route('/admin/api', adminRoutes({ store, billing, principalOf }))
   pageRoutes(app, pages)

@@ -171,3 +171,15 @@ test("a server without a principal, with an unknown option, or beside a store of
   expect(() => server(kept(agentOf([])).agent, { principal })).toThrow(/memory:persist.*sessions: store/)
   expect(() => server({ agents: {}, principal })).toThrow(/needs an agent/)
 })
+
+test('a host that is not served has the shape of the protocol', async () => {
+  const { url } = await listen(agentOf([]), { openai: true })
+  const body = await new Promise<string>((resolve, reject) => {
+    request(`${url}/v1/models`, { headers: { host: 'rebound.example' } }, (response) => {
+      response.setEncoding('utf8').on('data', resolve)
+    })
+      .on('error', reject)
+      .end()
+  })
+  expect(JSON.parse(body)).toMatchObject({ error: { code: 'request.host', type: 'invalid_request_error' } })
+})

@@ -20,6 +20,37 @@ test('the document is one of OpenAPI 3.1, and has the `base` of its routes', asy
   expect(document).toMatchObject({ openapi: '3.1.0', servers: [{ url: '/ai' }] })
 })
 
+test('with every protocol on the document is one of OpenAPI 3.1, and has their bodies', async () => {
+  const { url } = await listen(agentOf([]), { uiStream: 7, openai: true, agui: true, mcp: { elicitation: true } })
+  const document = await documentOf(url)
+  expect(await new Validator().validate(document as never)).toMatchObject({ valid: true })
+  const { schemas } = document.components as { schemas: object }
+  expect(Object.keys(schemas)).toEqual(
+    expect.arrayContaining(['runBody', 'chatBody', 'aguiBody', 'completionBody', 'responseBody']),
+  )
+})
+
+test('what the document says of a body is what the parser takes', async () => {
+  const { url } = await listen(agentOf([]))
+  const { components } = await documentOf(url)
+  const fits = new Ajv2020({ strict: false }).compile({ $ref: '#/components/schemas/runBody', components })
+  const tool = { name: 'locate', description: 'Where', jsonSchema: {} }
+  for (const body of [
+    { input: '' },
+    { input: [] },
+    { input: 'Hi', more: 1 },
+    { input: [{ type: 'text' }] },
+    { input: 'Hi', output: { type: 'array' } },
+    { input: 'Hi', clientTools: [{ ...tool, name: 'a b' }] },
+    { input: 'Hi', clientTools: Array.from({ length: 129 }, () => tool) },
+    {},
+  ]) {
+    const { status } = await ask(`${url}/sessions/a/runs`, { body })
+    expect([body, fits(body), status]).toEqual([body, false, 400])
+  }
+  expect(fits({ input: [{ type: 'text', text: 'Hi' }], clientTools: [tool], output: { type: 'object' } })).toBe(true)
+})
+
 test('each native route of the router is in the document, and none besides', async () => {
   const { url } = await listen(agentOf([]))
   const { paths } = await documentOf(url)

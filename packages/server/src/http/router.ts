@@ -13,7 +13,7 @@ export interface ServedRoute {
 }
 
 /** Answers a route. `read` parses the request: a handler finds out who asks before that. */
-export type Handler<R extends Route> = (c: Ctx, read: () => Promise<AskedOf<R>>) => Promise<Response | Problem>
+type Handler<R extends Route> = (c: Ctx, read: () => Promise<AskedOf<R>>) => Promise<Response | Problem>
 
 /** Serves a route. */
 export type Serve = <R extends Route>(route: R, handler: Handler<R>) => void

@@ -12,7 +12,7 @@ export interface Wanted {
 export type ReadPage<T> = (of: { cursor?: string; limit: number }) => Promise<Page<T>>
 
 /** Most rows that are read for one request. */
-export const mostRows = 200
+const mostRows = 200
 /** Rows that are read at once. */
 const step = 100
 

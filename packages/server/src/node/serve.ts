@@ -2,6 +2,7 @@ import { createServer, type Server as HttpServer, type IncomingMessage, type Ser
 import type { AddressInfo } from 'node:net'
 import { checkOptions, type KeysOf } from '@allium/core'
 import { getRequestListener } from '@hono/node-server'
+import { shapeOf } from '../http/shapes.ts'
 import type { Server } from '../server.ts'
 
 export interface ServeOptions {
@@ -124,12 +125,13 @@ function isLoopback(hostname: string): boolean {
 function loopbackOnly(server: Server): Server {
   const names = ['localhost', '127.0.0.1', '[::1]']
   const isLocal = (request: Request) => names.includes(new URL(request.url).hostname)
-  return { ...server, fetch: async (request) => (isLocal(request) ? server.fetch(request) : misdirected()) }
+  return { ...server, fetch: async (request) => (isLocal(request) ? server.fetch(request) : misdirected(request)) }
 }
 
-function misdirected(): Response {
+function misdirected(request: Request): Response {
   const message = 'This host is not served here. See the option `hosts` of server().'
-  return Response.json({ code: 'request.host', message, requestId: crypto.randomUUID() }, { status: 421 })
+  const shape = shapeOf(new URL(request.url).pathname)
+  return Response.json(shape({ status: 421, code: 'request.host', message }, crypto.randomUUID()), { status: 421 })
 }
 
 function once(fn: () => Promise<void>): () => Promise<void> {

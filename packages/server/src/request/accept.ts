@@ -7,7 +7,7 @@ export const acceptsStream = mapped(optional(text()), prefersStream) as Schema<b
  * Returns whether a client prefers a stream of server-sent events to JSON: https://www.rfc-editor.org/rfc/rfc9110#name-accept. It
  * must name `text/event-stream` with a weight above 0, and at least that of `application/json`.
  */
-export function prefersStream(accept: string | undefined): boolean {
+function prefersStream(accept: string | undefined): boolean {
   if (accept === undefined || accept.length > longest) return false
   const ranges = accept.split(',').map(rangeOf)
   const stream = weightOf(ranges, 'text/event-stream')

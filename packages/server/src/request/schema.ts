@@ -59,7 +59,7 @@ export function flag(): Schema<boolean> {
   return typed('boolean', 'true or false', (value) => typeof value === 'boolean')
 }
 
-export function integer(min: number, max: number): Schema<number> {
+function integer(min: number, max: number): Schema<number> {
   const isOne = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max
   return typed('integer', `an integer from ${min} to ${max}`, isOne, { minimum: min, maximum: max })
 }
