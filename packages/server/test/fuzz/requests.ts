@@ -51,8 +51,11 @@ export function shotAt(as: Person, served: ServedRoute, values: Values, random: 
   const url = `http://localhost${pathOf(served, values, random)}${queryOf(served, values, random)}`
   const headers = { authorization: as, ...headersOf(served, values, random) }
   const method =
-    change === 'method' ? random.pick(['PUT', 'PATCH', 'OPTIONS', 'DELETE', 'POST', 'GET']) : route.method.toUpperCase()
-  if (route.body === undefined || method === 'GET') return { as, served, change, url, init: { method, headers } }
+    change === 'method'
+      ? random.pick(['PUT', 'PATCH', 'OPTIONS', 'DELETE', 'POST', 'GET', 'HEAD'])
+      : route.method.toUpperCase()
+  if (route.body === undefined || method === 'GET' || method === 'HEAD')
+    return { as, served, change, url, init: { method, headers } }
   const own = ['none', 'extra', 'missing', 'wrong', 'repeated'].includes(change) ? (change as Change) : 'none'
   const text = jsonOf(mutate(values.of(route.body.json), own, random, random.chance(0.4)))
   const body = change === 'spoiled' ? spoiled(text, random) : text

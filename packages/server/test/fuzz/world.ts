@@ -43,7 +43,7 @@ export async function worldOf(): Promise<World> {
   const count = { writes: 0 }
   const [store, log] = [
     counted(sessions, ['append', 'checkpoint', 'delete', 'erase'], count),
-    counted(events, ['append', 'signal'], count),
+    counted(events, ['append', 'signal', 'delete'], count),
   ]
   const agent = new Agent({ model: model(), tools: [wait], logger: silent, approvals: { secret: 'of the fuzz test' } })
   agent.use(persist({ store }))
