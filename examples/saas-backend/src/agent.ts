@@ -1,4 +1,5 @@
 import { Agent, type AgentStore, guard, model, observe, tools } from 'allium'
+import { canApprove } from './can-approve.ts'
 import { planTools } from './layers/plan-tools.ts'
 import { tenantPlan } from './layers/tenant-plan.ts'
 import { openOrders } from './orders.ts'
@@ -27,7 +28,7 @@ export function createSupport({ store, secret, resolveModel }: SupportOptions) {
     instructions:
       'You are the support agent of a shop. Look an order up before you speak of it. Answer in Markdown, and briefly.',
     principal: Principal,
-    approvals: { secret },
+    approvals: { secret, mayDecide: canApprove },
     store: store satisfies AgentStore,
     maxSteps: 8,
   })

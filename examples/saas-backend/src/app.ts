@@ -38,6 +38,7 @@ export async function createApp({ store, accounts, models, pages, secret, public
   const ai: Server = server(agent, {
     principal: principalOf,
     secret,
+    resolvePrincipal: ({ tenant, owner }) => accounts.find(tenant, owner),
     base: '/api',
     uiStream: 7,
     openai: true,

@@ -13,6 +13,8 @@ export const Plan = z.object({
   tools: z.array(z.string()),
   /** Refunds above it wait for a person, in USD. */
   refundsUpTo: z.number(),
+  /** Refunds that people may approve themselves, in USD. Larger ones need an admin of the tenant. */
+  ownApprovalUpTo: z.number(),
 })
 
 /** Who asks. It is made from the sign-in, never from what somebody wrote. */

@@ -55,6 +55,6 @@ export function signInRoutes(app: Hono, { accounts, secret, secure }: SignInOpti
   }
 }
 
-function shown({ name, tenant, plan, administers }: Principal) {
-  return { name, tenant, plan: plan.name, administers, refunds: plan.tools.includes('refund') }
+function shown({ name, tenantId, tenant, plan, administers }: Principal) {
+  return { name, tenantId, tenant, plan: plan.name, administers, refunds: plan.tools.includes('refund') }
 }
