@@ -1,7 +1,30 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { cookieOf } from './demo.ts'
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+import { cookieOf, type Demo, dataFolder, startDemo } from './demo.ts'
+
+/** A demo and a browser for the tests of a file. `open` gives a page of a person, which is closed after the test. */
+export function startPages() {
+  const data = dataFolder()
+  let demo: Demo
+  let browser: Browser
+  beforeAll(async () => {
+    ;[demo, browser] = await Promise.all([startDemo({ SAAS_DATA: data.dir }), openBrowser()])
+  }, 60_000)
+  afterAll(async () => {
+    await browser.close()
+    expect(await demo.kill()).toBe(0)
+    data.remove()
+  })
+  return {
+    url: () => demo.url,
+    browser: () => browser,
+    async open(key: string, options: BrowserContextOptions = {}) {
+      const opened = await pageOf(browser, demo.url, key, options)
+      onTestFinished(opened.close)
+      return opened
+    },
+  }
+}
 
 /** Debian's. */
 export function openBrowser(): Promise<Browser> {
@@ -31,72 +54,4 @@ export async function say(page: Page, text: string): Promise<void> {
 /** Keeps a picture where CI finds it. */
 export async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `.cache/screenshots/${name}.png`, fullPage: true })
-}
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
-/** The faults that axe-core calls serious or critical, in words. */
-export async function seriousFaults(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
-  return page.evaluate(async () => {
-    const { violations } = await (globalThis as unknown as { axe: Axe }).axe.run()
-    return violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-  })
-}
-
-interface Axe {
-  run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>
-}
-
-/** Controls that cannot be reached by pressing Tab, from the beginning of the page on. */
-export async function unreachable(page: Page): Promise<string[]> {
-  const count = await page.evaluate((controls) => {
-    const doc = (globalThis as unknown as { document: Doc }).document
-    const all = [...doc.querySelectorAll(controls)].filter((one) => one.checkVisibility() && one.tabIndex >= 0)
-    for (const [at, one] of all.entries()) one.setAttribute('data-control', String(at))
-    doc.activeElement?.blur()
-    return all.length
-  }, controls)
-  const missed = new Set(Array.from({ length: count }, (_, at) => String(at)))
-  for (let presses = 0; presses < count + 5 && missed.size > 0; presses++) {
-    await page.keyboard.press('Tab')
-    missed.delete(
-      (await page
-        .locator(':focus')
-        .first()
-        .getAttribute('data-control', { timeout: 1000 })
-        .catch(() => '')) ?? '',
-    )
-  }
-  return Promise.all(
-    [...missed].map((at) =>
-      page.locator(`[data-control="${at}"]`).evaluate((one) => (one as unknown as { outerHTML: string }).outerHTML),
-    ),
-  )
-}
-
-const controls = 'a[href], button:not(:disabled), input, textarea, select, summary, [tabindex="0"]'
-interface Doc {
-  querySelectorAll(of: string): Iterable<Control>
-  activeElement: { blur(): void } | null
-}
-interface Control {
-  checkVisibility(): boolean
-  readonly tabIndex: number
-  setAttribute(name: string, value: string): void
-}
-
-/** How many pixels the page is wider than the window. */
-export function overflow(page: Page): Promise<number> {
-  return page.evaluate(() => {
-    const { scrollWidth, clientWidth } = (globalThis as unknown as { document: { documentElement: Box } }).document
-      .documentElement
-    return scrollWidth - clientWidth
-  })
-}
-interface Box {
-  scrollWidth: number
-  clientWidth: number
 }

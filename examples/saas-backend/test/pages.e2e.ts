@@ -1,39 +1,19 @@
-import type { Browser, BrowserContextOptions } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import story from '../data/story.json' with { type: 'json' }
 import { demoKeys } from '../src/demo-keys.ts'
-import { openBrowser, overflow, pageOf, picture, say, seriousFaults, unreachable } from './browser.ts'
-import { type Demo, dataFolder, startDemo } from './demo.ts'
+import { picture, say, startPages } from './browser.ts'
 
 const [dana, alex, hank] = demoKeys.map(({ key }) => key) as [string, string, string]
 const policyEnd = 'Is there an order that you would like to return?'
-const data = dataFolder()
-let demo: Demo
-let browser: Browser
-
-beforeAll(async () => {
-  const began = performance.now()
-  ;[demo, browser] = await Promise.all([startDemo({ SAAS_DATA: data.dir }), openBrowser()])
-  expect(performance.now() - began).toBeLessThan(20_000)
-}, 40_000)
-afterAll(async () => {
-  await browser.close()
-  expect(await demo.kill()).toBe(0)
-  data.remove()
-})
-
-async function open(key: string, options: BrowserContextOptions = {}) {
-  const opened = await pageOf(browser, demo.url, key, options)
-  onTestFinished(opened.close)
-  return opened
-}
+const pages = startPages()
+const { open } = pages
 
 describe('the chat page', { timeout: 60_000 }, () => {
   test('signs in by a key, keeps it from the page, and says so where it is not known', async () => {
-    const context = await browser.newContext()
+    const context = await pages.browser().newContext()
     onTestFinished(() => context.close())
     const page = await context.newPage()
-    await page.goto(demo.url)
+    await page.goto(pages.url())
     await page.getByLabel('API key').fill('no key')
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('alert').getByText('not known').waitFor()
@@ -113,15 +93,6 @@ describe('the chat page', { timeout: 60_000 }, () => {
     await page.getByText('Tell me if anything').waitFor()
   })
 
-  test('hears what is said meanwhile, before its next step', async () => {
-    const { page, faults } = await open(dana)
-    await say(page, 'Explain the returns policy.')
-    await page.getByText('What can come back').waitFor()
-    await say(page, 'Where is order A-1042?')
-    await Promise.race([page.getByText('Tell me if anything').waitFor(), page.getByText('was not heard').waitFor()])
-    expect([await page.getByText('was not heard').count(), faults]).toEqual([0, []])
-  })
-
   test('goes on after a reload in mid-answer, and nothing is lost or doubled', async () => {
     const { page, faults } = await open(dana)
     await say(page, 'Explain the returns policy.')
@@ -171,7 +142,7 @@ describe('the admin page', { timeout: 60_000 }, () => {
     await say(page, 'Where is order A-1042?')
     await page.getByText('Tell me if anything').waitFor()
     await page.getByRole('link', { name: 'Admin' }).click()
-    await page.getByText('stand as they were written').waitFor()
+    await page.getByText('are as they were written').waitFor()
     await page.locator('.plot').waitFor()
     expect(await page.locator('.plot rect').count()).toBe(14)
     expect(await page.locator('.sums dd').first().textContent()).not.toBe('$0.00')
@@ -189,45 +160,14 @@ describe('the admin page', { timeout: 60_000 }, () => {
 
   test('shows somebody who is no admin nothing, and an admin only their own tenants', async () => {
     const { page } = await open(hank)
-    await page.goto(`${demo.url}/admin`)
+    await page.goto(`${pages.url()}/admin`)
     await page.getByText('Nothing to administer').waitFor()
     const other = await open(alex)
     const asked = await Promise.all(
       ['usage', 'sessions', 'audit', 'waiting'].map((what) =>
-        other.page.request.get(`${demo.url}/admin/api/globex/${what}`),
+        other.page.request.get(`${pages.url()}/admin/api/globex/${what}`),
       ),
     )
     expect(asked.map((response) => response.status())).toEqual([404, 404, 404, 404])
-  })
-})
-
-const looks = [390, 1200].flatMap((width) => (['light', 'dark'] as const).map((scheme) => [width, scheme] as const))
-
-describe.each(looks)('at %i px, %s', { timeout: 60_000 }, (width, colorScheme) => {
-  const options = { viewport: { width, height: 800 }, colorScheme }
-
-  test('the chat page fits, has no serious fault, and each control is reached by Tab', async () => {
-    const { page } = await open(dana, options)
-    await page.getByRole('button', { name: /Refund a dented stove/ }).waitFor()
-    await picture(page, `chat-empty-${width}-${colorScheme}`)
-    expect([await overflow(page), await seriousFaults(page), await unreachable(page)]).toEqual([0, [], []])
-    await say(page, 'Where is order A-1042?')
-    await page.getByText('Tell me if anything').waitFor()
-    await page.getByRole('button', { name: 'Send' }).waitFor()
-    await say(page, 'Refund the dented camp stove of A-1042, and tell ann@acme.example.')
-    await page.getByRole('button', { name: 'Approve' }).waitFor()
-    await picture(page, `chat-${width}-${colorScheme}`)
-    expect([await overflow(page), await seriousFaults(page), await unreachable(page)]).toEqual([0, [], []])
-  })
-
-  test('the admin page fits, has no serious fault, and each control is reached by Tab', async () => {
-    const { page } = await open(alex, options)
-    await page.goto(`${demo.url}/admin`)
-    await page.getByText('stand as they were written').waitFor()
-    await page.locator('.row').first().click()
-    await page.locator('.panel', { hasText: 'Turns of' }).locator('.row').last().click()
-    await page.getByText('The onion of this turn').waitFor()
-    await picture(page, `admin-${width}-${colorScheme}`)
-    expect([await overflow(page), await seriousFaults(page), await unreachable(page)]).toEqual([0, [], []])
   })
 })

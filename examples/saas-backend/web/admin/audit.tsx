@@ -1,63 +1,57 @@
+import { Name } from '../shared/name.tsx'
+import { usePanel } from './live.tsx'
 import { Panel, pathOf, timeOf } from './panel.tsx'
+import { type Column, Table } from './table.tsx'
 
+interface Record {
+  seq: number
+  at?: number | string
+  time?: number | string
+  [field: string]: unknown
+}
 interface Audit {
   verdict: { ok: boolean; records: number; firstBad?: { line: number; reason: string } }
-  records: { seq: number; at: number | string; [field: string]: unknown }[]
+  records: Record[]
 }
 
-/** The chain of the tenant's records: whether it is whole, and its end. */
+/** The tenant's chain of audit records: whether it is intact, and its newest records. */
 export function Audit({ tenant }: { tenant: string }) {
   return (
     <Panel<Audit>
       title="Audit"
-      path={pathOf(tenant, 'audit')}
+      asked={usePanel(pathOf(tenant, 'audit'))}
       wide
-      empty={({ records }) => (records.length === 0 ? 'Nothing on record yet.' : undefined)}
+      empty={({ records }) => (records.length === 0 ? 'No records yet. Every turn leaves some.' : undefined)}
     >
       {({ verdict, records }) => (
         <>
-          <p className="verdict">
-            <span className={`badge ${verdict.ok ? 'ok' : 'bad'}`}>{verdict.ok ? 'whole' : 'broken'}</span>{' '}
-            {verdict.ok
-              ? `All ${verdict.records} records stand as they were written.`
-              : `Record ${verdict.firstBad?.line} is ${verdict.firstBad?.reason}; ${verdict.records} before it are good.`}
-          </p>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by key */}
-          <section className="scrolls tall" tabIndex={0} aria-label="The last records">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col" className="number">
-                    No.
-                  </th>
-                  <th scope="col">When</th>
-                  <th scope="col">Who</th>
-                  <th scope="col">What</th>
-                </tr>
-              </thead>
-              <tbody>
-                {records.map((record) => (
-                  <tr key={record.seq}>
-                    <td className="number">{record.seq}</td>
-                    <td>{whenOf(record)}</td>
-                    <td>{String(record.user ?? record.userId ?? '')}</td>
-                    <td>{whatOf(record)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </section>
+          <Verdict {...verdict} />
+          <Table label="The newest records" columns={columns} rows={records} tall />
         </>
       )}
     </Panel>
   )
 }
 
-function whenOf({ at, time }: Audit['records'][number]): string {
-  return timeOf(new Date((at ?? time) as string | number).getTime())
+function Verdict({ ok, records, firstBad }: Audit['verdict']) {
+  return (
+    <p className="verdict">
+      <span className={`badge ${ok ? 'ok' : 'bad'}`}>{ok ? 'intact' : 'broken'}</span>{' '}
+      {ok
+        ? `All ${records} records are as they were written.`
+        : `Record ${firstBad?.line} is ${firstBad?.reason}. The ${records} records before it are intact. Compare them with your copy.`}
+    </p>
+  )
 }
 
-function whatOf(record: Audit['records'][number]): string {
+const columns: Column<Record>[] = [
+  { name: 'No.', cell: ({ seq }) => seq, isNumber: true },
+  { name: 'When', cell: ({ at, time }) => timeOf(new Date(at ?? time ?? 0).getTime()) },
+  { name: 'Who', cell: ({ user, userId }) => <Name of={String(user ?? userId ?? '')} /> },
+  { name: 'What', cell: (record) => <Name of={whatOf(record)} most={160} /> },
+]
+
+function whatOf(record: Record): string {
   return ['type', 'event', 'model', 'tool', 'status', 'approval']
     .flatMap((field) => (typeof record[field] === 'string' ? [record[field]] : []))
     .join(' · ')

@@ -1,4 +1,4 @@
-/** A passage of a call through a layer, as `observe.onion` records it. Times are milliseconds from the start of the turn. */
+/** A call that passed through a layer, as `observe.onion` records it. Times are milliseconds from the start of the turn. */
 export interface Layer {
   layer: string
   scope: string
@@ -14,10 +14,28 @@ export interface Layer {
   children: Layer[]
 }
 
-/** One in its place: 0 is the outermost. */
+/** A layer with its depth in the onion: 0 is the outermost. */
 export type Placed = Layer & { depth: number }
+
+/** What the parts of the onion's picture share. */
+export interface Shown {
+  layers: readonly Placed[]
+  chosen: number | undefined
+  choose(at: number): void
+}
 
 /** All layers of a turn, each before those inside of it. */
 export function flat(layer: Layer, depth = 0): Placed[] {
   return [{ ...layer, depth }, ...layer.children.flatMap((inner) => flat(inner, depth + 1))]
+}
+
+/** How strongly a layer acted: it let the call pass, changed it, or stopped it. */
+export function weightOf(decision: string): 'passed' | 'changed' | 'stopped' {
+  if (decision === 'passed' || decision === 'running') return 'passed'
+  return changing.has(decision) ? 'changed' : 'stopped'
+}
+const changing = new Set(['changed', 'skipped', 'retried', 'recovered', 'suspended'])
+
+export function ms(time: number): string {
+  return time < 10 ? `${time.toFixed(2)} ms` : time < 1000 ? `${time.toFixed(0)} ms` : `${(time / 1000).toFixed(2)} s`
 }

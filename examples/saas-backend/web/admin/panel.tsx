@@ -1,36 +1,44 @@
-import type { ReactNode } from 'react'
-import { useAsked } from '../shared/use-asked.ts'
+import { type ReactNode, useEffect, useRef } from 'react'
+import { Name } from '../shared/name.tsx'
+import { sentenceOf } from '../shared/problems.ts'
+import type { Asked } from '../shared/use-asked.ts'
 
 export interface PanelProps<T> {
   title: string
-  path: string
-  /** What it says where there is nothing; undefined where there is something. */
+  asked: Asked<T>
+  /** What to say when there is nothing to show; undefined when there is something. */
   empty?(value: T): string | undefined
   wide?: boolean
+  /** Comes into view and takes the focus, as the answer to a click elsewhere. */
+  isOpened?: boolean
   children(value: T): ReactNode
 }
 
 /** A part of the page with an answer of the server in it, or why there is none. */
-export function Panel<T>({ title, path, empty, wide, children }: PanelProps<T>) {
-  const [asked, again] = useAsked<T>(path)
-  const none = asked.state === 'ready' ? empty?.(asked.value) : undefined
+export function Panel<T>({ title, asked, empty, wide, isOpened = false, children }: PanelProps<T>) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    if (isOpened) heading.current?.focus()
+  }, [isOpened])
   return (
     <section className={wide ? 'panel wide' : 'panel'} aria-busy={asked.state === 'loading'}>
-      <header>
-        <h2>{title}</h2>
-        <button type="button" className="plain" onClick={again} aria-label={`Reload: ${title}`}>
-          Reload
-        </button>
-      </header>
-      {asked.state === 'loading' && <p className="quiet">Loading…</p>}
+      <h2 ref={heading} tabIndex={-1}>
+        <Name of={title} />
+      </h2>
+      {asked.state === 'loading' && <p className="quiet loading">Loading…</p>}
       {asked.state === 'failed' && (
         <p className="error-text" role="alert">
-          {asked.error.message}
+          {sentenceOf(asked.error)}
         </p>
       )}
-      {asked.state === 'ready' && (none === undefined ? children(asked.value) : <p className="quiet">{none}</p>)}
+      {asked.state === 'ready' && <Content value={asked.value} {...{ empty, children }} />}
     </section>
   )
+}
+
+function Content<T>({ value, empty, children }: { value: T } & Pick<PanelProps<T>, 'empty' | 'children'>) {
+  const nothing = empty?.(value)
+  return nothing === undefined ? children(value) : <p className="quiet">{nothing}</p>
 }
 
 export function pathOf(...parts: string[]): string {

@@ -1,47 +1,43 @@
 import { useState } from 'react'
-import { OnionPicture } from './onion.tsx'
-import { Panel, pathOf, timeOf } from './panel.tsx'
+import { Name } from '../shared/name.tsx'
+import type { Asked } from '../shared/use-asked.ts'
+import { Panel, timeOf } from './panel.tsx'
+import { Turns } from './turns.tsx'
 
-interface Session {
-  key: { owner: string; sessionId: string }
-  version: number
-  status: string
-  updatedAt: number
+export interface SessionKey {
+  owner: string
+  sessionId: string
 }
-interface Turn {
-  turnId: string
-  status: string
-  reason?: string
-  startedAt: number
-  endedAt?: number
-  usage: { inputTokens: number; outputTokens: number }
+export interface SessionList {
+  items: { key: SessionKey; version: number; status: string; updatedAt: number }[]
 }
 
-/** The tenant's sessions; of one its turns, and of a turn its onion. */
-export function Sessions({ tenant }: { tenant: string }) {
-  const [open, setOpen] = useState<Session['key']>()
+/** The tenant's newest sessions; of the chosen one, its turns. */
+export function Sessions({ tenant, asked }: { tenant: string; asked: Asked<SessionList> }) {
+  const [open, setOpen] = useState<SessionKey>()
   return (
     <>
-      <Panel<{ items: Session[] }>
+      <Panel<SessionList>
         title="Sessions"
-        path={pathOf(tenant, 'sessions')}
-        empty={({ items }) => (items.length === 0 ? 'Nobody has asked anything yet.' : undefined)}
+        asked={asked}
+        wide
+        empty={({ items }) => (items.length === 0 ? 'No conversations yet.' : undefined)}
       >
         {({ items }) => (
           <ul className="rows">
             {items.map(({ key, version, status, updatedAt }) => (
-              <li key={`${key.owner}/${key.sessionId}`}>
+              <li key={nameOf(key)}>
                 <button
                   type="button"
                   className="row"
-                  aria-pressed={open?.sessionId === key.sessionId && open.owner === key.owner}
+                  aria-pressed={open !== undefined && nameOf(open) === nameOf(key)}
                   onClick={() => setOpen(key)}
                 >
-                  <span>
-                    <strong>{key.owner}</strong>{' '}
-                    <span className="quiet">
-                      {timeOf(updatedAt)}, {version} {version === 1 ? 'turn' : 'turns'}
-                    </span>
+                  <strong>
+                    <Name of={key.owner} />
+                  </strong>
+                  <span className="quiet">
+                    {timeOf(updatedAt)}, {version} {version === 1 ? 'turn' : 'turns'}
                   </span>
                   <span className={`badge ${status}`}>{status}</span>
                 </button>
@@ -50,42 +46,11 @@ export function Sessions({ tenant }: { tenant: string }) {
           </ul>
         )}
       </Panel>
-      {open && <Turns key={`${open.owner}/${open.sessionId}`} tenant={tenant} of={open} />}
+      {open && <Turns key={nameOf(open)} tenant={tenant} of={open} />}
     </>
   )
 }
 
-function Turns({ tenant, of }: { tenant: string; of: Session['key'] }) {
-  const [open, setOpen] = useState<string>()
-  const path = pathOf(tenant, 'sessions', of.owner, of.sessionId, 'turns')
-  return (
-    <Panel<{ turns: Turn[] }> title={`Turns of ${of.owner}`} path={path} wide>
-      {({ turns }) => (
-        <>
-          <ul className="rows">
-            {turns.map((turn) => (
-              <li key={turn.turnId}>
-                <button
-                  type="button"
-                  className="row"
-                  aria-pressed={open === turn.turnId}
-                  onClick={() => setOpen(turn.turnId)}
-                >
-                  <span>
-                    <strong>{timeOf(turn.startedAt)}</strong>{' '}
-                    <span className="quiet">
-                      {turn.usage.inputTokens} tokens in, {turn.usage.outputTokens} out
-                      {turn.reason && ` · ${turn.reason}`}
-                    </span>
-                  </span>
-                  <span className={`badge ${turn.status}`}>{turn.status}</span>
-                </button>
-              </li>
-            ))}
-          </ul>
-          {open && <OnionPicture key={open} path={`${path}/${encodeURIComponent(open)}/onion`} />}
-        </>
-      )}
-    </Panel>
-  )
+function nameOf({ owner, sessionId }: SessionKey): string {
+  return JSON.stringify([owner, sessionId])
 }

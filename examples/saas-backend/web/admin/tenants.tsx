@@ -1,33 +1,50 @@
 import { useState } from 'react'
+import type { Me } from '../shared/api.ts'
+import { Name } from '../shared/name.tsx'
+import { useLive } from '../shared/use-asked.ts'
+import { Approvals } from './approvals.tsx'
 import { Audit } from './audit.tsx'
-import { Sessions } from './sessions.tsx'
+import { LiveProvider, LiveStatus } from './live.tsx'
+import { pathOf } from './panel.tsx'
+import { type SessionList, Sessions } from './sessions.tsx'
 import { Usage } from './usage.tsx'
-import { Waiting } from './waiting.tsx'
 
-/** All there is to see of one tenant. */
-export function Tenants({ tenants }: { tenants: string[] }) {
-  const [tenant, choose] = useState(tenants[0] as string)
+/** The companies that an admin administers, one at a time. */
+export function Tenants({ me }: { me: Me }) {
+  const [tenant, choose] = useState(me.administers[0] as string)
   return (
     <>
+      {me.administers.length > 1 && (
+        <label className="choice">
+          Company{' '}
+          <select value={tenant} onChange={(event) => choose(event.target.value)}>
+            {me.administers.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+      )}
+      <Tenant key={tenant} tenant={tenant} isOwn={tenant === me.tenantId} />
+    </>
+  )
+}
+
+function Tenant({ tenant, isOwn }: { tenant: string; isOwn: boolean }) {
+  const { asked, change, refresh } = useLive<SessionList>(pathOf(tenant, 'sessions'))
+  return (
+    <LiveProvider value={{ change, refresh }}>
       <div className="heading">
-        <h1>{tenant}</h1>
-        {tenants.length > 1 && (
-          <label>
-            Tenant{' '}
-            <select value={tenant} onChange={(event) => choose(event.target.value)}>
-              {tenants.map((one) => (
-                <option key={one}>{one}</option>
-              ))}
-            </select>
-          </label>
-        )}
+        <h1>
+          <Name of={tenant} />
+        </h1>
+        <LiveStatus asked={asked} />
       </div>
-      <div className="panels" key={tenant}>
+      <div className="panels">
+        <Approvals tenant={tenant} isOwn={isOwn} />
         <Usage tenant={tenant} />
-        <Waiting tenant={tenant} />
-        <Sessions tenant={tenant} />
+        <Sessions tenant={tenant} asked={asked} />
         <Audit tenant={tenant} />
       </div>
-    </>
+    </LiveProvider>
   )
 }

@@ -1,81 +1,54 @@
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import type { Me } from '../shared/api.ts'
 import { Account } from '../shared/sign-in.tsx'
-import { useAsked } from '../shared/use-asked.ts'
+import { useLive } from '../shared/use-asked.ts'
+import { focusComposer } from './composer.tsx'
+import { Conversations, conversationsId, type Listing } from './conversations.tsx'
 import { Loaded } from './loaded.tsx'
+import { useOpenChat } from './use-open-chat.ts'
 
-interface Listed {
-  id: string
-  status: string
-  updatedAt: number
-}
+const [page, most] = [30, 100]
 
-/** All conversations of who is signed in; the open one is named by the address. */
+/** The page of a person who is signed in: their conversations, and the open one, which the address names. */
 export function Chats({ me }: { me: Me }) {
   const { id, isNew, begin } = useOpenChat()
-  const [list, reload] = useAsked<{ sessions: Listed[] }>('/api/sessions')
-  const sessions = list.state === 'ready' ? list.value.sessions : []
+  const [limit, setLimit] = useState(page)
+  const listing = useLive<Listing>(`/api/sessions?limit=${limit}`)
+  const { sessions, cursor } =
+    listing.asked.state === 'ready' ? listing.asked.value : { sessions: [], cursor: undefined }
+  const open = sessions.find((session) => session.id === id)
+  const hasMore = cursor !== undefined && limit < most
   return (
     <div className="frame">
       <header className="top">
+        <button type="button" className="skip" onClick={focusComposer}>
+          Skip to the message box
+        </button>
+        <button type="button" className="menu" popoverTarget={conversationsId}>
+          Conversations
+        </button>
         <a className="brand" href="/">
           Support
         </a>
         {me.administers.length > 0 && <a href="/admin">Admin</a>}
         <Account me={me} />
       </header>
-      <nav className="chats" aria-label="Conversations">
-        <button type="button" className="primary" onClick={begin}>
-          New conversation
-        </button>
-        {list.state === 'failed' && (
-          <p className="error-text" role="alert">
-            {list.error.message}
-          </p>
-        )}
-        {list.state === 'ready' && sessions.length === 0 && <p className="quiet">Nothing yet.</p>}
-        <ul>
-          {sessions.map((one) => (
-            <li key={one.id}>
-              <a href={`#${one.id}`} aria-current={one.id === id ? 'page' : undefined}>
-                <span>{dateOf(one.updatedAt)}</span>
-                <span className={`badge ${one.status}`}>{words[one.status] ?? one.status}</span>
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
+      <Conversations
+        listing={listing}
+        open={id}
+        begin={begin}
+        more={hasMore ? () => setLimit(Math.min(limit + page, most)) : undefined}
+      />
       <main className="open-chat">
-        <Loaded key={id} id={id} isNew={isNew} me={me} changed={reload} />
+        <Loaded
+          key={id}
+          id={id}
+          isNew={isNew}
+          me={me}
+          revision={open && `${open.version} ${open.status}`}
+          changed={listing.refresh}
+        />
       </main>
     </div>
   )
-}
-
-const words: Record<string, string> = {
-  completed: 'answered',
-  suspended: 'waits for you',
-  running: 'answering',
-  aborted: 'stopped',
-}
-
-/** The conversation that the address names, or a new one. */
-function useOpenChat() {
-  const [{ id, isNew }, set] = useState(openChat)
-  useEffect(() => {
-    if (isNew) history.replaceState(null, '', `#${id}`)
-    const follow = () => set(openChat())
-    addEventListener('hashchange', follow)
-    return () => removeEventListener('hashchange', follow)
-  }, [id, isNew])
-  return { id, isNew, begin: () => set({ id: crypto.randomUUID(), isNew: true }) }
-}
-
-function openChat() {
-  const id = location.hash.slice(1)
-  return id === '' ? { id: crypto.randomUUID(), isNew: true } : { id, isNew: false }
-}
-
-function dateOf(time: number): string {
-  return new Date(time).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 }

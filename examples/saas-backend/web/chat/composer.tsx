@@ -1,19 +1,24 @@
-import { type FormEvent, type KeyboardEvent, useState } from 'react'
+import { type FormEvent, type KeyboardEvent, useEffect } from 'react'
 
-/** Where one writes. While an answer comes, what is sent steers it, and it can be stopped. */
-export function Composer({ busy, send, stop }: { busy: boolean; send(text: string): Promise<boolean>; stop(): void }) {
-  const [text, setText] = useState('')
-  const submit = async (event?: FormEvent) => {
+export interface ComposerProps {
+  text: string
+  write(text: string): void
+  busy: boolean
+  send(text: string): void
+  stop(): void
+}
+
+/** Where the user writes. While an answer is being written, a message goes to it, and it can be stopped. */
+export function Composer({ text, write, busy, send, stop }: ComposerProps) {
+  useEffect(focusComposer, [])
+  const submit = (event?: FormEvent) => {
     event?.preventDefault()
-    if (text.trim() === '') return
-    setText('')
-    // What nobody could hear stays to be sent.
-    if (!(await send(text.trim()))) setText(text)
+    if (text.trim() !== '') send(text.trim())
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
     event.preventDefault()
-    void submit()
+    submit()
   }
   return (
     <form className="composer" onSubmit={submit}>
@@ -23,9 +28,10 @@ export function Composer({ busy, send, stop }: { busy: boolean; send(text: strin
       <textarea
         id="message"
         rows={1}
+        dir="auto"
         value={text}
-        placeholder={busy ? 'Say more while the answer comes…' : 'Write a message…'}
-        onChange={(event) => setText(event.target.value)}
+        placeholder={busy ? 'Add to your question…' : 'Write a message…'}
+        onChange={(event) => write(event.target.value)}
         onKeyDown={onKeyDown}
       />
       {busy && (
@@ -38,4 +44,8 @@ export function Composer({ busy, send, stop }: { busy: boolean; send(text: strin
       </button>
     </form>
   )
+}
+
+export function focusComposer(): void {
+  document.getElementById('message')?.focus()
 }

@@ -1,6 +1,6 @@
 import { ask, type Refused } from '../shared/api.ts'
 
-/** Stops what runs. Without it a page that stops reading would only disconnect. */
+/** Stops the answer. Without it a page that stops reading would only disconnect. @throws Refused */
 export async function stop(id: string): Promise<void> {
   await ask(`/api/chat/${encodeURIComponent(id)}/stop`, { method: 'POST' }).catch((error: Refused) => {
     // It had ended by itself.
@@ -8,10 +8,7 @@ export async function stop(id: string): Promise<void> {
   })
 }
 
-/** Says something to the run that goes on: it is heard before its next step. False where nothing could hear it. */
-export async function steer(id: string, text: string): Promise<boolean> {
-  return ask(`/api/sessions/${encodeURIComponent(id)}/steer`, { body: { message: text } }).then(
-    () => true,
-    () => false,
-  )
+/** Sends a message to the running answer, which reads it before its next step. @throws Refused */
+export async function steer(id: string, message: { id: string; text: string }): Promise<void> {
+  await ask(`/api/chat/${encodeURIComponent(id)}/steer`, { body: { message: message.text, id: message.id } })
 }

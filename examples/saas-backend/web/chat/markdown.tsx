@@ -3,12 +3,12 @@ import ReactMarkdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 
 /**
- * What a model wrote. Its HTML is shown as the text that it is, and its images as a link: an image would be asked for by the page,
- * and so could carry off what stands in its address.
+ * What a model wrote. HTML is shown as text, and images as links: a page that loads an image sends its address, and whatever a
+ * model has put into that address, to another server.
  */
 export function Markdown({ text }: { text: string }) {
   return (
-    <div className="markdown">
+    <div className="markdown" dir="auto">
       <ReactMarkdown remarkPlugins={[remarkGfm]} components={components}>
         {text}
       </ReactMarkdown>
@@ -19,20 +19,22 @@ export function Markdown({ text }: { text: string }) {
 const components: Components = {
   img: ({ src, alt }) => <Link href={typeof src === 'string' ? src : ''}>{alt || 'Image'} (image, not loaded)</Link>,
   a: ({ href, children }) => <Link href={href ?? ''}>{children}</Link>,
-  // A wide table scrolls by itself; for that it can be reached by key.
+  // A wide table or a long line of code scrolls by itself, so it must be reached by key.
   table: ({ children }) => (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by key
     <section className="wide" tabIndex={0} aria-label="Table">
       <table>{children}</table>
     </section>
   ),
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by key
+  pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,
 }
 
-/** `react-markdown` has emptied the addresses of other schemes. */
+/** Shows the address on hover: the text of a link may claim another one. */
 function Link({ href, children }: { href: string; children: ReactNode }) {
   if (!/^(https?:|mailto:)/i.test(href)) return <span>{children}</span>
   return (
-    <a href={href} target="_blank" rel="noreferrer noopener nofollow">
+    <a href={href} title={href} target="_blank" rel="noreferrer noopener nofollow">
       {children}
     </a>
   )

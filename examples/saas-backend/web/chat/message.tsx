@@ -1,26 +1,97 @@
 import { isToolUIPart, type UIMessage } from 'ai'
-import { Kept } from './kept.tsx'
+import { Fragment, memo } from 'react'
+import { Name } from '../shared/name.tsx'
+import { steerIn } from './history.ts'
 import { Markdown } from './markdown.tsx'
+import type { Outgoing } from './outbox.ts'
 import { type Decide, ToolCard } from './tool-card.tsx'
 
-/** A message, part by part. What the user wrote is a text; what the model wrote is Markdown. */
-export function MessageView({ message, live, decide }: { message: UIMessage; live: boolean; decide: Decide }) {
-  const { role, parts } = message
+type Part = UIMessage['parts'][number]
+
+export interface MessageProps {
+  message: UIMessage
+  steers: readonly Outgoing[]
+  /** A caret shows where its text grows. */
+  isWriting: boolean
+  decide: Decide
+}
+
+/** A message, part by part. What the user wrote is shown word by word; what the model wrote is Markdown. */
+export const MessageView = memo(function MessageView({ message, steers, isWriting, decide }: MessageProps) {
+  if (message.role === 'user') return <UserMessage text={textIn(message.parts)} files={message.parts} />
+  const pieces = splitBySteers(message.parts)
+  return pieces.map(({ steer, parts }, at) => (
+    <Fragment key={`${at}`}>
+      {steer !== undefined && (
+        <UserMessage text={steers.find(({ id }) => id === steer)?.text ?? 'A message that you sent meanwhile.'} />
+      )}
+      {parts.some(isShown) && (
+        <article className="message assistant" aria-label="Support">
+          {parts.map((part, index) => (
+            <PartView key={isToolUIPart(part) ? part.toolCallId : `${index}`} part={part} decide={decide} />
+          ))}
+          {isWriting && at === pieces.length - 1 && <span className="caret" aria-hidden="true" />}
+        </article>
+      )}
+    </Fragment>
+  ))
+})
+
+interface UserMessageProps {
+  text: string
+  files?: readonly Part[]
+  note?: string
+}
+
+export function UserMessage({ text, files = [], note }: UserMessageProps) {
   return (
-    <article className={`message ${role}`} aria-label={role === 'user' ? 'You' : 'Support'}>
-      {parts.map((part, at) => {
-        const key = `${at}`
-        if (isToolUIPart(part)) return <ToolCard key={part.toolCallId} part={part} decide={decide} />
-        if (part.type !== 'text') return null
-        return role === 'user' ? (
-          <p key={key}>
-            <Kept text={part.text} />
-          </p>
-        ) : (
-          <Markdown key={key} text={part.text} />
-        )
-      })}
-      {live && <span className="caret" aria-hidden="true" />}
+    <article className="message user" aria-label="You">
+      <p dir="auto">{text}</p>
+      {files.map((part, at) => part.type === 'file' && <FileView key={`${at}`} {...part} />)}
+      {note && <small className="quiet">{note}</small>}
     </article>
   )
+}
+
+function PartView({ part, decide }: { part: Part; decide: Decide }) {
+  if (isToolUIPart(part)) return <ToolCard part={part} decide={decide} />
+  if (part.type === 'text') return <Markdown text={part.text} />
+  return part.type === 'file' ? <FileView {...part} /> : null
+}
+
+/** A file is named, never loaded. */
+function FileView({ filename, mediaType }: { filename?: string | undefined; mediaType: string }) {
+  return (
+    <p className="file">
+      <Name of={filename ?? 'File'} />{' '}
+      <span className="quiet">
+        <Name of={mediaType} />
+      </span>
+    </p>
+  )
+}
+
+interface Piece {
+  /** The message of the user that the answer read before these parts. */
+  steer?: string
+  parts: Part[]
+}
+
+/** An answer that read messages on its way, cut where it read them. */
+function splitBySteers(parts: readonly Part[]): Piece[] {
+  const pieces: Piece[] = [{ parts: [] }]
+  for (const part of parts) {
+    const steer = steerIn(part)
+    if (steer === undefined) pieces.at(-1)?.parts.push(part)
+    else if (steer.heard) pieces.push({ steer: steer.id, parts: [] })
+  }
+  return pieces
+}
+
+function isShown(part: Part): boolean {
+  return isToolUIPart(part) || part.type === 'file' || (part.type === 'text' && part.text !== '')
+}
+
+function textIn(parts: readonly Part[]): string {
+  return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
 }

@@ -1,13 +1,17 @@
 import type { Me } from '../shared/api.ts'
+import { Name } from '../shared/name.tsx'
 
-/** What one could ask first. */
+/** Questions to begin with. */
 export function Suggestions({ me, send }: { me: Me; send(text: string): unknown }) {
   const all = me.refunds ? business : starter
   return (
     <div className="empty">
-      <h1>Hello {me.name}.</h1>
+      <h1>
+        Hello <Name of={me.name} />.
+      </h1>
       <p className="quiet">
-        Ask about an order of {me.tenant}. Refunds above what your plan allows wait for your decision.
+        Ask about an order of <Name of={me.tenant} />.{' '}
+        {me.refunds && 'Small refunds are paid at once. You approve larger ones, and an admin the largest.'}
       </p>
       <ul className="suggestions">
         {all.map(([label, text]) => (
@@ -26,8 +30,10 @@ export function Suggestions({ me, send }: { me: Me; send(text: string): unknown 
 const business = [
   ['Find an order', 'Where is order A-1042?'],
   ['Refund a dented stove', 'Refund the dented camp stove of A-1042, and tell ann@acme.example.'],
+  ['A refund that an admin approves', 'Refund three of the camp stoves of A-1042, and tell ann@acme.example.'],
   ['A long answer', 'Explain the returns policy.'],
   ['What others wrote', 'What does the note on A-1043 say?'],
+  ['When something fails', 'What happens when the model is down?'],
 ] as const
 const starter = [
   ['Find an order', 'Show me order G-2001.'],

@@ -1,4 +1,4 @@
-/** What the server refused, in words for a person. */
+/** An error response of the server, or a request that never reached it (status 0, code `network`). */
 export class Refused extends Error {
   readonly code: string
   readonly status: number
@@ -10,20 +10,28 @@ export class Refused extends Error {
   }
 }
 
-/** Asks the product for JSON. @throws Refused */
+/** Requests JSON from the server. @throws Refused */
 export async function ask<T>(path: string, { method, body }: { method?: string; body?: unknown } = {}): Promise<T> {
   const headers = body === undefined ? undefined : { 'content-type': 'application/json' }
   const init = { method: method ?? (body === undefined ? 'GET' : 'POST'), headers, body: JSON.stringify(body) }
   const response = await fetch(path, init).catch(() => {
-    throw new Refused({ code: 'network', message: 'The server does not answer.' }, 0)
+    throw new Refused({ code: 'network', message: '' }, 0)
   })
-  if (response.ok) return response.status === 204 ? (undefined as T) : ((await response.json()) as T)
-  const told = await response.json().catch(() => ({ code: 'unknown', message: response.statusText }))
-  throw new Refused(told, response.status)
+  if (response.status === 204) return undefined as T
+  const answer: unknown = await response.json().catch(() => undefined)
+  if (response.ok && answer !== undefined) return answer as T
+  throw new Refused(problemIn(answer), response.status)
+}
+
+/** A proxy in between may answer with a page of its own. */
+function problemIn(answer: unknown): { code: string; message: string } {
+  const { code, message } = (answer ?? {}) as { code?: unknown; message?: unknown }
+  return { code: typeof code === 'string' ? code : 'unknown', message: typeof message === 'string' ? message : '' }
 }
 
 export interface Me {
   name: string
+  tenantId: string
   tenant: string
   plan: string
   administers: string[]

@@ -1,39 +1,34 @@
 import { type FormEvent, type ReactNode, useState } from 'react'
-import { ask, type Me, type Refused } from './api.ts'
+import { ask, type Me } from './api.ts'
+import { Name } from './name.tsx'
+import { sentenceOf } from './problems.ts'
+import { Failed, Loading } from './states.tsx'
+import { clearTabValues } from './tab-value.ts'
 import { useAsked } from './use-asked.ts'
 
-/** Shows what it holds to somebody who is signed in, and asks everybody else for a key. */
+/** Shows its children to a person who is signed in, and asks everybody else for a key. */
 export function SignedIn({ children }: { children(me: Me): ReactNode }) {
   const [me, again] = useAsked<{ me: Me | null }>('/me')
-  if (me.state === 'loading')
-    return (
-      <p className="page-state" aria-busy="true">
-        Loading…
-      </p>
-    )
-  if (me.state === 'ready') return me.value.me === null ? <SignInForm done={again} /> : children(me.value.me)
-  return (
-    <div className="page-state" role="alert">
-      <p>{me.error.message}</p>
-      <button type="button" onClick={again}>
-        Try again
-      </button>
-    </div>
-  )
+  if (me.state === 'loading') return <Loading />
+  if (me.state === 'failed') return <Failed error={me.error} again={again} />
+  return me.value.me === null ? <SignInForm done={again} /> : children(me.value.me)
 }
 
 function SignInForm({ done }: { done(): void }) {
   const [key, setKey] = useState('')
   const [error, setError] = useState<string>()
+  const [isBusy, setBusy] = useState(false)
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    await ask('/sign-in', { body: { key } }).then(done, (refused: Refused) => setError(refused.message))
+    setBusy(true)
+    await ask('/sign-in', { body: { key } }).then(done, (refused) => setError(sentenceOf(refused)))
+    setBusy(false)
   }
   return (
     <main className="sign-in">
       <img src={new URL('./icon.svg', import.meta.url).href} alt="" width="40" height="40" />
       <h1>Sign in</h1>
-      <p className="quiet">With the API key that you were given. The terminal in which the demo runs shows some.</p>
+      <p className="quiet">Enter your API key. The terminal that runs this demo shows a few to try.</p>
       <form onSubmit={submit}>
         <input className="hidden" tabIndex={-1} aria-hidden="true" autoComplete="username" readOnly value="api-key" />
         <label htmlFor="key">API key</label>
@@ -53,8 +48,8 @@ function SignInForm({ done }: { done(): void }) {
             {error}
           </p>
         )}
-        <button type="submit" className="primary">
-          Sign in
+        <button type="submit" className="primary" disabled={isBusy}>
+          {isBusy ? 'Signing in…' : 'Sign in'}
         </button>
       </form>
     </main>
@@ -64,15 +59,18 @@ function SignInForm({ done }: { done(): void }) {
 /** Who is signed in, and the way out. */
 export function Account({ me }: { me: Me }) {
   const leave = async () => {
-    await ask('/sign-out', { method: 'POST' })
+    await ask('/sign-out', { method: 'POST' }).catch(() => {})
+    clearTabValues()
     location.reload()
   }
   return (
     <div className="account">
       <span className="who">
-        <strong>{me.name}</strong>
+        <strong>
+          <Name of={me.name} />
+        </strong>
         <span className="quiet">
-          {me.tenant} · {me.plan}
+          <Name of={me.tenant} /> · <Name of={me.plan} />
         </span>
       </span>
       <button type="button" className="plain" onClick={leave}>

@@ -1,21 +1,71 @@
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { ask, type Refused } from './api.ts'
+import { type Polling, startPolling } from './polling.ts'
 
-export type Asked<T> = { state: 'loading' } | { state: 'failed'; error: Refused } | { state: 'ready'; value: T }
+/** `error` beside a value: the last attempt to update it failed. */
+export type Asked<T> =
+  | { state: 'loading' }
+  | { state: 'failed'; error: Refused }
+  | { state: 'ready'; value: T; error?: Refused }
 
-/** What a path answers, and a function that asks again. */
-export function useAsked<T>(path: string): [Asked<T>, () => void] {
+/** Returns what a path answers; without a path nothing is asked. Asks again when `change` differs, and keeps the earlier answer until then. */
+export function useAsked<T>(path: string | undefined, change: unknown = 0): [Asked<T>, () => void] {
   const [asked, set] = useState<Asked<T>>({ state: 'loading' })
   const [count, again] = useState(0)
   useEffect(() => {
-    let current = true
+    if (path === undefined) return
+    let isCurrent = true
     ask<T>(path).then(
-      (value) => current && set({ state: 'ready', value }),
-      (error) => current && set({ state: 'failed', error }),
+      (value) => isCurrent && set({ state: 'ready', value }),
+      (error) => isCurrent && set((before) => withError(before, error)),
     )
     return () => {
-      current = false
+      isCurrent = false
     }
-  }, [path, count])
+  }, [path, change, count])
   return [asked, useCallback(() => again((n) => n + 1), [])]
+}
+
+export interface Live<T> {
+  asked: Asked<T>
+  /** Differs whenever the answer has changed, and once more soon after: what follows from a change may come a little later. */
+  change: number
+  refresh(): void
+}
+
+/** Returns what a path answers, and keeps it up to date. */
+export function useLive<T>(path: string): Live<T> {
+  const [asked, set] = useState<Asked<T>>({ state: 'loading' })
+  const [change, setChange] = useState(0)
+  const polling = useRef<Polling>(undefined)
+  useEffect(() => {
+    let [last, isSettled, isCurrent] = ['', true, true]
+    const load = async () => {
+      const value = await ask<T>(path).catch((error: Refused) => {
+        if (isCurrent) set((before) => withError(before, error))
+        throw error
+      })
+      const text = JSON.stringify(value)
+      const isNew = text !== last
+      if (!isCurrent) return false
+      if (isNew) set({ state: 'ready', value })
+      else
+        set((before) => (before.state === 'ready' && before.error === undefined ? before : { state: 'ready', value }))
+      if (isNew || !isSettled) setChange((count) => count + 1)
+      isSettled = !isNew
+      last = text
+      return isNew
+    }
+    const started = startPolling(load)
+    polling.current = started
+    return () => {
+      isCurrent = false
+      started.stop()
+    }
+  }, [path])
+  return { asked, change, refresh: useCallback(() => polling.current?.now(), []) }
+}
+
+function withError<T>(before: Asked<T>, error: Refused): Asked<T> {
+  return before.state === 'ready' ? { ...before, error } : { state: 'failed', error }
 }

@@ -1,10 +1,10 @@
-/** A text in which what was kept from the model, such as `[EMAIL_1]`, is marked as that: the value itself is not stored with it. */
+/** A text in which placeholders, such as `[EMAIL_1]`, are marked as hidden values: the page has no value to show for them. */
 export function Kept({ text }: { text: string }) {
   return text.split(/(\[[A-Z]+_\d+\])/).map((piece, at) =>
     at % 2 === 0 ? (
       piece
     ) : (
-      <abbr key={piece} title="Kept from the model and from what is stored">
+      <abbr key={`${at}`} title="Hidden from the model, and not stored with the conversation">
         {piece.slice(1, -1).toLowerCase().replace('_', ' ')}
       </abbr>
     ),

@@ -1,0 +1,161 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { demoKeys } from '../src/demo-keys.ts'
+import { say, startPages } from './browser.ts'
+
+const [dana, alex] = demoKeys.map(({ key }) => key) as [string, string]
+const order = 'Where is order A-1042?'
+const pages = startPages()
+
+async function admin() {
+  const opened = await pages.open(alex)
+  await opened.page.goto(`${pages.url()}/admin`)
+  await opened.page.getByRole('heading', { name: 'Audit' }).waitFor()
+  return opened
+}
+
+describe('the list of conversations', { timeout: 60_000 }, () => {
+  test('names each by its first words, with the time', async () => {
+    const { page } = await pages.open(dana)
+    const long = `${order} I have been waiting for it since the first week of February, and nobody calls me back.`
+    await say(page, long)
+    await page.getByText('Tell me if anything').waitFor()
+    const open = page.locator('.chats a[aria-current="page"]')
+    await open.getByText('Where is order A-1042? I have been waiting for it since the…').waitFor()
+    expect(await open.locator('time').getAttribute('datetime')).toMatch(/^\d{4}-\d\d-\d\dT/)
+    await page.getByRole('button', { name: 'New conversation' }).click()
+    await page.getByText('Hello Dana').waitFor()
+    await page.locator('.chats a', { hasText: 'I have been waiting' }).click()
+    await page.getByText('Tell me if anything').waitFor()
+  })
+
+  test('shows earlier conversations when it is asked to', async () => {
+    const { page } = await pages.open(dana)
+    const sessions = Array.from({ length: 50 }, (_, at) => ({
+      id: `s-${at}`,
+      version: 1,
+      status: 'completed',
+      updatedAt: 0,
+    }))
+    await page.route('**/api/sessions?*', (route) => {
+      const limit = Number(new URL(route.request().url()).searchParams.get('limit'))
+      return route.fulfill({ json: { sessions: sessions.slice(0, limit), ...(limit < 50 && { cursor: 'more' }) } })
+    })
+    await page.reload()
+    await expect.poll(() => page.locator('.chats li').count()).toBe(30)
+    await page.getByRole('button', { name: 'Show earlier ones' }).click()
+    await expect.poll(() => page.locator('.chats li').count()).toBe(50)
+    expect(await page.getByRole('button', { name: 'Show earlier ones' }).count()).toBe(0)
+  })
+})
+
+describe('a conversation', { timeout: 60_000 }, () => {
+  test('shows what is said in another tab, while it is said', async () => {
+    const { page } = await pages.open(dana)
+    await say(page, order)
+    await page.getByText('Tell me if anything').waitFor()
+    const other = await pages.open(dana)
+    await other.page.goto(page.url())
+    await other.page.getByText('Tell me if anything').waitFor()
+    await say(page, 'Explain the returns policy.')
+    await other.page.getByText('What can come back').waitFor()
+    await other.page.getByRole('button', { name: 'Stop' }).waitFor()
+    await other.page.getByText('Is there an order that you would like to return?').waitFor()
+    expect([await other.page.locator('.message').count(), other.faults]).toEqual([4, []])
+  })
+
+  test('offers no approval that its owner may not give, and goes on once an admin has decided', async () => {
+    const { page, faults } = await pages.open(dana)
+    await page.getByRole('button', { name: /A refund that an admin approves/ }).click()
+    await page.getByText('An admin has to approve this').waitFor()
+    const buttons = page.locator('.decide button')
+    expect(await buttons.allTextContents()).toEqual(['Deny'])
+    await page.reload()
+    await page.getByText('An admin has to approve this').waitFor()
+    expect(await buttons.allTextContents()).toEqual(['Deny'])
+
+    const { page: adminPage } = await admin()
+    const request = adminPage.locator('.request', { hasText: '$540' })
+    expect(await request.locator('dd').allTextContents()).toEqual(['A-1042', '$540', 'ann@acme.example'])
+    await request.getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('Your admin approved it').waitFor()
+    expect([await buttons.count(), await page.locator('.card .badge').textContent(), faults]).toEqual([0, 'done', []])
+    await request.waitFor({ state: 'detached' })
+  })
+
+  test('says that somebody else has decided, and shows how', async () => {
+    const { page } = await pages.open(dana)
+    await page.getByRole('button', { name: /Refund a dented stove/ }).click()
+    await page.getByRole('button', { name: 'Approve' }).waitFor()
+    await hide(page)
+    const { page: adminPage } = await admin()
+    await adminPage.locator('.request', { hasText: '$180' }).getByRole('button', { name: 'Deny' }).click()
+    await adminPage.getByText('Nothing is waiting for approval').waitFor()
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('nothing was paid').waitFor()
+    expect(await page.locator('.decide').count()).toBe(0)
+  })
+})
+
+describe('the admin page', { timeout: 60_000 }, () => {
+  test('shows what happens without a reload, and has no button for one', async () => {
+    const { page, faults } = await admin()
+    const { page: chat } = await pages.open(dana)
+    await chat.getByRole('button', { name: /Refund a dented stove/ }).click()
+    await page.locator('.request', { hasText: '$180' }).waitFor()
+    await page.locator('.row', { hasText: 'suspended' }).first().click()
+    await page.getByRole('heading', { name: 'Turns of dana' }).waitFor()
+    expect(await page.locator('.panel .row', { hasText: 'suspended' }).count()).toBeGreaterThan(1)
+    await chat.getByRole('button', { name: 'Deny' }).click()
+    await page.locator('.panel', { hasText: 'Turns of dana' }).locator('.row', { hasText: 'completed' }).waitFor()
+    await page.getByText('Nothing is waiting for approval').waitFor()
+    expect([await page.getByRole('button', { name: /Reload/ }).count(), faults]).toEqual([0, []])
+  })
+
+  test('says why a turn failed, and what an admin can do', async () => {
+    const { page: chat } = await pages.open(dana)
+    await say(chat, 'Pretend that the model is down.')
+    await chat.getByRole('alert').waitFor()
+    const { page } = await admin()
+    await page.locator('.row', { hasText: 'failed' }).first().click()
+    await page.getByText('The model provider did not answer. Check its status and the API key.').waitFor()
+    expect(await page.locator('body').textContent()).not.toContain('AI_APICallError')
+  })
+
+  test('says when it is not up to date, and is again once the server answers', async () => {
+    const { page } = await admin()
+    await page.route('**/admin/api/**', (route) => route.abort())
+    await page.getByText('Not up to date. The server cannot be reached.').waitFor()
+    expect(await page.locator('.sums dd').count()).toBe(4)
+    await page.unroute('**/admin/api/**')
+    await page.locator('.live', { hasText: 'Live' }).waitFor()
+  })
+})
+
+describe('a page in a hidden tab', { timeout: 60_000 }, () => {
+  test('asks for nothing, and at once when it is shown', async () => {
+    const { page } = await pages.open(dana)
+    await page.locator('.chats li, .chats .quiet').first().waitFor()
+    let count = 0
+    page.on('request', () => count++)
+    await page.clock.install()
+    await page.reload()
+    await page.getByText('Hello Dana').waitFor()
+    await expect.poll(() => count).toBeGreaterThan(0)
+    await hide(page)
+    await page.waitForLoadState('networkidle')
+    count = 0
+    await page.clock.runFor(120_000)
+    expect(count).toBe(0)
+    await show(page)
+    await expect.poll(() => count).toBeGreaterThan(0)
+  })
+})
+
+async function hide(page: Page): Promise<void> {
+  await page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, get: () => true })
+    document.dispatchEvent(new Event('visibilitychange'))`)
+}
+async function show(page: Page): Promise<void> {
+  await page.evaluate(`delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))`)
+}

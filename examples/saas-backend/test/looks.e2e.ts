@@ -1,0 +1,129 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { demoKeys } from '../src/demo-keys.ts'
+import { picture, say, startPages } from './browser.ts'
+import { overflow, seriousFaults, unreachable } from './looks.ts'
+
+const [dana, alex] = demoKeys.map(({ key }) => key) as [string, string]
+const refund = 'Refund the dented camp stove of A-1042, and tell ann@acme.example.'
+const pages = startPages()
+
+const faultsOf = async (page: Page) => [await overflow(page), await seriousFaults(page), await unreachable(page)]
+const none = [0, [], []]
+const looks = [390, 1200].flatMap((width) => (['light', 'dark'] as const).map((scheme) => [width, scheme] as const))
+
+describe.each(looks)('at %i px, %s', { timeout: 60_000 }, (width, colorScheme) => {
+  const options = { viewport: { width, height: 800 }, colorScheme }
+
+  test('the chat page fits, has no serious fault, and each control is reached by Tab and shows it', async () => {
+    const { page } = await pages.open(dana, options)
+    await page.getByRole('button', { name: /Refund a dented stove/ }).waitFor()
+    await picture(page, `chat-empty-${width}-${colorScheme}`)
+    expect(await faultsOf(page)).toEqual(none)
+    await say(page, 'Where is order A-1042?')
+    await page.getByText('Tell me if anything').waitFor()
+    await page.getByRole('button', { name: 'Send' }).waitFor()
+    await say(page, refund)
+    await page.getByRole('button', { name: 'Approve' }).waitFor()
+    await picture(page, `chat-${width}-${colorScheme}`)
+    expect(await faultsOf(page)).toEqual(none)
+  })
+
+  test('so does the chat page while something is wrong, and while an answer is being written', async () => {
+    const { page } = await pages.open(dana, options)
+    await say(page, 'Explain the returns policy.')
+    await page.getByText('What can come back').waitFor()
+    await say(page, 'Where is order A-1042?')
+    expect([await overflow(page), await seriousFaults(page)]).toEqual([0, []])
+    await picture(page, `answering-${width}-${colorScheme}`)
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByRole('button', { name: 'Send' }).waitFor()
+    await page.context().setOffline(true)
+    await say(page, 'And A-1043?')
+    await page.getByText('was not sent').waitFor()
+    await picture(page, `offline-${width}-${colorScheme}`)
+    expect(await faultsOf(page)).toEqual(none)
+  })
+
+  test('so does the admin page', async () => {
+    const { page: chat } = await pages.open(dana, options)
+    await say(chat, 'Pretend that the model is down.')
+    await chat.getByRole('alert').waitFor()
+    const { page } = await pages.open(alex, options)
+    await page.goto(`${pages.url()}/admin`)
+    await page.getByText('are as they were written').waitFor()
+    await page.getByText('As a table').click()
+    await page.locator('.row').first().click()
+    await page.locator('.panel', { hasText: 'Turns of' }).locator('.row').last().click()
+    await page.locator('.layers').waitFor()
+    await picture(page, `admin-${width}-${colorScheme}`)
+    expect(await faultsOf(page)).toEqual(none)
+  })
+
+  test('so does the sign-in', async () => {
+    const { page } = await pages.open(dana, options)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('API key').waitFor()
+    await picture(page, `sign-in-${width}-${colorScheme}`)
+    expect(await faultsOf(page)).toEqual(none)
+  })
+})
+
+describe('on a phone', { timeout: 60_000 }, () => {
+  const phone = { viewport: { width: 390, height: 800 } }
+
+  test('a button opens the conversations, many at a time; Escape and a choice close them', async () => {
+    const { page } = await pages.open(dana, phone)
+    const sessions = Array.from({ length: 30 }, (_, at) => ({
+      id: `s-${at}`,
+      version: 1,
+      status: 'completed',
+      updatedAt: at,
+    }))
+    await page.route('**/api/sessions?*', (route) => route.fulfill({ json: { sessions } }))
+    await page.reload()
+    const [menu, list] = [page.getByRole('button', { name: 'Conversations' }), page.locator('.chats')]
+    await menu.focus()
+    await page.keyboard.press('Enter')
+    await list.locator('li').nth(29).waitFor()
+    const ninth = await list.locator('li').nth(8).boundingBox()
+    expect([(ninth?.y ?? 800) < 750, await faultsOf(page)]).toEqual([true, none])
+    await picture(page, 'conversations-390')
+    await page.keyboard.press('Escape')
+    expect([await list.isVisible(), await menu.and(page.locator(':focus')).count()]).toEqual([false, 1])
+    await page.keyboard.press('Enter')
+    await list.locator('a').nth(2).click()
+    await expect.poll(() => list.isVisible()).toBe(false)
+    expect(page.url()).toContain('#s-2')
+  })
+
+  test('no cell of an admin table is cut', async () => {
+    const { page } = await pages.open(alex, phone)
+    await say(page, 'Where is order A-1042?')
+    await page.getByText('Tell me if anything').waitFor()
+    await page.goto(`${pages.url()}/admin`)
+    await page.locator('.row').first().click()
+    await page.locator('.panel', { hasText: 'Turns of' }).locator('.row').first().click()
+    await page.locator('.layers').waitFor()
+    await page.getByText('As a table').click()
+    const boxes = await Promise.all((await page.locator('td').all()).map((cell) => cell.boundingBox()))
+    const right = boxes.map((box) => (box === null ? 0 : box.x + box.width))
+    expect([right.length > 100, right.filter((at) => at > 390)]).toEqual([true, []])
+    expect(await page.locator('.layers td', { hasText: 'ms' }).first().isVisible()).toBe(true)
+  })
+})
+
+test('a refund is asked for, approved and followed by keyboard alone', { timeout: 60_000 }, async () => {
+  const { page } = await pages.open(dana)
+  await page.getByText('Hello Dana').waitFor()
+  await page.keyboard.type(refund)
+  await page.keyboard.press('Enter')
+  const approve = page.getByRole('button', { name: 'Approve' })
+  await approve.waitFor()
+  await page.keyboard.press('Shift+Tab')
+  await page.keyboard.press('Shift+Tab')
+  expect(await approve.and(page.locator(':focus-visible')).count()).toBe(1)
+  await page.keyboard.press('Enter')
+  await page.getByText('You need not return it.').waitFor()
+  expect(await page.getByLabel('Message').and(page.locator(':focus')).count()).toBe(1)
+})

@@ -1,0 +1,45 @@
+import { usePanel } from './live.tsx'
+import { Panel, pathOf } from './panel.tsx'
+import { Request } from './request.tsx'
+import type { SessionKey } from './sessions.tsx'
+
+/** A call that waits, without its arguments. */
+export interface Waiting {
+  key: SessionKey
+  callId: string
+  name: string
+}
+/** A call that the admin may decide, as the API of the agent lists it. */
+export interface Decidable extends SessionKey {
+  callId: string
+  args: unknown
+  token?: string
+}
+
+/** The calls of a company that wait for a decision. Admins decide those of the company that they belong to. */
+export function Approvals({ tenant, isOwn }: { tenant: string; isOwn: boolean }) {
+  const mine = usePanel<{ approvals: Decidable[] }>(isOwn ? '/api/approvals?limit=100' : undefined)
+  const decidable = mine.state === 'ready' ? mine.value.approvals : []
+  return (
+    <Panel<{ items: Waiting[] }>
+      title="Waiting for approval"
+      asked={usePanel(pathOf(tenant, 'waiting'))}
+      wide
+      empty={({ items }) => (items.length === 0 ? 'Nothing is waiting for approval.' : undefined)}
+    >
+      {({ items }) => (
+        <ul className="rows">
+          {items.map((call) => (
+            <li key={JSON.stringify([call.key, call.callId])}>
+              <Request call={call} decidable={decidable.find((one) => isSame(one, call))} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  )
+}
+
+function isSame(one: Decidable, { key, callId }: Waiting): boolean {
+  return one.owner === key.owner && one.sessionId === key.sessionId && one.callId === callId
+}

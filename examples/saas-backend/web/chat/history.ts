@@ -1,0 +1,47 @@
+import type { UIMessage } from 'ai'
+import { ask, type Refused } from '../shared/api.ts'
+
+/** A conversation as the server has it. */
+export interface History {
+  messages: UIMessage[]
+  /** An answer is being written: its stream has the rest. */
+  running: boolean
+}
+
+export const emptyHistory: History = { messages: [], running: false }
+
+/** @throws Refused */
+export async function loadHistory(id: string): Promise<History> {
+  return ask<History>(`/api/sessions/${encodeURIComponent(id)}/messages`).catch((error: Refused) => {
+    // Nothing has been said in it yet.
+    if (error.status === 404) return emptyHistory
+    throw error
+  })
+}
+
+/** The text that the user wrote in a message. */
+export function textOf({ parts }: UIMessage): string {
+  return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+}
+
+/** The newest message of the user. */
+export function lastSaid(messages: readonly UIMessage[]): string {
+  const last = messages.findLast(({ role }) => role === 'user')
+  return last === undefined ? '' : textOf(last)
+}
+
+/** How many messages of the user the agent has read. */
+export function userCount(messages: readonly UIMessage[]): number {
+  return messages.reduce((count, message) => count + readIn(message), 0)
+}
+
+function readIn({ role, parts }: UIMessage): number {
+  return role === 'user' ? 1 : parts.filter((part) => steerIn(part)?.heard === true).length
+}
+
+/** What became of a message that was sent while the answer was being written; undefined for other parts. */
+export function steerIn(part: UIMessage['parts'][number]): { id: string; heard: boolean } | undefined {
+  if (part.type !== 'data-steer') return undefined
+  const { id = '', data } = part as { id?: string; data: { heard?: boolean } }
+  return { id, heard: data.heard === true }
+}

@@ -1,0 +1,58 @@
+import type { ReactNode } from 'react'
+import { codeOf, sentenceOf } from '../shared/problems.ts'
+import type { Conversation } from './use-conversation.ts'
+
+/** What went wrong, in words for a user, and what they can do about it. */
+export function Notices({ of }: { of: Conversation }) {
+  const { messages, busy, lost, unsent, problem, retry, dismiss } = of
+  const isUnsent = unsent.hasFailed === true && unsent.draft !== ''
+  const isUnanswered = !busy && messages.at(-1)?.role === 'user'
+  const canAskAgain = isUnanswered && !isUnsent && isWorthRetrying(problem)
+  const again = <Button act={retry}>Ask again</Button>
+  return (
+    <>
+      {lost && <Notice text="The connection was lost. Reconnecting…" />}
+      {isUnsent && (
+        <Notice text="Your message was not sent. It is still in the message box.">
+          <Button act={retry}>Retry</Button>
+        </Notice>
+      )}
+      {problem && (
+        <Notice isError text={sentenceOf(problem)}>
+          {canAskAgain && again}
+          <Button act={dismiss}>Dismiss</Button>
+        </Notice>
+      )}
+      {isUnanswered && !problem && !lost && !isUnsent && <Notice text="This message was not answered.">{again}</Notice>}
+    </>
+  )
+}
+
+/** A spent budget or an ended sign-in fails in the same way again. */
+function isWorthRetrying(problem: Error | undefined): boolean {
+  const code = problem && codeOf(problem)
+  return code !== 'guard.budget' && code !== 'request.principal'
+}
+
+interface NoticeProps {
+  text: string
+  isError?: boolean
+  children?: ReactNode
+}
+
+function Notice({ text, isError = false, children }: NoticeProps) {
+  return (
+    <div className={isError ? 'notice error' : 'notice'} role={isError ? 'alert' : 'status'}>
+      <span>{text}</span>
+      {children}
+    </div>
+  )
+}
+
+function Button({ act, children }: { act(): unknown; children: string }) {
+  return (
+    <button type="button" className="plain" onClick={() => void act()}>
+      {children}
+    </button>
+  )
+}

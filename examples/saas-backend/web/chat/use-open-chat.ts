@@ -1,0 +1,45 @@
+import { useEffect, useState } from 'react'
+
+interface Open {
+  id: string
+  isNew: boolean
+}
+
+/** The conversation that the address names, or a new one. */
+export function useOpenChat(): Open & { begin(): void } {
+  const [{ id, isNew }, set] = useState(fromAddress)
+  useEffect(() => {
+    if (isNew) history.replaceState(null, '', hrefOf(id))
+    const follow = () => set(fromAddress())
+    addEventListener('hashchange', follow)
+    return () => removeEventListener('hashchange', follow)
+  }, [id, isNew])
+  const begin = () => {
+    const chat = newChat()
+    history.pushState(null, '', hrefOf(chat.id))
+    set(chat)
+  }
+  return { id, isNew, begin }
+}
+
+export function hrefOf(id: string): string {
+  return `#${encodeURIComponent(id)}`
+}
+
+function fromAddress(): Open {
+  const id = decoded(location.hash.slice(1))
+  return id === '' ? newChat() : { id, isNew: false }
+}
+
+function newChat(): Open {
+  return { id: crypto.randomUUID(), isNew: true }
+}
+
+/** An address that somebody has typed may hold anything. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

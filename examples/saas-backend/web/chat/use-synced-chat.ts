@@ -1,0 +1,93 @@
+import { useChat } from '@ai-sdk/react'
+import { DefaultChatTransport } from 'ai'
+import { useCallback, useEffect, useRef } from 'react'
+import { isConnectionLost } from '../shared/problems.ts'
+import { areDecisionsComplete } from './decisions.ts'
+import { type History, loadHistory, steerIn } from './history.ts'
+import type { Outbox } from './outbox.ts'
+import { useFollowing, useReconnect } from './use-following.ts'
+
+export interface SyncedChatOptions {
+  id: string
+  stored: History
+  /** Differs when the conversation has changed on the server, by this page or from elsewhere. */
+  revision: string | undefined
+  outbox: Outbox
+  /** Called when this page has changed the conversation. */
+  changed(): void
+  /** Called when a message of this page was not read by the answer that it was sent to. */
+  notRead(): void
+}
+
+const transport = new DefaultChatTransport({ api: '/api/chat' })
+
+/** `useChat`, kept equal to what the server has: after an error, after a lost connection, and when it changes elsewhere. */
+export function useSyncedChat({ id, stored, revision, outbox, changed, notRead }: SyncedChatOptions) {
+  const { messages, status, error, ...chat } = useChat({
+    id,
+    messages: stored.messages,
+    transport,
+    throttle: 50,
+    sendAutomaticallyWhen: areDecisionsComplete,
+    onError: recover,
+    onFinish({ isError }) {
+      if (!isError) outbox.confirm()
+      changed()
+    },
+    onData(part) {
+      const steer = steerIn(part as Parameters<typeof steerIn>[0])
+      if (steer?.heard === false && outbox.returnSteer(steer.id)) notRead()
+    },
+  })
+  const { setMessages, resumeStream, clearError } = chat
+  const busy = status === 'submitted' || status === 'streaming'
+  const lost = error !== undefined && isConnectionLost(error)
+  const isBusy = useRef(busy)
+  isBusy.current = busy
+  /** A history that was requested before the user's last action is out of date. */
+  const actions = useRef(0)
+
+  const refresh = useCallback(async () => {
+    const before = actions.current
+    const history = await loadHistory(id)
+    if (isBusy.current || before !== actions.current) return
+    outbox.settle(history)
+    setMessages(history.messages)
+    if (history.running) void resumeStream()
+  }, [id, outbox, setMessages, resumeStream])
+
+  useFollowing(revision, busy, refresh)
+  useReconnect(lost, refresh, clearError)
+  useEffect(() => {
+    if (stored.running) void resumeStream()
+  }, [stored, resumeStream])
+  useEffect(() => {
+    if (status !== 'streaming') return
+    outbox.confirm()
+    changed()
+  }, [status, outbox, changed])
+
+  /** Finds out what the server has of a request that failed. Without a connection the user's words return at once. */
+  function recover(failure: Error): void {
+    if (!isConnectionLost(failure)) return void refresh().catch(outbox.fail)
+    const isUnsent = outbox.get().outgoing !== undefined
+    outbox.fail()
+    if (isUnsent) setMessages((all) => (all.at(-1)?.role === 'user' ? all.slice(0, -1) : all))
+  }
+
+  return {
+    messages,
+    status,
+    error,
+    busy,
+    lost,
+    refresh,
+    sendMessage: chat.sendMessage,
+    respond: chat.addToolApprovalResponse,
+    /** To be called before everything that the user does. */
+    begin(): void {
+      actions.current++
+      clearError()
+    },
+  }
+}

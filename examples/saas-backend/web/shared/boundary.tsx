@@ -1,0 +1,20 @@
+import { Component, type ReactNode } from 'react'
+
+interface BoundaryProps {
+  /** Shown in place of children that cannot be rendered. */
+  fallback: ReactNode
+  children: ReactNode
+}
+
+/** Keeps an error in one part of the page from taking the rest away. */
+export class Boundary extends Component<BoundaryProps, { hasFailed: boolean }> {
+  override state = { hasFailed: false }
+
+  static getDerivedStateFromError() {
+    return { hasFailed: true }
+  }
+
+  override render(): ReactNode {
+    return this.state.hasFailed ? this.props.fallback : this.props.children
+  }
+}

@@ -1,0 +1,80 @@
+import { Kept } from './kept.tsx'
+import { Name } from './name.tsx'
+
+/** What users call a tool. */
+export function toolLabel(name: string): string {
+  return labels.get(name) ?? name
+}
+
+const labels: ReadonlyMap<string, string> = new Map([
+  ['look_up_order', 'Look up an order'],
+  ['refund', 'Refund'],
+])
+
+/** The arguments of a call, by name. A model may send anything. */
+export function Fields({ of }: { of: unknown }) {
+  if (typeof of !== 'object' || of === null) return null
+  return (
+    <dl className="fields">
+      {Object.entries(of).map(([name, value]) => {
+        const text = name === 'amount' && typeof value === 'number' ? `$${value}` : textOf(value)
+        return (
+          <div key={name}>
+            <dt>
+              <Name of={fieldNames.get(name) ?? name} />
+            </dt>
+            <dd dir="auto" {...scroller(text)}>
+              <Kept text={text} />
+            </dd>
+          </div>
+        )
+      })}
+    </dl>
+  )
+}
+
+const fieldNames: ReadonlyMap<string, string> = new Map([
+  ['orderId', 'Order'],
+  ['amount', 'Amount'],
+  ['notify', 'Tell'],
+])
+
+/** The result of a call: JSON behind a summary, everything else as text. */
+export function Output({ value }: { value: unknown }) {
+  const data = dataIn(value)
+  if (data === undefined) return <OutputText text={textOf(value)} />
+  return (
+    <details>
+      <summary>What it found</summary>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by key */}
+      <pre tabIndex={0}>{JSON.stringify(data, null, 2)}</pre>
+    </details>
+  )
+}
+
+export function OutputText({ text, isError = false }: { text: string; isError?: boolean }) {
+  const { tabIndex, className = '' } = scroller(text)
+  return (
+    <p className={`output ${isError ? 'error-text' : ''} ${className}`} dir="auto" tabIndex={tabIndex}>
+      <Kept text={text} />
+    </p>
+  )
+}
+
+/** A long text scrolls, so it must be reached by key. */
+function scroller(text: string): { tabIndex?: number; className?: string } {
+  return text.length > 400 ? { tabIndex: 0, className: 'long' } : {}
+}
+
+function dataIn(value: unknown): object | undefined {
+  try {
+    const data: unknown = typeof value === 'string' ? JSON.parse(value) : value
+    return typeof data === 'object' && data !== null ? data : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+}
