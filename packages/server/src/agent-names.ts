@@ -19,8 +19,8 @@ export function checkAgentNames(agents: Agents): void {
 }
 
 function checkPair(agent: ServedAgent, other: ServedAgent): void {
-  const [group] = agent.sessionNames
-  if (group === other.name && other.sessionNames[0] !== group)
+  const { sessionGroup: group } = agent
+  if (group === other.name && other.sessionGroup !== group)
     throw refused(
       `The option sessionGroup of the agent "${agent.name}" is the name of another agent, "${other.name}", which is not in that group. Name the group otherwise.`,
     )

@@ -16,6 +16,7 @@ import type { Durable } from '@allium/durable'
 export interface ServedAgent {
   readonly name: string
   readonly formerNames: readonly string[]
+  readonly sessionGroup?: string | undefined
   readonly sessionNames: readonly string[]
   /** The store that it was made with, where it was. */
   readonly store?: Pick<AgentStore, 'sessions' | 'events'> | undefined

@@ -91,6 +91,11 @@ export class Agent<
     return this.#scope.setup.formerNames
   }
 
+  /** The agents of one group share the history of their sessions. */
+  get sessionGroup(): string | undefined {
+    return this.#scope.setup.sessionGroup
+  }
+
   /** The names under which its sessions may be kept: first that of new sessions (`session.key.agent`), then those of earlier ones. */
   get sessionNames(): readonly string[] {
     return this.#scope.sessionNames
