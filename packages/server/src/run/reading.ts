@@ -40,10 +40,10 @@ export async function streamOf(
   run: Answering,
   protocol: Protocol,
 ): Promise<Response | Problem> {
-  const left = new AbortController()
-  const head = await headOf(run.entries(left.signal), host.headersAfter, host.clock)
-  const open = (pending: readonly PendingCall[]) => openedPending(host, asks, run.sessionId, pending)
   const { signal } = asks.request
+  const left = new AbortController()
+  const head = await headOf(run.entries(AbortSignal.any([left.signal, signal])), host.headersAfter, host.clock)
+  const open = (pending: readonly PendingCall[]) => openedPending(host, asks, run.sessionId, pending)
   if (head.problem === undefined)
     return respond(host, { entries: head.entries, open, protocol, signal }, () => {
       left.abort()
@@ -79,7 +79,8 @@ export async function resumedOf(
   const run = host.runs.find(key, place.turnId)
   run?.readers.join()
   const isHere = run !== undefined || (await host.runs.lasting(place.turnId, asks)) !== undefined
-  const reading = run === undefined ? AbortSignal.any([left.signal, host.runs.closing]) : left.signal
+  const { signal } = asks.request
+  const reading = AbortSignal.any([left.signal, signal, ...(run === undefined ? [host.runs.closing] : [])])
   const source = isHere ? readHere : readElsewhere
   const all = entriesOf(place.turnId, source(host, { key, turnId: place.turnId }, place.seq, reading))
   const leave = () => {
@@ -90,7 +91,7 @@ export async function resumedOf(
   if (rest === undefined) return void leave()
   const entries = protocol.resetless === true ? entriesIn(standing(rest, place.known)) : rest
   const open = (pending: readonly PendingCall[]) => openedPending(host, asks, sessionId, pending)
-  return respond(host, { entries, open, protocol, signal: asks.request.signal }, leave)
+  return respond(host, { entries, open, protocol, signal }, leave)
 }
 
 /** Undefined where nothing is to come: of an earlier run the log tells no end. */
