@@ -138,3 +138,18 @@ test('a request reads 200 rows at most, however many are hidden', async () => {
   expect([page.sessions, rows]).toEqual([[], 200])
   expect(page.cursor).toBeDefined()
 })
+
+test.each([
+  ['without resolvePrincipal', {}, lenaDecides],
+  ['without a rule of the agent', { resolvePrincipal }, {}],
+])('%s only calls of the caller are read from the store', async (_, options, approvals) => {
+  const inner = memoryStore()
+  const owners: unknown[] = []
+  const waiting: typeof inner.waiting = (of) => {
+    owners.push(of.owner)
+    return inner.waiting(of)
+  }
+  const { get } = await anns({ ...inner, waiting }, options, approvals)
+  await get('/approvals', bob)
+  expect(owners).toEqual(['bob'])
+})
