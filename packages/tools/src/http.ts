@@ -9,7 +9,7 @@ import {
   toolResult,
 } from '@allium/core'
 import { contentOf } from './http/content.ts'
-import { HeadersByOrigin } from './http/headers.ts'
+import { HeadersByOrigin, type HttpHeaders } from './http/headers.ts'
 import { HostList } from './http/host-list.ts'
 import { refused } from './http/refused.ts'
 import { type Allowed, request } from './http/request.ts'
@@ -32,9 +32,10 @@ export interface HttpOptions {
   methods?: readonly HttpMethod[] | undefined
   /**
    * Headers that are added, by origin (`https://api.example.com`; a host alone stands for https): keys and tokens. They go
-   * to that origin alone, also after a redirect, and no text that the model gets has their values.
+   * to that origin alone, also after a redirect, and no text that the model gets has their values. A function returns them for
+   * each call, from the principal of its session.
    */
-  headers?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined
+  headers?: HttpHeaders | ((principal: unknown) => HttpHeaders | Promise<HttpHeaders>) | undefined
   /** Headers that the model may set, by name. @default none */
   requestHeaders?: readonly string[] | undefined
   /** Media types besides text that the model gets as images and files: `image/png`, `image/*`. @default none */
@@ -60,7 +61,7 @@ const readOptions = layerOptions<HttpOptions>('tools:http', {
   hosts: option.required(option.any, 'names such as "api.example.com", or "*" for any'),
   allowPrivate: option.any,
   methods: option.some(option.oneOf(...everyMethod)),
-  headers: option.object,
+  headers: option.either(option.object, option.fn),
   requestHeaders: option.list(option.text),
   files: option.list(option.text),
   maxBytes: option.number({ above: 0 }),
@@ -90,8 +91,8 @@ export function http(given: HttpOptions): TypedMiddleware<{}> {
   if (framing !== undefined)
     throw misconfigured(as, `needs other requestHeaders than "${framing}", which is set for the request.`)
   const hosts = new HostList(as, options.hosts, options.allowPrivate)
-  const headers = new HeadersByOrigin(as, options.headers)
-  const allowed: Allowed = { hosts, headers, methods, maxBytes, maxRedirects, lookup: options.lookup }
+  const headersFor = headersOf(as, options.headers)
+  const bounds = { hosts, methods, maxBytes, maxRedirects, lookup: options.lookup }
 
   const tool: AnyTool = {
     name,
@@ -100,13 +101,22 @@ export function http(given: HttpOptions): TypedMiddleware<{}> {
     jsonSchema: schemaFor(methods, requestHeaders),
     ...(timeout !== undefined && { timeout }),
     ...(requireApproval !== undefined && { requireApproval }),
-    async execute(given: Record<string, unknown>, { signal }: ToolExecution) {
+    async execute(given: Record<string, unknown>, { signal, principal }: ToolExecution) {
       const asked = readArgs(given, methods, requestHeaders)
+      const headers = await headersFor(principal)
+      const allowed: Allowed = { ...bounds, headers }
       const answer = await request(asked, allowed, signal)
       return toolResult({ content: contentOf(answer, { files, hide: (text) => headers.hide(text) }) })
     },
   }
   return defineMiddleware({ name: as, tools: [tool] })
+}
+
+/** Fixed headers are checked here, those of a function with each call. */
+function headersOf(as: string, given: HttpOptions['headers']): (principal: unknown) => Promise<HeadersByOrigin> {
+  if (typeof given === 'function') return async (principal) => new HeadersByOrigin(as, await given(principal))
+  const fixed = Promise.resolve(new HeadersByOrigin(as, given))
+  return () => fixed
 }
 
 /** What the request itself sets, or what would let one request stand for two. */

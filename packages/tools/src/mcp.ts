@@ -11,6 +11,7 @@ import {
   type TypedMiddleware,
 } from '@allium/core'
 import type { Tool } from '@modelcontextprotocol/sdk/types.js'
+import { HostList } from './http/host-list.ts'
 import { Connection, type McpReconnectOptions } from './mcp/connection.ts'
 import { Dialogues } from './mcp/dialogues.ts'
 import type { LinkSetup } from './mcp/link.ts'
@@ -74,6 +75,11 @@ export interface McpLayerOptions {
   timeout?: number | undefined
   /** Milliseconds for the handshake, and for each page of the list of tools. @default 30_000 */
   connectTimeout?: number | undefined
+  /**
+   * Bytes of one message of the server: a result, a page of its list of tools, an event. A call with a larger result fails with
+   * `mcp.too_large`, which the model is told. @default 4_194_304
+   */
+  maxBytes?: number | undefined
   /** How a connection that dropped is tried again. */
   reconnect?: McpReconnectOptions | undefined
   /** The layer's name. @default 'tools:mcp:' and the name */
@@ -120,6 +126,8 @@ const readOptions = layerOptions<EveryOption>('tools:mcp', {
   ),
   timeout: option.number({ above: 0 }),
   connectTimeout: option.number({ above: 0 }),
+  maxBytes: option.whole(1),
+  allowPrivate: option.list(option.text),
   reconnect: option.shape<McpReconnectOptions>({
     attempts: option.number({ from: 0 }),
     delay: option.number({ from: 0 }),
@@ -140,7 +148,7 @@ const readOptions = layerOptions<EveryOption>('tools:mcp', {
  */
 export function mcp(given: McpOptions): TypedMiddleware<{}> {
   const options = readOptions(given) as McpOptions
-  const { name, as = `tools:mcp:${name}`, connectTimeout = 30_000, reconnect } = options
+  const { name, as = `tools:mcp:${name}`, connectTimeout = 30_000, maxBytes = 4_194_304, reconnect } = options
   const {
     prefix = `${name}__`,
     include,
@@ -153,7 +161,11 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
     sampling = false,
   } = options
   checkOptions(options, as)
-  if (isHttp(options)) checkOwners(options, as)
+  if (isHttp(options)) {
+    checkOwners(options, as)
+    // It throws for names that are no hosts.
+    new HostList(as, ['*'], options.allowPrivate)
+  }
   /** The names of its tools, for the tool hook; of all agents that have this layer. */
   const own = new Set<string>()
   const declines = new Set<Dialogues['decline']>()
@@ -167,7 +179,7 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
       const toolbox = new Toolbox({ name, prefix, include, exclude, requireApproval, timeout, pin, flow }, logger)
       const onTools = toolbox.update.bind(toolbox)
       const may = { asks: elicitation !== false, samples: sampling !== false }
-      const setup = { name, secrets: new Secrets(options), connectTimeout, logger, clock, ...may }
+      const setup = { name, secrets: new Secrets(options), connectTimeout, maxBytes, logger, clock, ...may }
       const { expiresIn = 600_000 } = typeof elicitation === 'object' ? elicitation : {}
       const dialogues = new Dialogues(name, expiresIn, ctx, samplingOf(name, sampling, logger))
       const forget = dialogues.decline.bind(dialogues)
@@ -213,7 +225,7 @@ function checkOptions(options: McpOptions, as: string): void {
   if (options.name === '') throw misconfigured(as, 'needs a name.')
   if ((command === undefined) === (url === undefined)) throw misconfigured(as, 'needs either a command or a url.')
   if (!isHttp(options))
-    for (const option of ['authProvider', 'perPrincipal', 'listWith', 'tools', 'maxConnections'])
+    for (const option of ['authProvider', 'perPrincipal', 'listWith', 'tools', 'maxConnections', 'allowPrivate'])
       if ((options as unknown as Record<string, unknown>)[option] !== undefined)
         throw misconfigured(as, `has ${option}, which goes with a url. A program has one user: this process.`)
   // The URL itself may hold a secret, and is not told.
@@ -255,10 +267,15 @@ function isPerPrincipal(server: McpServer): server is McpPrincipalServer {
 /** The tools as `listWith` sees them, over a connection that is closed again. */
 async function listing(
   setup: Omit<LinkSetup, 'owner' | 'server' | 'onTools'>,
-  { url, fetch, listWith }: McpPrincipalServer,
+  { url, fetch, allowPrivate, listWith }: McpPrincipalServer,
 ): Promise<readonly Tool[]> {
   let tools: readonly Tool[] = []
-  const server = { url, ...listWith, ...(fetch !== undefined && { fetch }) }
+  const server = {
+    url,
+    ...listWith,
+    ...(fetch !== undefined && { fetch }),
+    ...(allowPrivate !== undefined && { allowPrivate }),
+  }
   const onTools = (listed: readonly Tool[]) => void (tools = listed)
   const connection = new Connection({ ...setup, server, owner: nobody, onTools }, 'by calls alone')
   try {

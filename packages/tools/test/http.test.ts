@@ -264,6 +264,16 @@ describe('tools.http, redirects', () => {
     await start.quiet()
   })
 
+  it('asks a function for the headers of each call, with the principal of its session', async () => {
+    const { at, url, asked } = await serveText('You sent secret-of-ann.')
+    const headers = async (principal: unknown) => ({
+      [url]: { authorization: `Bearer secret-of-${(principal as { userId: string }).userId}` },
+    })
+    const { content } = await ask({ hosts: [], allowPrivate: [at], headers }, url, [], { userId: 'ann' })
+    expect(asked[0]?.headers.authorization).toBe('Bearer secret-of-ann')
+    expect(content).toContain('You sent [secret].')
+  })
+
   it('sends headers to their own origin alone, and those of the model no further', async () => {
     const end = await serveText('the end')
     const start = await hop(() => end.url)

@@ -46,6 +46,7 @@ export const errorCodes = [
   'mcp.lost',
   'mcp.not_installed',
   'mcp.refused',
+  'mcp.too_large',
   'mcp.unauthorized',
   'mcp.unreachable',
   'message.invalid',

@@ -1,15 +1,21 @@
 import type { Clock } from './clock.ts'
 import { followSignal } from './follow-signal.ts'
 
-/** Waits `ms` by a clock; rejects at once with the signal's reason when it aborts. */
-export function wait(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
+/**
+ * Waits `ms` by a clock; rejects at once with the signal's reason when it aborts. With `idle`, waiting keeps no process alive.
+ */
+export function wait(ms: number, clock: Clock, signal: AbortSignal, options: { idle?: boolean } = {}): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
     let release = () => {}
-    const stop = clock.after(ms, () => {
-      release()
-      resolve()
-    })
+    const stop = clock.after(
+      ms,
+      () => {
+        release()
+        resolve()
+      },
+      options,
+    )
     release = followSignal(signal, (reason) => {
       stop()
       reject(reason)

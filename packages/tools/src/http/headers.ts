@@ -1,13 +1,16 @@
 import { misconfigured } from '@allium/core'
 import { hide } from '../hide.ts'
 
+/** Headers by origin. */
+export type HttpHeaders = Readonly<Record<string, Readonly<Record<string, string>>>>
+
 /** Headers with keys and tokens: each goes to its own origin, and no text that leaves has them. */
 export class HeadersByOrigin {
   readonly #byOrigin = new Map<string, Readonly<Record<string, string>>>()
   readonly #secrets: readonly string[]
 
   /** @throws AlliumError `layer.config` for what is no origin, without the values */
-  constructor(as: string, given: Readonly<Record<string, Readonly<Record<string, string>>>> = {}) {
+  constructor(as: string, given: HttpHeaders = {}) {
     const secrets = new Set<string>()
     for (const [key, headers] of Object.entries(given)) {
       const text = key.includes('://') ? key : `https://${key}`

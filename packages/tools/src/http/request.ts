@@ -53,7 +53,7 @@ export async function request(asked: Asked, allowed: Allowed, signal: AbortSigna
       if (redirects >= allowed.maxRedirects) throw refused(`${url.origin} redirects more than ${redirects} times.`)
       step = redirected(step, status, location, allowed)
     } catch (error) {
-      throw signal.aborted ? signal.reason : told(error, url)
+      throw signal.aborted ? signal.reason : failureAt(error, url)
     }
   }
 }
@@ -62,7 +62,8 @@ const redirecting = new Set([301, 302, 303, 307, 308])
 
 export type Step = Omit<Asked, 'url'> & { readonly url: URL }
 
-function send(node: Node, step: Step, allowed: Allowed, signal: AbortSignal): Promise<IncomingMessage> {
+/** Sends one request, to an address that is checked as it connects, and follows no redirect. */
+export function send(node: Node, step: Step, allowed: Allowed, signal: AbortSignal): Promise<IncomingMessage> {
   const { url, method, body } = step
   const { hosts, headers, lookup } = allowed
   const check = new AddressCheck(node)
@@ -117,7 +118,7 @@ function typeOf(body: string | undefined): Record<string, string> {
 }
 
 /** In words for the model, without an address; what was thrown is the cause. */
-function told(error: unknown, { origin }: URL): AlliumError {
+export function failureAt(error: unknown, { origin }: URL): AlliumError {
   if (isAlliumError(error)) return error
   const { code, message } = error as { code?: unknown; message?: unknown }
   if (code === undefined && /^DNS lookup .* is not allowed/.test(String(message))) return notPublic(error)

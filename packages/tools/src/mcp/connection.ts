@@ -123,7 +123,8 @@ export class Connection {
   async #tryAgain(): Promise<void> {
     const { delay, maxDelay } = this.#retry
     const { clock, logger, name } = this.#setup
-    await wait(Math.min(maxDelay, delay * 2 ** this.#failures++), clock, this.#ended.signal)
+    // An agent that nobody disposed of does not keep the process for a server that is gone.
+    await wait(Math.min(maxDelay, delay * 2 ** this.#failures++), clock, this.#ended.signal, { idle: true })
     try {
       await this.#reach()
       logger.warn(`The MCP server "${name}" is connected again.`)
@@ -145,6 +146,8 @@ export class Connection {
     if (unauthorized !== undefined) return unauthorized
     const { name, secrets } = this.#setup
     const given = { cause: secrets.cleaned(error), expose: true, details: { server: name } }
+    const tooLarge = link.tooLarge(error)
+    if (tooLarge !== undefined) return tooLarge
     if (link.answered(error)) {
       this.#failures = 0
       return new AlliumError('mcp.refused', `The MCP server "${name}" refused the call: ${secrets.tell(error)}`, given)

@@ -108,7 +108,7 @@ export class Dialogues {
 
   async #expire(ticket: string): Promise<void> {
     try {
-      await wait(this.#expiresIn, this.#clock, this.#ended.signal)
+      await wait(this.#expiresIn, this.#clock, this.#ended.signal, { idle: true })
     } catch {
       return // closed
     }

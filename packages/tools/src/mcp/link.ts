@@ -7,6 +7,7 @@ import { jsonSchemaValidator } from './schema.ts'
 import { loadSdk, type Sdk } from './sdk.ts'
 import type { Secrets } from './secrets.ts'
 import { isHttp, type McpServer, placeOf } from './server.ts'
+import { tooLargeCode } from './too-large.ts'
 import { type Route, routeTo } from './transport.ts'
 
 /** What a link needs to know of the layer that it is for. */
@@ -15,6 +16,8 @@ export interface LinkSetup {
   readonly server: McpServer
   readonly secrets: Secrets
   readonly connectTimeout: number
+  /** Bytes of one message of the server. */
+  readonly maxBytes: number
   readonly logger: Logger
   readonly clock: Clock
   /** Whether the server may ask something in a call. */
@@ -50,6 +53,7 @@ export class Link {
   readonly #calls = new Set<{ readonly caller: Caller; isAsked: boolean }>()
   #check: Promise<void> | undefined
   #relisting = false
+  #gotTooMuch = false
   /** The tools have changed since the last listing began. */
   #changed = false
 
@@ -57,7 +61,7 @@ export class Link {
   static async to(setup: LinkSetup, signal: AbortSignal): Promise<Link> {
     const sdk = await loadSdk()
     const said: string[] = []
-    const route = await routeTo(setup.server, sdk, setup.secrets, setup.owner, (line) => {
+    const route = await routeTo(setup, sdk, (line) => {
       said.push(setup.secrets.hide(line))
       if (said.length > 5) said.shift()
       setup.logger.debug?.(`MCP server "${setup.name}": ${said.at(-1)}`)
@@ -67,7 +71,7 @@ export class Link {
       await link.#shake(signal)
     } catch (cause) {
       await link.close()
-      throw link.unauthorized(cause) ?? unreachable(setup, cause, said)
+      throw link.unauthorized(cause) ?? link.tooLarge(cause) ?? unreachable(setup, cause, said)
     }
     return link
   }
@@ -99,7 +103,11 @@ export class Link {
         this.onclose?.()
       }
     })
-    if (isHttp(setup.server)) this.#client.onerror = () => void this.check()
+    this.#client.onerror = (error) => {
+      // Of the SDK, which then closes the connection to a child.
+      if (/^ReadBuffer exceeded/.test(error.message)) this.#gotTooMuch = true
+      else if (isHttp(setup.server)) void this.check()
+    }
   }
 
   /** Sends a call. Its abort is told to the server, in words that give nothing away. */
@@ -186,6 +194,14 @@ export class Link {
     return error.code !== ErrorCode.RequestTimeout && error.code !== ErrorCode.ConnectionClosed
   }
 
+  /** Where the server sent a message that is too large. */
+  tooLarge(error: unknown): AlliumError | undefined {
+    if (!this.#gotTooMuch && !(error instanceof this.#sdk.McpError && error.code === tooLargeCode)) return undefined
+    const { name, maxBytes } = this.#setup
+    const message = `The MCP server "${name}" sent a message of more than ${maxBytes} bytes, which was not read. Ask for less, or set the option maxBytes.`
+    return new AlliumError('mcp.too_large', message, { expose: true, details: { server: name, maxBytes } })
+  }
+
   /** The status that the server, or a proxy before it, refused a request with. */
   statusOf(error: unknown): number | undefined {
     return error instanceof this.#sdk.StreamableHTTPError && error.code !== -1 ? error.code : undefined
@@ -214,7 +230,14 @@ export class Link {
 
   async #shake(signal: AbortSignal): Promise<void> {
     const { connectTimeout, onTools } = this.#setup
-    await this.#client.connect(this.#route.transport, { timeout: connectTimeout, signal })
+    const cancel = new AbortController()
+    // Not the signal itself: the SDK never removes its listener.
+    const release = followSignal(signal, (reason) => cancel.abort(reason))
+    try {
+      await this.#client.connect(this.#route.transport, { timeout: connectTimeout, signal: cancel.signal })
+    } finally {
+      release()
+    }
     if (onTools === undefined) return
     this.#client.setNotificationHandler(this.#sdk.ToolListChangedNotificationSchema, () => this.#relist())
     onTools(await this.#list())
@@ -224,18 +247,29 @@ export class Link {
     const tools: Tool[] = []
     if (this.#client.getServerCapabilities()?.tools === undefined) return tools
     let cursor: string | undefined
+    let left = this.#setup.maxBytes
     for (let page = 0; page < maxPages; page++) {
       const request = { method: 'tools/list' as const, ...(cursor !== undefined && { params: { cursor } }) }
       const options = { timeout: this.#setup.connectTimeout }
       const listed = await this.#client.request(request, this.#sdk.ListToolsResultSchema, options)
+      left -= JSON.stringify(listed.tools).length
+      if (left < 0 || tools.length + listed.tools.length > maxTools) return this.#cut(tools, listed.tools)
       tools.push(...listed.tools)
       cursor = listed.nextCursor
       if (cursor === undefined) return tools
     }
-    this.#setup.logger.warn(
-      `The MCP server "${this.#setup.name}" lists tools on more than ${maxPages} pages: the rest is left out.`,
+    return this.#cut(tools, [])
+  }
+
+  /** The tools before the first page that is too much, and as many of it as there may be. */
+  #cut(tools: readonly Tool[], page: readonly Tool[]): Tool[] {
+    const { name, logger, maxBytes } = this.#setup
+    const all = [...tools, ...page.slice(0, Math.max(0, maxTools - tools.length))]
+    const kept = JSON.stringify(all).length > maxBytes ? [...tools] : all
+    logger.warn(
+      `The MCP server "${name}" lists more than ${maxTools} tools, ${maxBytes} bytes or ${maxPages} pages: the agent gets the first ${kept.length} tools.`,
     )
-    return tools
+    return kept
   }
 
   /** One listing at a time, and a pause behind it: a server may say as often as it likes that its tools have changed. */
@@ -282,6 +316,7 @@ export class Link {
 /** The agent's own clock ends a call; the SDK's timer would only be a second one. */
 const never = 2 ** 31 - 1
 const maxPages = 100
+const maxTools = 1_000
 /** As the specification of sampling has it. */
 const refusedByClient = -1
 const longestQuestion = 100_000

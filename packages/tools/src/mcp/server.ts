@@ -16,8 +16,16 @@ export interface McpStdioServer {
 
 interface HttpPlace {
   url: string | URL
-  /** Sends the requests, those of an authorization too. @default the global fetch */
+  /**
+   * Sends the requests, those of an authorization too. @default the global fetch; for requests of an authorization to other
+   * hosts, on Node, one that checks the address of each connection
+   */
   fetch?: typeof globalThis.fetch
+  /**
+   * Hosts at private addresses that may authorize, each by its exact name, with its port: `localhost:9000`. The server names
+   * where it wants an authorization from, so requests to other private addresses are refused. @default none but the server's own
+   */
+  allowPrivate?: readonly string[]
 }
 
 /** A server that is reached over streamable HTTP, by one connection for all sessions of the agent. */

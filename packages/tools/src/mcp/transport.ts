@@ -3,11 +3,14 @@ import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.
 import type { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { withAuthorization } from './authorization.ts'
+import { authorizationFetch } from './authorization-fetch.ts'
+import { withBoundTokens } from './bound-tokens.ts'
+import { boundedResponse } from './bounded-response.ts'
 import { Callers } from './callers.ts'
-import type { Caller } from './link.ts'
+import type { Caller, LinkSetup } from './link.ts'
 import type { Sdk } from './sdk.ts'
-import { type Secrets, variables } from './secrets.ts'
-import { isHttp, type McpHttpServer, type McpPrincipalServer, type McpServer, type McpStdioServer } from './server.ts'
+import { variables } from './secrets.ts'
+import { isHttp, type McpHttpServer, type McpPrincipalServer, type McpStdioServer } from './server.ts'
 
 /** A way to a server, not yet taken. */
 export interface Route {
@@ -22,21 +25,13 @@ export interface Route {
   readonly farewell?: () => Promise<void>
 }
 
-/**
- * @param owner whose connection it is; undefined for the agent's own
- * @param onLine a line that a child wrote to its stderr
- */
-export async function routeTo(
-  server: McpServer,
-  sdk: Sdk,
-  secrets: Secrets,
-  owner: () => unknown,
-  onLine: (line: string) => void,
-): Promise<Route> {
-  return isHttp(server) ? httpRoute(server, sdk, secrets, owner) : stdioRoute(server, sdk, onLine)
+/** @param onLine a line that a child wrote to its stderr */
+export async function routeTo(setup: LinkSetup, sdk: Sdk, onLine: (line: string) => void): Promise<Route> {
+  const { server, maxBytes } = setup
+  return isHttp(server) ? httpRoute(server, setup, sdk) : stdioRoute(server, maxBytes, sdk, onLine)
 }
 
-function stdioRoute(server: McpStdioServer, sdk: Sdk, onLine: (line: string) => void): Route {
+function stdioRoute(server: McpStdioServer, maxBytes: number, sdk: Sdk, onLine: (line: string) => void): Route {
   const { command, args = [], env, cwd } = server
   if (sdk.StdioClientTransport === undefined)
     throw new AlliumError(
@@ -48,6 +43,7 @@ function stdioRoute(server: McpStdioServer, sdk: Sdk, onLine: (line: string) => 
     args: [...args],
     env: variables(env),
     stderr: 'pipe',
+    maxBufferSize: maxBytes,
     ...(cwd !== undefined && { cwd }),
   })
   readLines(transport, onLine)
@@ -62,11 +58,11 @@ function stdioRoute(server: McpStdioServer, sdk: Sdk, onLine: (line: string) => 
 }
 
 async function httpRoute(
-  { url, headers = {}, fetch = globalThis.fetch, authProvider }: McpHttpServer | McpPrincipalServer,
+  { url, headers = {}, fetch: given, authProvider, allowPrivate = [] }: McpHttpServer | McpPrincipalServer,
+  { name, secrets, owner, maxBytes, connectTimeout, logger }: LinkSetup,
   sdk: Sdk,
-  secrets: Secrets,
-  owner: () => unknown,
 ): Promise<Route> {
+  const fetch = given ?? globalThis.fetch
   const callers = new Callers()
   const place = new URL(url)
   const withHeaders: typeof fetch = async (to, init) => {
@@ -76,14 +72,18 @@ async function httpRoute(
     const all = new Headers(init?.headers)
     for (const [name, value] of Object.entries(given)) all.set(name, value)
     secrets.add([all.get('authorization') ?? ''])
-    return callers.listening(await fetch(to, { ...init, headers: all }), init?.body)
+    const response = await fetch(to, { ...init, headers: all })
+    return callers.listening(await boundedResponse(response, init?.body, maxBytes), init?.body)
   }
-  const provider = (typeof authProvider === 'function' ? await authProvider(owner()) : authProvider) as
+  const own = (typeof authProvider === 'function' ? await authProvider(owner()) : authProvider) as
     | OAuthClientProvider
     | undefined
-  const asked = provider === undefined ? withHeaders : withAuthorization(withHeaders, { provider, place, fetch, sdk })
+  const provider = own && withBoundTokens(own, () => logger.warn(unboundToken(name)))
   // The requests of an authorization go elsewhere, and get none of the headers.
-  const send: typeof fetch = (to, init) => (isMessage(init) ? asked(to, init) : fetch(to, init))
+  const elsewhere = authorizationFetch({ name, place, fetch: given, allowPrivate, timeout: connectTimeout, logger })
+  const asked =
+    provider === undefined ? withHeaders : withAuthorization(withHeaders, { provider, place, fetch: elsewhere, sdk })
+  const send: typeof fetch = (to, init) => (isMessage(init) ? asked(to, init) : elsewhere(to, init))
   const options = { fetch: send, ...(provider !== undefined && { authProvider: provider }) }
   const transport = new sdk.StreamableHTTPClientTransport(place, options)
   callers.watch(transport)
@@ -93,6 +93,10 @@ async function httpRoute(
     asked: (question) => callers.asked(question),
     farewell: () => transport.terminateSession(),
   }
+}
+
+function unboundToken(name: string): string {
+  return `The refresh token for the MCP server "${name}" is not used, because it does not name the authorization server that granted it. Store what saveTokens() receives unchanged, with its \`issuer\`.`
 }
 
 /** Whether a request is one of the protocol, and none of an authorization. */

@@ -41,11 +41,16 @@ export function serveText(
 }
 
 /** What the model gets of one call, and everything that it was told. */
-export async function ask(options: HttpOptions, args: Record<string, unknown> | string, around: AnyMiddleware[] = []) {
+export async function ask(
+  options: HttpOptions,
+  args: Record<string, unknown> | string,
+  around: AnyMiddleware[] = [],
+  principal?: unknown,
+) {
   const given = typeof args === 'string' ? { url: args } : args
   const model = scriptedModel([{ toolCalls: [{ name: 'http_request', args: given }] }, 'Done.'])
   const agent = new Agent({ model, logger: { warn() {}, error() {} } }).use(around).use(http(options))
-  const { toolCalls } = await agent.run('go')
+  const { toolCalls } = await agent.run('go', { session: { principal } })
   const result = toolCalls[0]?.result as ToolResult
   return { result, content: result.content, error: result.error as { code?: string; cause?: unknown }, model }
 }
