@@ -127,7 +127,7 @@ const readOptions = layerOptions<EveryOption>('tools:mcp', {
   timeout: option.number({ above: 0 }),
   connectTimeout: option.number({ above: 0 }),
   maxBytes: option.whole(1),
-  allowPrivate: option.list(option.text),
+  allowPrivate: option.either(option.flag, option.list(option.text)),
   reconnect: option.shape<McpReconnectOptions>({
     attempts: option.number({ from: 0 }),
     delay: option.number({ from: 0 }),
@@ -164,7 +164,7 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
   if (isHttp(options)) {
     checkOwners(options, as)
     // It throws for names that are no hosts.
-    new HostList(as, ['*'], options.allowPrivate)
+    if (typeof options.allowPrivate === 'object') new HostList(as, ['*'], options.allowPrivate)
   }
   /** The names of its tools, for the tool hook; of all agents that have this layer. */
   const own = new Set<string>()

@@ -103,11 +103,13 @@ describe('A host inside that a server names for its authorization', () => {
     expect(new Set(seen)).toEqual(new Set([new URL(url).host]))
   })
 
-  test('is asked where allowPrivate names it', async () => {
+  test('is asked where allowPrivate names it, or allows all', async () => {
     const { url: host, at, asked } = await inside()
     const { url } = await guarded(`${host}/resource`)
-    await begin({ url, allowPrivate: [at], authProvider: memoryProvider({ client }).provider })
-    expect(asked[0]).toBe('GET /resource ')
+    for (const allowPrivate of [[at], true]) {
+      await begin({ url, allowPrivate, authProvider: memoryProvider({ client }).provider })
+      expect(asked.splice(0)[0]).toBe('GET /resource ')
+    }
   })
 
   test('is not read to the end where its answer has none', async () => {

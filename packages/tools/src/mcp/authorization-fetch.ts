@@ -17,7 +17,7 @@ interface Guard {
   /** The developer's; undefined for one that checks the address of each connection. */
   readonly fetch: Fetch | undefined
   /** Hosts at private addresses that the developer allows. */
-  readonly allowPrivate: readonly string[]
+  readonly allowPrivate: boolean | readonly string[]
   /** Milliseconds for one request. */
   readonly timeout: number
   readonly logger: Logger
@@ -32,17 +32,18 @@ const maxBytes = 1_000_000
  */
 export function authorizationFetch({ name, place, fetch, allowPrivate, timeout, logger }: Guard): Fetch {
   const as = `tools:mcp:${name}`
-  const hosts = new HostList(as, ['*'], allowPrivate)
+  const named = new HostList(as, ['*'], typeof allowPrivate === 'boolean' ? [] : allowPrivate)
   return async (to, init = {}) => {
     const url = new URL(to instanceof Request ? to.url : to)
     const late = AbortSignal.timeout(timeout)
     const signal = init.signal ? AbortSignal.any([init.signal, late]) : late
     if (url.origin === place.origin) return capped(await (fetch ?? globalThis.fetch)(url, { ...init, signal }))
     try {
-      const isAllowed = hosts.allowsPrivate(url)
+      const isAllowed = allowPrivate === true || named.allowsPrivate(url)
       if (!isAllowed && namesPrivateHost(url)) throw refused('The host leads to an address that is not public.')
       const node = fetch === undefined ? await loadNode().catch(() => undefined) : undefined
       if (node === undefined) return capped(await (fetch ?? globalThis.fetch)(url, { ...init, signal }))
+      const hosts = isAllowed ? new HostList(as, [], [url.host]) : named
       return await sendFromNode(node, url, init, { as, hosts, signal })
     } catch (error) {
       const failure = failureAt(error, url)

@@ -23,9 +23,10 @@ interface HttpPlace {
   fetch?: typeof globalThis.fetch
   /**
    * Hosts at private addresses that may authorize, each by its exact name, with its port: `localhost:9000`. The server names
-   * where it wants an authorization from, so requests to other private addresses are refused. @default none but the server's own
+   * where it wants an authorization from, so requests to other private addresses are refused. `true`: all, for development; those of
+   * metadata services are refused even then. @default none but the server's own
    */
-  allowPrivate?: readonly string[]
+  allowPrivate?: boolean | readonly string[]
 }
 
 /** A server that is reached over streamable HTTP, by one connection for all sessions of the agent. */

@@ -51,7 +51,7 @@ function isUnauthorized(error: unknown): boolean {
 
 for (let left = tries; left > 0; left--) {
   const agent = new Agent({ model: scriptedModel(Array.from({ length: 10 }, () => step)) }).use(
-    mcp({ name: 'srv', url, authProvider: provider }),
+    mcp({ name: 'srv', url, authProvider: provider, allowPrivate: true }),
   )
   try {
     if (await answered(agent.session())) break
