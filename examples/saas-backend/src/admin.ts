@@ -6,13 +6,15 @@ import type { Principal } from './principal.ts'
 import type { Store } from './store.ts'
 
 export interface AdminOptions {
+  /** The name of the agent whose sessions are shown. */
+  readonly agent: string
   store: Store
   billing: ReturnType<typeof openBilling>
   principalOf(request: Request): Promise<Principal | undefined>
 }
 
 /** What an admin sees of the tenants that they administer; for everybody else these routes are not there. */
-export function adminRoutes({ store, billing, principalOf }: AdminOptions): Hono {
+export function adminRoutes({ agent, store, billing, principalOf }: AdminOptions): Hono {
   const { sessions, audit, keyValue } = store
   const app = new Hono<{ Variables: { tenant: string } }>()
 
@@ -40,7 +42,7 @@ export function adminRoutes({ store, billing, principalOf }: AdminOptions): Hono
 
   /** The last turns of a session; what was said stays out. */
   app.get('/:tenant/sessions/:owner/:id/turns', async (c) => {
-    const key = { tenant: c.get('tenant'), owner: c.req.param('owner'), agent: 'agent', sessionId: c.req.param('id') }
+    const key = { tenant: c.get('tenant'), owner: c.req.param('owner'), agent, sessionId: c.req.param('id') }
     const stored = await sessions.load(key)
     if (stored === undefined) return none(c)
     const versions = Array.from({ length: Math.min(20, stored.version) }, (_, back) => stored.version - back)
@@ -55,7 +57,7 @@ export function adminRoutes({ store, billing, principalOf }: AdminOptions): Hono
   })
 
   app.get('/:tenant/sessions/:owner/:id/turns/:turn/onion', async (c) => {
-    const key = { tenant: c.get('tenant'), owner: c.req.param('owner'), agent: 'agent', sessionId: c.req.param('id') }
+    const key = { tenant: c.get('tenant'), owner: c.req.param('owner'), agent, sessionId: c.req.param('id') }
     const turnId = c.req.param('turn')
     if ((await sessions.find(key, { turnId })) === undefined) return none(c)
     const onion = await onionOf(keyValue, turnId)

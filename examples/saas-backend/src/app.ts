@@ -45,7 +45,7 @@ export async function createApp({ store, accounts, models, pages, secret, public
     ...hosts,
   })
   app.all('/api/*', (c) => ai.fetch(c.req.raw))
-  app.route('/admin/api', adminRoutes({ store, billing, principalOf }))
+  app.route('/admin/api', adminRoutes({ agent: agent.name, store, billing, principalOf }))
   pageRoutes(app, pages)
   app.notFound((c) => c.json({ code: 'route.not_found', message: 'There is no such path.' }, 404))
 

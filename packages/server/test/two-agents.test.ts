@@ -37,6 +37,7 @@ async function world(): Promise<World> {
   const sessions = memoryStore()
   const steps = [
     { text: 'canary-answer', toolCalls: [{ name: 'pay', callId: 'c1', args: { to: 'canary-args' } }] },
+    { text: 'canary-answer', toolCalls: [{ name: 'pay', callId: 'c2', args: { to: 'canary-args' } }] },
     'canary-response',
   ]
   const strict = payingAgent('strict', steps, true).use(persist({ store: sessions }))
@@ -73,8 +74,9 @@ async function world(): Promise<World> {
       }),
     )
   await (await as('/sessions/x/runs', { input: 'canary-input' })).text()
-  const answer = await as('/v1/responses', { model: 'strict', input: 'canary-asked' })
-  const { id: response } = (await answer.json()) as { id: string }
+  // Nobody names this one: it may turn up in lists alone.
+  await (await as('/sessions/canary-other/runs', { input: 'canary-input' })).text()
+  const { id: response } = await (await as('/v1/responses', { model: 'strict', input: 'canary-asked' })).json()
   const stored = await sessions.load(x)
   const { token = '' } = stored?.rest.suspension?.calls.c1 ?? {}
   const { turnId = '' } = stored?.rest.suspension ?? {}
@@ -255,6 +257,27 @@ describe('the session of an agent, asked for through another one with the same s
   })
 })
 
+test('a run that nobody reads does not make way for the run of another agent under the same session id', async () => {
+  const sessions = memoryStore()
+  const model = gated()
+  const strict = agentOf([], { name: 'strict', model: model.model })
+  const lax = agentOf(['Of lax.'], { name: 'lax' })
+  for (const agent of [strict, lax]) agent.use(persist({ store: sessions }))
+  const { url } = await listen({ strict, lax }, { sessions })
+  const reader = new AbortController()
+  const body = { input: 'Hi' }
+  const at = `${url}/agents/strict/sessions/a`
+  const reading = await ask(`${at}/runs`, { body, headers: asStream, signal: reader.signal })
+  model.text('canary')
+  await reading.body?.getReader().read()
+  reader.abort()
+  expect(await (await ask(`${url}/agents/lax/sessions/a/runs`, { body })).json()).toMatchObject({ text: 'Of lax.' })
+  const events = allOf(await ask(`${at}/events`))
+  model.end()
+  const end = (await events).findLast(({ event }) => event === 'turn:end')
+  expect(JSON.parse(end?.data ?? '{}').status).toBe('completed')
+})
+
 describe('a server', () => {
   const make = (agents: Record<string, Agent>) => () => server({ agents, principal })
   const named = (name: string, options = {}) => agentOf([], { name, ...options })
@@ -276,8 +299,8 @@ describe('a server', () => {
     for (const id of ['a', 'b', 'c']) await ask(`${before.url}/sessions/${id}/runs`, { body: { input: 'canary' } })
     const support = agentNamed('support', { formerNames: ['helpdesk'] })
     const { url } = await listen({ support }, { sessions })
-    const listed = (await (await ask(`${url}/sessions`)).json()) as { sessions: { id: string }[] }
-    expect(listed.sessions.map(({ id }) => id).sort()).toEqual(['a', 'b', 'c'])
+    const listed = await (await ask(`${url}/sessions`)).json()
+    expect(listed.sessions.map(({ id }: { id: string }) => id).sort()).toEqual(['a', 'b', 'c'])
     expect(await (await ask(`${url}/sessions/a/messages`)).text()).toContain('canary')
     expect(await (await ask(`${url}/sessions/b/runs`, { body: { input: 'And?' } })).json()).toMatchObject({
       status: 'completed',
@@ -303,10 +326,10 @@ describe('a server', () => {
     const { token = '' } = rest?.suspension?.calls.c1 ?? {}
     const messages = await (await ask(`${url}/agents/lax/sessions/a/messages`)).text()
     expect([messages.includes('I ask.'), messages.includes(token)]).toEqual([true, false])
-    expect(await (await ask(`${url}/agents/lax/approvals`)).json()).toMatchObject({ approvals: [] })
+    expect((await (await ask(`${url}/agents/lax/approvals`)).json()).approvals).toEqual([])
     const decision = { approve: true, token }
     const decided = await ask(`${url}/agents/lax/sessions/a/decisions`, { body: { decisions: { c1: decision } } })
-    expect([decided.status, await decided.json()]).toMatchObject([403, { code: 'approval.forbidden' }])
+    expect([decided.status, (await decided.json()).code]).toEqual([403, 'approval.forbidden'])
     expect((await ask(`${url}/agents/lax/approvals`, { body: decision })).status).toBe(404)
   })
 })
