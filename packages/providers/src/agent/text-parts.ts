@@ -1,4 +1,5 @@
 import type { FileChunk, PendingCall, SourceChunk, StreamEvent, ToolEnd, TurnEnd, Usage } from '@allium/core'
+import { type CitationPart, citationOf, Sources } from './citations.ts'
 import { approvalIdOf } from './deciding.ts'
 
 /** A part of a stream of `streamText`, by shape: `TextStreamPart` of `ai` 6 and 7. */
@@ -7,7 +8,7 @@ export type TextPart = { type: string; [field: string]: unknown }
 /** The events of a run as the parts that `streamText` would stream. What sub-agents and layers tell of themselves stays out. */
 export class TextParts {
   /** The block of text or reasoning that is open: deltas of another one close it. */
-  #open: { kind: 'text' | 'reasoning'; of: string | undefined; id: string } | undefined
+  #open: { kind: 'text' | 'reasoning'; of: string | undefined; id: string; citations: CitationPart[] } | undefined
   readonly #inputs = new Map<string, { toolName: string; text: string }>()
   /** A run that goes on after a decision begins in the step that stands already. */
   #resumed = false
@@ -17,6 +18,7 @@ export class TextParts {
   /** Those that wait, or in which a sub-agent's call waits. */
   readonly #suspended: ToolEnd[] = []
   readonly #decided: readonly PendingCall[]
+  readonly #sources = new Sources()
 
   /** The names of the tools that the page runs. */
   readonly #ofPage: ReadonlySet<string>
@@ -30,6 +32,8 @@ export class TextParts {
   *of(event: StreamEvent): Generator<TextPart> {
     if ('path' in event && event.path !== undefined) return yield* this.#inside(event)
     if (event.type === 'text-delta' || event.type === 'reasoning-delta') return yield* this.#delta(event)
+    // A text goes on behind a source, and its citations come behind its last delta.
+    if (event.type === 'source') return yield* this.#source(event)
     yield* this.#close()
     switch (event.type) {
       case 'turn:start':
@@ -63,8 +67,6 @@ export class TextParts {
         return yield* this.#toolEnd(event)
       case 'file':
         return yield { type: 'file', file: fileOf(event) }
-      case 'source':
-        return yield this.#source(event)
       case 'finish':
         this.#reason = event.reason
         return
@@ -82,15 +84,17 @@ export class TextParts {
     this.#silent &&= kind !== 'text'
     if (this.#open?.kind !== kind || this.#open.of !== of) {
       yield* this.#close()
-      this.#open = { kind, of, id: `${kind}-${++this.#count}` }
+      this.#open = { kind, of, id: `${kind}-${++this.#count}`, citations: [] }
       yield { type: `${kind}-start`, id: this.#open.id }
     }
     yield { type, id: this.#open.id, text: delta }
   }
 
   *#close(): Generator<TextPart> {
-    if (this.#open !== undefined) yield { type: `${this.#open.kind}-end`, id: this.#open.id }
+    if (this.#open === undefined) return
+    const { kind, id, citations } = this.#open
     this.#open = undefined
+    yield { type: `${kind}-end`, id, ...(citations.length > 0 && { citations }) }
   }
 
   *#inputDelta(callId: string, delta: string): Generator<TextPart> {
@@ -131,10 +135,15 @@ export class TextParts {
     return { type: 'tool-result', toolCallId, toolName, input, output: text }
   }
 
-  #source({ id = `source-${++this.#count}`, url, title, mediaType, filename }: SourceChunk): TextPart {
-    if (url !== undefined) return { type: 'source', sourceType: 'url', id, url, ...(title !== undefined && { title }) }
-    const named = { title: title ?? filename ?? 'A document', ...(filename !== undefined && { filename }) }
-    return { type: 'source', sourceType: 'document', id, mediaType: mediaType ?? 'application/octet-stream', ...named }
+  /** A source that supports a passage belongs to the text that is open; if that has ended, it is told once by itself. */
+  *#source(chunk: SourceChunk): Generator<TextPart> {
+    const { cites } = chunk
+    const source = this.#sources.part(chunk)
+    if (cites === undefined) return yield this.#sources.alone(source)
+    if (this.#open?.kind === 'text' && this.#open.of === cites.textId)
+      return void this.#open.citations.push(citationOf(source, cites))
+    const first = this.#sources.once(source)
+    if (first !== undefined) yield first
   }
 
   *#end({ status, reason, pending = [], usage }: TurnEnd): Generator<TextPart> {

@@ -12,6 +12,7 @@ import {
 } from '@allium/core'
 import { anyTools } from './any-tools.ts'
 import { askedOf, type StreamOptions } from './asked.ts'
+import { Sources } from './citations.ts'
 import { decidedBy, waitingFor } from './deciding.ts'
 import { type TextPart, TextParts } from './text-parts.ts'
 import { checkUiOptions, type UiStreamOptions, uiChunks } from './ui-chunks.ts'
@@ -90,10 +91,11 @@ async function stream({ session, decider, clientTools }: ToAiSdkAgentOptions, op
     fullStream: parts,
     toUIMessageStream(given: UiStreamOptions = {}) {
       checkUiOptions(given)
+      const sources = new Sources()
       return parts.pipeThrough(
         new TransformStream({
           transform(part: TextPart, controller) {
-            for (const chunk of uiChunks(part, given)) controller.enqueue(chunk)
+            for (const chunk of uiChunks(part, given, sources)) controller.enqueue(chunk)
           },
         }),
       )

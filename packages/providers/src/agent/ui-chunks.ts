@@ -1,4 +1,5 @@
 import { AlliumError } from '@allium/core'
+import type { CitationPart, SourcePart, Sources } from './citations.ts'
 import type { TextPart } from './text-parts.ts'
 
 /** What `createAgentUIStreamResponse` of `ai` 6 gives on; `ai` 7 makes the chunks itself. */
@@ -26,12 +27,17 @@ export function checkUiOptions({ onFinish, onStepFinish }: UiStreamOptions): voi
   )
 }
 
-/** A part of the stream as a page is sent it. */
-export function* uiChunks(part: TextPart, options: UiStreamOptions): Generator<UiChunk> {
+/** A part of the stream as a page is sent it. @param sources those that the page has */
+export function* uiChunks(part: TextPart, options: UiStreamOptions, sources: Sources): Generator<UiChunk> {
   const metadata = options.messageMetadata?.({ part })
   const chunk = chunkOf(part, options)
   const carries = part.type === 'start' || part.type === 'finish'
   if (chunk !== undefined) yield carries && metadata != null ? { ...chunk, messageMetadata: metadata } : chunk
+  if (part.type === 'source') sources.alone(part as SourcePart)
+  // `ai` 6 knows no citations: of those it gets the sources that it does not have.
+  const { citations = [] } = part as { citations?: CitationPart[] }
+  for (const { source } of options.sendSources === true ? citations : [])
+    if (sources.once(source) !== undefined) yield sourceChunk(source)
   if (!carries && metadata != null) yield { type: 'message-metadata', messageMetadata: metadata }
 }
 

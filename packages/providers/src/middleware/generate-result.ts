@@ -6,7 +6,7 @@ export function toGenerateResult(parts: readonly StreamPart[]): GenerateResult {
   const open = new Map<unknown, StreamPart>()
   const result: GenerateResult = { content, warnings: [] }
   for (const part of parts) {
-    const { type, id, delta, providerMetadata } = part
+    const { type, id, delta, providerMetadata, citations } = part
     const [kind, event] = [type.replace(/-(start|delta|end)$/, ''), type.replace(/^.*-/, '')]
     if (kind === 'tool-input') continue
     if (kind === 'text' || kind === 'reasoning') {
@@ -17,6 +17,7 @@ export function toGenerateResult(parts: readonly StreamPart[]): GenerateResult {
       }
       const block = open.get(id)
       if (block !== undefined && typeof delta === 'string') block.text += delta
+      if (block !== undefined && citations !== undefined) block.citations = citations
       if (block !== undefined && providerMetadata !== undefined) block.providerMetadata = providerMetadata
     } else if (type === 'finish') Object.assign(result, { ...part, type: undefined })
     else if (type === 'stream-start') result.warnings = part.warnings

@@ -1,4 +1,4 @@
-import type { ContentChunk, ModelResponse } from '@allium/core'
+import type { ContentChunk, ModelResponse, SourceChunk } from '@allium/core'
 import type { AiSdkModel } from '../ai-sdk-model.ts'
 import { dialectOf } from '../dialect.ts'
 import type { StreamPart } from './ai-sdk-middleware.ts'
@@ -9,6 +9,9 @@ export class Parts {
   readonly #inputs = new Map<string, { toolName: string; input: string; providerExecuted?: true }>()
   /** A block is open until something else is said: one id is that of one block. */
   #open: { kind: 'text' | 'reasoning'; of: string | undefined; id: string } | undefined
+  /** Of the text that is open. */
+  #citations: StreamPart[] = []
+  readonly #sources = new Set<string>()
   #count = 0
   readonly #used = new Set<string>()
   readonly #originals: Originals
@@ -27,6 +30,7 @@ export class Parts {
       const began = this.#begin(kind, chunk.id)
       return [...began, { type: chunk.type, id: this.#open?.id, delta: chunk.delta, ...more }]
     }
+    if (chunk.type === 'source') return this.#source(chunk, more)
     const parts = this.#other(chunk, more)
     if (!chunk.type.startsWith('tool-input')) this.#originals.note(parts[0] as StreamPart, chunk)
     return [...this.#end(), ...parts]
@@ -59,11 +63,35 @@ export class Parts {
   #end(): StreamPart[] {
     if (this.#open === undefined) return []
     const { kind, id } = this.#open
+    const citations = this.#citations
     this.#open = undefined
-    return [{ type: `${kind}-end`, id }]
+    this.#citations = []
+    return [{ type: `${kind}-end`, id, ...(citations.length > 0 && { citations }) }]
   }
 
-  #other(chunk: Exclude<ContentChunk, { type: 'text-delta' | 'reasoning-delta' }>, more: object): StreamPart[] {
+  /** A source that supports a passage goes with the end of its text, where the model's version knows citations; else it is told once. */
+  #source(chunk: SourceChunk, more: object): StreamPart[] {
+    const { cites, type, providerMetadata: _, id = `source~${++this.#count}`, ...source } = chunk
+    const part = { type, sourceType: source.url === undefined ? 'document' : 'url', id, ...source, ...more }
+    if (cites !== undefined) {
+      const { textId, ...passage } = cites
+      const isOpen = this.#open?.kind === 'text' && this.#open.id === textId
+      if (isOpen && dialectOf(this.facade).custom) {
+        this.#citations.push({ source: part, ...passage } as unknown as StreamPart)
+        return []
+      }
+    }
+    const key = JSON.stringify([source.url, source.filename, source.title])
+    if (cites !== undefined && this.#sources.has(key)) return []
+    this.#sources.add(key)
+    this.#originals.note(part, chunk)
+    return [part]
+  }
+
+  #other(
+    chunk: Exclude<ContentChunk, { type: 'text-delta' | 'reasoning-delta' | 'source' }>,
+    more: object,
+  ): StreamPart[] {
     switch (chunk.type) {
       case 'tool-input-start': {
         const ran = chunk.providerExecuted === true ? { providerExecuted: true as const } : {}
@@ -93,10 +121,6 @@ export class Parts {
       }
       case 'file':
         return [toFile(chunk, this.facade, more)]
-      case 'source': {
-        const { cites: _, type, providerMetadata, id = `source~${++this.#count}`, ...source } = chunk
-        return [{ type, sourceType: source.url === undefined ? 'document' : 'url', id, ...source, ...more }]
-      }
       case 'custom':
         return [{ type: chunk.type, kind: chunk.kind, ...more }]
     }

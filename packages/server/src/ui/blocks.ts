@@ -1,23 +1,37 @@
+import type { SourceChunk } from '@allium/core'
+import { sourcePart } from './sources.ts'
+
+type Citation = NonNullable<SourceChunk['cites']>
+
 /** A piece of a UI message stream: https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol */
 export type UiChunk = { type: string; [field: string]: unknown }
 
 /** The block of text or reasoning that is open: deltas of another one close it. */
 export class Blocks {
   #count = 0
-  #open: { kind: 'text' | 'reasoning'; of: string | undefined; id: string } | undefined;
+  #open: { kind: 'text' | 'reasoning'; of: string | undefined; id: string; citations: object[] } | undefined;
 
   *delta(kind: 'text' | 'reasoning', of: string | undefined, delta: string): Generator<UiChunk> {
     if (this.#open?.kind !== kind || this.#open.of !== of) {
       yield* this.close()
-      this.#open = { kind, of, id: `${kind}-${++this.#count}` }
+      this.#open = { kind, of, id: `${kind}-${++this.#count}`, citations: [] }
       yield { type: `${kind}-start`, id: this.#open.id }
     }
     yield { type: `${kind}-delta`, id: this.#open.id, delta }
   }
 
   *close(): Generator<UiChunk> {
-    if (this.#open !== undefined) yield { type: `${this.#open.kind}-end`, id: this.#open.id }
+    if (this.#open === undefined) return
+    const { kind, id, citations } = this.#open
     this.#open = undefined
+    yield { type: `${kind}-end`, id, ...(citations.length > 0 && { citations }) }
+  }
+
+  /** Adds a citation to the text that is open; false if it is another one's. */
+  cite(source: SourceChunk & { id: string }, { textId, ...passage }: Citation): boolean {
+    if (this.#open?.kind !== 'text' || this.#open.of !== textId) return false
+    this.#open.citations.push({ source: sourcePart(source), ...passage })
+    return true
   }
 
   /** What was open has been taken back. */

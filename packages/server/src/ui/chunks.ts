@@ -3,6 +3,7 @@ import type { RunError } from '@allium/durable/log'
 import { fileUrl } from '../native/ui-messages.ts'
 import type { Placed } from '../run/entry.ts'
 import { Blocks, type UiChunk } from './blocks.ts'
+import { sourceChunk, ToldSources } from './sources.ts'
 
 /** The version of the AI SDK whose pages read the stream: 7 knows `reset-step`. */
 export type UiVersion = 6 | 7
@@ -15,6 +16,7 @@ export class UiWriter {
   /** The answer that a run goes on with has been written: the run adds to it. */
   readonly #begun: boolean
   readonly #blocks = new Blocks()
+  readonly #told = new ToldSources()
   /** The JSON text of each call of this run. */
   readonly #inputs = new Map<string, { name: string; text: string; client: true | undefined }>()
   /** A run that goes on after a decision begins in the step that stands already. */
@@ -35,15 +37,17 @@ export class UiWriter {
   *write({ event, pending = [], client, decided }: Placed): Generator<UiChunk> {
     if (decided !== undefined) this.#decided = decided
     if ('path' in event && event.path !== undefined) yield* this.#inside(event as StreamEvent)
-    else yield* this.#told(event as StreamEvent | RunError, pending, client)
+    else yield* this.#event(event as StreamEvent | RunError, pending, client)
   }
 
-  *#told(event: StreamEvent | RunError, pending: readonly PendingCall[], client?: true): Generator<UiChunk> {
+  *#event(event: StreamEvent | RunError, pending: readonly PendingCall[], client?: true): Generator<UiChunk> {
     if (event.type === 'text-delta' || event.type === 'reasoning-delta') {
       this.#silent &&= event.type !== 'text-delta'
       return yield* this.#blocks.delta(event.type === 'text-delta' ? 'text' : 'reasoning', event.id, event.delta)
     }
     if (event.type === 'model:reset') return yield* this.#reset()
+    // A text goes on behind a source, and its citations come behind its last delta.
+    if (event.type === 'source') return yield* this.#source(event)
     yield* this.#blocks.close()
     switch (event.type) {
       case 'turn:start':
@@ -69,8 +73,6 @@ export class UiWriter {
         return yield* this.#toolEnd(event)
       case 'file':
         return yield { type: 'file', mediaType: event.mediaType, url: fileUrl(event as FileChunk) }
-      case 'source':
-        return yield this.#source(event)
       case 'finish':
         this.#reason = event.reason
         return
@@ -112,11 +114,12 @@ export class UiWriter {
     if (callId !== undefined && more.length === 0) yield* this.#toolEnd({ ...event, callId })
   }
 
-  #source({ id, url, title, mediaType, filename }: SourceChunk): UiChunk {
-    const sourceId = id ?? `source-${++this.#sources}`
-    if (url !== undefined) return { type: 'source-url', sourceId, url, ...(title !== undefined && { title }) }
-    const named = { title: title ?? filename ?? 'A document', ...(filename !== undefined && { filename }) }
-    return { type: 'source-document', sourceId, mediaType: mediaType ?? 'application/octet-stream', ...named }
+  /** A source that supports a passage goes with its text, where the page knows citations; else it is written once. */
+  *#source(chunk: SourceChunk): Generator<UiChunk> {
+    const { cites, id = `source-${++this.#sources}` } = chunk
+    const source = { ...chunk, id }
+    if (cites !== undefined && this.#version === 7 && this.#blocks.cite(source, cites)) return
+    if (this.#told.isNew(source) || cites === undefined) yield sourceChunk(source)
   }
 
   /** Version 6 has no word for it: such a stream ends here, and a reload shows what is stored. */

@@ -1,0 +1,35 @@
+import type { SourceChunk } from '@allium/core'
+import type { UiChunk } from './blocks.ts'
+
+type Named = SourceChunk & { id: string }
+
+/** A source as a part of a page's message. */
+export function sourceChunk({ id: sourceId, ...source }: Named): UiChunk {
+  const { url, title, mediaType, ...document } = fieldsOf(source)
+  if (url !== undefined) return { type: 'source-url', sourceId, url, ...(title !== undefined && { title }) }
+  return { type: 'source-document', sourceId, mediaType, title, ...document }
+}
+
+/** The source of a citation, as `ai` 7 has it. */
+export function sourcePart({ id, ...source }: Named): object {
+  const fields = fieldsOf(source)
+  return { type: 'source', sourceType: fields.url === undefined ? 'document' : 'url', id, ...fields }
+}
+
+/** The sources that a page has. Providers name one once by itself, and again for each passage that it supports. */
+export class ToldSources {
+  readonly #told = new Set<string>()
+
+  isNew({ url, title, filename }: SourceChunk): boolean {
+    const key = JSON.stringify(url ?? [filename, title])
+    const isNew = !this.#told.has(key)
+    this.#told.add(key)
+    return isNew
+  }
+}
+
+function fieldsOf({ url, title, mediaType, filename }: Omit<SourceChunk, 'id'>): Record<string, string | undefined> {
+  if (url !== undefined) return { url, ...(title !== undefined && { title }) }
+  const named = { title: title ?? filename ?? 'A document', ...(filename !== undefined && { filename }) }
+  return { mediaType: mediaType ?? 'application/octet-stream', ...named }
+}
