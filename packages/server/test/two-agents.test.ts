@@ -76,7 +76,8 @@ async function world(): Promise<World> {
   await (await as('/sessions/x/runs', { input: 'canary-input' })).text()
   // Nobody names this one: it may turn up in lists alone.
   await (await as('/sessions/canary-other/runs', { input: 'canary-input' })).text()
-  const { id: response } = await (await as('/v1/responses', { model: 'strict', input: 'canary-asked' })).json()
+  const answer = await as('/v1/responses', { model: 'strict', input: 'canary-asked' })
+  const { id: response } = (await answer.json()) as { id: string }
   const stored = await sessions.load(x)
   const { token = '' } = stored?.rest.suspension?.calls.c1 ?? {}
   const { turnId = '' } = stored?.rest.suspension ?? {}
@@ -299,8 +300,8 @@ describe('a server', () => {
     for (const id of ['a', 'b', 'c']) await ask(`${before.url}/sessions/${id}/runs`, { body: { input: 'canary' } })
     const support = agentNamed('support', { formerNames: ['helpdesk'] })
     const { url } = await listen({ support }, { sessions })
-    const listed = await (await ask(`${url}/sessions`)).json()
-    expect(listed.sessions.map(({ id }: { id: string }) => id).sort()).toEqual(['a', 'b', 'c'])
+    const listed = (await (await ask(`${url}/sessions`)).json()) as { sessions: { id: string }[] }
+    expect(listed.sessions.map(({ id }) => id).sort()).toEqual(['a', 'b', 'c'])
     expect(await (await ask(`${url}/sessions/a/messages`)).text()).toContain('canary')
     expect(await (await ask(`${url}/sessions/b/runs`, { body: { input: 'And?' } })).json()).toMatchObject({
       status: 'completed',
@@ -326,10 +327,10 @@ describe('a server', () => {
     const { token = '' } = rest?.suspension?.calls.c1 ?? {}
     const messages = await (await ask(`${url}/agents/lax/sessions/a/messages`)).text()
     expect([messages.includes('I ask.'), messages.includes(token)]).toEqual([true, false])
-    expect((await (await ask(`${url}/agents/lax/approvals`)).json()).approvals).toEqual([])
+    expect(await (await ask(`${url}/agents/lax/approvals`)).json()).toMatchObject({ approvals: [] })
     const decision = { approve: true, token }
     const decided = await ask(`${url}/agents/lax/sessions/a/decisions`, { body: { decisions: { c1: decision } } })
-    expect([decided.status, (await decided.json()).code]).toEqual([403, 'approval.forbidden'])
+    expect([decided.status, await decided.json()]).toMatchObject([403, { code: 'approval.forbidden' }])
     expect((await ask(`${url}/agents/lax/approvals`, { body: decision })).status).toBe(404)
   })
 })
