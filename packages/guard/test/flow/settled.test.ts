@@ -212,7 +212,7 @@ describe('guard.flow', () => {
     expect((await agent.run('go')).text).toBe(
       [
         'https://a.example.org/x [link removed] [link removed]',
-        '[x](#removed) [link removed] [y](https://b.example.org)',
+        '[x] ([link removed]) [link removed] [y](https://b.example.org)',
       ].join('\n'),
     )
   })

@@ -1,0 +1,75 @@
+interface Fence {
+  readonly mark: string
+  readonly length: number
+  /** Spaces before it: content that is indented less may stand outside of the list item that the fence stands in. */
+  readonly indent: number
+}
+
+/** With a bar in it, markdown-it may take it for the head of a table. */
+const opening = /^( {0,3})(`{3,}|~{3,})[^`~|]*$/
+const fenceLike = /^[^\p{L}]*?(?:`{3}|~{3})/u
+
+/**
+ * Knows which lines are code between fences, where every parser agrees on it. After a line that parsers may read in different ways,
+ * nothing counts as code any more.
+ */
+export class Fences {
+  #fence: Fence | undefined
+  #isCertain: boolean
+
+  constructor(isCertain: boolean) {
+    this.#isCertain = isCertain
+  }
+
+  get isOpen(): boolean {
+    return this.#fence !== undefined
+  }
+
+  /** Whether a line, that has not ended yet, is code. */
+  isCode(line: string): boolean {
+    if (this.#fence === undefined) return false
+    if (indentOf(line) >= this.#fence.indent || line.trim() === '') return true
+    this.doubt()
+    return false
+  }
+
+  /** A line has left, as it stands here, or more of it than this. */
+  ended(line: string, isWhole: boolean): void {
+    if (!this.#isCertain) return
+    const mayBeMarks = this.#fence === undefined ? !/\p{L}/u.test(line) : /^[`~\s]*$/.test(line)
+    if (!isWhole && mayBeMarks) this.doubt()
+    else if (this.#fence === undefined) this.#open(line)
+    else this.#close(line, this.#fence)
+  }
+
+  /** From here on nothing is code. */
+  doubt(): void {
+    this.#isCertain = false
+    this.#fence = undefined
+  }
+
+  #open(line: string): void {
+    const [, spaces = '', marks] = opening.exec(line) ?? []
+    if (marks !== undefined) this.#fence = { mark: marks.charAt(0), length: marks.length, indent: spaces.length }
+    else if (fenceLike.test(line)) this.doubt()
+  }
+
+  #close(line: string, { mark, length, indent }: Fence): void {
+    const marks = line.trim()
+    if (!marks.startsWith(mark.repeat(length)) || !/^[`~\s]*$/.test(marks)) return
+    const before = line.indexOf(mark)
+    const isPlain = /^ *$/.test(line.slice(0, before)) && marks === mark.repeat(marks.length) && /[`~] *$/.test(line)
+    if (isPlain && before <= 3 && before >= indent) this.#fence = undefined
+    else if (!isPlain || indent > 0) this.doubt()
+  }
+}
+
+function indentOf(line: string): number {
+  let columns = 0
+  for (const char of line) {
+    if (char === '\t') columns += 4 - (columns % 4)
+    else if (char === ' ') columns++
+    else break
+  }
+  return columns
+}

@@ -1,0 +1,194 @@
+import { withoutAddresses } from './addresses.ts'
+import type { MayLink } from './allowed-url.ts'
+import { codeSpans, type Span } from './code-spans.ts'
+import { withoutEntities } from './entities.ts'
+import { Fences } from './fences.ts'
+import { opensTagInCode, withoutMarkup } from './markup.ts'
+
+/** Characters of a line that wait for its end. A longer line leaves in pieces. */
+const maxHeld = 8_192
+/** Characters of a word that has left in part, which what follows is read with. */
+const maxWord = 256
+/** Characters of a line's beginning, by which its kind is told. */
+const maxStart = 1_024
+
+export interface Start {
+  /** Code stays as it is. */
+  readonly code: boolean
+  /** Text that stands right before, on the same line. */
+  readonly before?: string
+}
+
+/**
+ * Cleans a text line by line as it streams. Each line leaves when it is whole: no link, image, definition or tag that is let through
+ * reaches over the end of a line, so that what has left is inert whatever follows.
+ */
+export class LineCleaner {
+  readonly #may: MayLink
+  readonly #fences: Fences
+  readonly #trustsCode: boolean
+  #held = ''
+  /** How the present line begins, and the word that it ends with, of what has left of it. */
+  #start: string
+  #word: string
+  /** Backticks without a partner since the last blank line. */
+  #hasTicks = false
+  /** Brackets that were opened since then and not closed, and whether there was any. */
+  #brackets = 0
+  #isOpened: boolean
+  /** The label of a definition may have begun: marked looks for its end over blank lines and fences. */
+  #inLabel = false
+  /** The line before may define a link, whose title may follow. */
+  #follows = false
+  #defines = false
+  /** A carriage return has left: with a line feed behind it, it is one end of a line. */
+  #skipsFeed = false
+  /** Whether anything has been changed. */
+  changed = false
+
+  constructor(may: MayLink, { code, before = '' }: Start) {
+    this.#may = may
+    this.#trustsCode = code
+    this.#isOpened = !code || before !== ''
+    this.#fences = new Fences(code)
+    this.#start = before.slice(0, maxStart)
+    this.#word = wordAtEnd(before)
+  }
+
+  /** Takes more of the text, and returns what can leave. */
+  take(more: string): string {
+    if (more === '') return ''
+    let out = this.#skipsFeed && more.startsWith('\n') ? '\n' : ''
+    this.#skipsFeed = false
+    const mayEnd = this.#held.endsWith('\r') || /[\n\r]/.test(more)
+    this.#held += more.slice(out.length)
+    if (!mayEnd && this.#held.length <= maxHeld) return out
+    let from = 0
+    for (const { index, 0: end } of this.#held.matchAll(/\r\n|\n|\r(?!$)/g)) {
+      const [pieces, rest] = this.#inPieces(this.#held.slice(from, index))
+      out += pieces + this.#piece(rest) + end
+      this.#endLine()
+      from = index + end.length
+    }
+    const [pieces, rest] = this.#inPieces(this.#held.slice(from))
+    this.#held = rest
+    return out + pieces
+  }
+
+  /** Returns all that is held: what follows begins within the line. */
+  cut(): string {
+    const held = this.#held
+    this.#held = ''
+    if (!held.endsWith('\r')) return this.#piece(held)
+    const line = this.#piece(held.slice(0, -1))
+    this.#endLine()
+    this.#skipsFeed = true
+    return `${line}\r`
+  }
+
+  /** What leaves of a line that is too long to wait for its end, and the rest of it. */
+  #inPieces(line: string): [string, string] {
+    let out = ''
+    let from = 0
+    while (line.length - from > maxHeld) {
+      const end = from + maxHeld
+      const at = Math.max(line.lastIndexOf(' ', end - 1), line.lastIndexOf('\t', end - 1)) + 1
+      const to = at > from ? at : end
+      out += this.#piece(line.slice(from, to))
+      from = to
+    }
+    return [out, line.slice(from)]
+  }
+
+  /** A part of a line, or all of it. */
+  #piece(text: string): string {
+    if (text === '') return ''
+    const clean = this.#clean(text.replaceAll('\0', '\ufffd'))
+    if (clean !== text) this.changed = true
+    this.#defines ||= clean.includes(']:')
+    this.#isOpened ||= clean.includes('[')
+    this.#inLabel = opensLabel(this.#start, clean) ?? this.#inLabel
+    this.#word = wordAtEnd(this.#word + clean)
+    this.#start = (this.#start + clean).slice(0, maxStart)
+    return clean
+  }
+
+  #clean(text: string): string {
+    const isCode = this.#fences.isCode(this.#start + text)
+    const clean = isCode ? inFence(text) : this.#cleanText(text)
+    if (this.#word === '') return clean
+    // Together with the word that it goes on with it must mean the same; else it begins a word of its own.
+    const joined = this.#word + clean
+    const fits = isCode ? inFence(joined) === joined : this.#plain(joined, this.#start) === joined
+    const merges = this.#word.endsWith('`') && clean.startsWith('`')
+    return fits && !merges && this.#word.length < maxWord ? clean : ` ${clean}`
+  }
+
+  #cleanText(text: string): string {
+    const { spans, isOpen, brackets } = codeSpans(text, this.#brackets)
+    this.#brackets = brackets
+    const trusted = this.#trustsCode && !this.#hasTicks && this.#start === '' ? spans : []
+    if (isOpen || spans.length > trusted.length) this.#hasTicks = true
+    return trusted.length === 0 ? this.#plain(text, this.#start) : this.#around(text, trusted)
+  }
+
+  #plain(text: string, before: string): string {
+    return withoutMarkup({ text: this.#words(text), spans: [], before, isOpened: this.#isOpened }, this.#may)
+  }
+
+  /** Text between spans of code. */
+  #around(text: string, code: readonly Span[]): string {
+    let out = ''
+    let from = 0
+    const spans: Span[] = []
+    for (const { start, end } of code) {
+      out += this.#words(text.slice(from, start))
+      spans.push({ start: out.length, end: out.length + end - start })
+      out += text.slice(start, end)
+      from = end
+    }
+    const line = { text: out + this.#words(text.slice(from)), spans, before: '', isOpened: this.#isOpened }
+    return withoutMarkup(line, this.#may)
+  }
+
+  #words(text: string): string {
+    return withoutAddresses(withoutEntities(text), this.#may)
+  }
+
+  #endParagraph(): void {
+    this.#hasTicks = false
+    this.#brackets = 0
+    this.#isOpened = !this.#trustsCode
+  }
+
+  #endLine(): void {
+    const line = this.#start
+    this.#start = this.#word = ''
+    if (this.#follows && /^\s*["'(]/.test(line)) this.#fences.doubt()
+    this.#follows = this.#defines
+    this.#defines = false
+    if (/^[ \t]*$/.test(line)) this.#endParagraph()
+    this.#fences.ended(line, line.length < maxStart)
+    if (this.#inLabel && this.#fences.isOpen) this.#fences.doubt()
+  }
+}
+
+/** Whether the last bracket of a line opens a label, behind marks of blocks alone; undefined without brackets. */
+function opensLabel(before: string, text: string): boolean | undefined {
+  if (!/[[\]]/.test(text)) return undefined
+  const plain = text.replace(/\\./gs, '  ')
+  const at = plain.lastIndexOf('[')
+  return at > plain.lastIndexOf(']')
+    ? !/\p{L}/u.test(before + plain.slice(0, at))
+    : plain.includes(']')
+      ? false
+      : undefined
+}
+
+function inFence(line: string): string {
+  return line.replace(/</g, (mark, at: number) => (opensTagInCode(line, at) ? '&lt;' : mark))
+}
+
+function wordAtEnd(text: string): string {
+  return /[^ \t\n\r]*$/.exec(text.slice(-maxWord))?.[0] ?? ''
+}
