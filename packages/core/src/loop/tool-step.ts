@@ -107,7 +107,7 @@ class ToolStep {
       const own = this.#records[i]
       const record = own === undefined || (cut && own.result.status === 'suspended') ? recordOf(call) : own
       turn.toolCalls.push(record)
-      if (record.result.status !== 'suspended') content.push(resultPart(record))
+      if (record.result.status !== 'suspended') content.push(resultPart(turn, record))
     }
     turn.view.commitResults(content)
   }
@@ -192,10 +192,12 @@ function cancelled(callId: string): ToolResult {
 }
 
 /** The part for the history, which shares nothing with what layers hold. */
-function resultPart({ name, result, approval }: ToolCallRecord): ToolResultPart {
+function resultPart(turn: Turn, { name, result, approval }: ToolCallRecord): ToolResultPart {
   const { callId, content, isError } = result
   const part: ToolResultPart = { type: 'tool-result', callId, name, content: cloneJson(content) }
   if (result.flow !== undefined) part.flow = { ...result.flow }
+  // The reason of a denial is in its place: nothing of the tool's has come in.
+  else if (result.status === 'denied' && turn.options.tools.declaresFlow) part.flow = {}
   if (approval !== undefined) part.approval = approval
   if (isError === true) part.isError = true
   else if (typeof content === 'string' && isJson(result)) part.json = true

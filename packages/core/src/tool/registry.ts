@@ -70,6 +70,12 @@ export class ToolRegistry {
     return { ...tool.flow, untrusted, private: secret }
   }
 
+  /** Whether the labels of results matter to anyone. */
+  get declaresFlow(): boolean {
+    for (const { flow } of this.all()) if (flow !== undefined) return true
+    return false
+  }
+
   get(name: string): RegisteredTool | undefined {
     return this.#tools.get(name)
   }

@@ -1,8 +1,10 @@
 import {
   Agent,
+  AlliumError,
   delegate,
   type JsonSchema,
   type ModelRef,
+  messageOf,
   misconfigured,
   type RunOptions,
   type Tool,
@@ -32,13 +34,20 @@ export function checkQuarantine(as: string, quarantine: Quarantine): void {
 }
 
 function jsonSchemaOf(as: string, tool: string, schema: Schema): JsonSchema {
-  const { jsonSchema } = schema['~standard'] as { jsonSchema?: { input(options: { target: string }): unknown } }
-  if (typeof jsonSchema?.input !== 'function')
-    throw misconfigured(
-      as,
-      `cannot read "${tool}" in quarantine: its schema does not tell its JSON Schema, as zod 4 does.`,
-    )
-  return jsonSchema.input({ target: 'draft-07' }) as JsonSchema
+  const standard = (schema as Partial<Schema> | null)?.['~standard'] as WithJsonSchema | undefined
+  const what = `cannot read "${tool}" in quarantine: its schema`
+  if (typeof standard?.jsonSchema?.input !== 'function')
+    throw misconfigured(as, `${what} does not tell its JSON Schema, which the reader is sent. Take a schema of zod 4.`)
+  try {
+    return standard.jsonSchema.input({ target: 'draft-07' }) as JsonSchema
+  } catch (cause) {
+    const message = `"${as}" ${what} cannot be written as JSON Schema, which the reader is sent: ${messageOf(cause)}. For a date, take z.iso.date().`
+    throw new AlliumError('layer.config', message, { details: { layer: as }, cause })
+  }
+}
+
+interface WithJsonSchema {
+  readonly jsonSchema?: { input(options: { target: string }): unknown }
 }
 
 export function readerOf(as: string, model: ModelRef): Reader {
