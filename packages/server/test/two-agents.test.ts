@@ -76,8 +76,9 @@ async function world(): Promise<World> {
   await (await as('/sessions/x/runs', { input: 'canary-input' })).text()
   // Nobody names this one: it may turn up in lists alone.
   await (await as('/sessions/canary-other/runs', { input: 'canary-input' })).text()
-  const answer = await as('/v1/responses', { model: 'strict', input: 'canary-asked' })
-  const { id: response } = (await answer.json()) as { id: string }
+  const { id: response } = (await (await as('/v1/responses', { model: 'strict', input: 'canary-asked' })).json()) as {
+    id: string
+  }
   const stored = await sessions.load(x)
   const { token = '' } = stored?.rest.suspension?.calls.c1 ?? {}
   const { turnId = '' } = stored?.rest.suspension ?? {}
