@@ -3,7 +3,7 @@ import type { Live } from '../shared/use-asked.ts'
 import { hrefOf } from './use-open-chat.ts'
 import { useTitles } from './use-titles.ts'
 
-export interface Listed {
+interface Listed {
   id: string
   version: number
   status: string
