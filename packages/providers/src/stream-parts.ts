@@ -101,7 +101,7 @@ export class StreamParts {
       case 'tool-approval-request':
         throw unsupported(
           this.model,
-          'asks for the approval of a tool that it runs itself. Set that tool to need none at the provider.',
+          'asks for the approval of a tool that it runs itself, and nobody would be asked here. Give the agent that MCP server with tools.mcp({ requireApproval: true }): then the tool runs here, and a person decides.',
         )
       default:
         return []

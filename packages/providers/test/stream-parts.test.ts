@@ -147,6 +147,7 @@ describe('other parts', () => {
   })
 
   it('a request for approval at the provider fails with the mend', async () => {
-    expect(await errorOf({ type: 'tool-approval-request' })).toMatchObject({ code: 'provider.unsupported' })
+    const { code, message } = (await errorOf({ type: 'tool-approval-request' })) as { code: string; message: string }
+    expect([code, message]).toEqual(['provider.unsupported', expect.stringContaining('requireApproval: true')])
   })
 })
