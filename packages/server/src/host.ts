@@ -13,6 +13,8 @@ import type { Durable } from '@allium/durable'
 import { persist } from '@allium/memory'
 import { adoptingStore } from './adopting-store.ts'
 import { checkAgentNames, otherNames } from './agent-names.ts'
+import { Visitors } from './http/visitors.ts'
+import { type Shares, sharesOf, steerLimitOf } from './limits.ts'
 import { Metrics } from './metrics.ts'
 import type { ServedAgent, ServerOptions } from './options.ts'
 import { Cursors } from './request/cursors.ts'
@@ -32,6 +34,8 @@ export interface Host {
   readonly heartbeat: number
   readonly maxBody: number
   readonly cursors: Cursors
+  readonly shares: Shares
+  readonly visitors: Visitors
 }
 
 export function hostOf(agents: ReadonlyMap<string, ServedAgent>, options: ServerOptions): Host {
@@ -45,10 +49,25 @@ export function hostOf(agents: ReadonlyMap<string, ServedAgent>, options: Server
   const metrics = new Metrics()
   const store = storeOf(agents, options.sessions ?? durables[0]?.sessions ?? shared?.sessions)
   const sessions = adoptingStore(store, otherNames(agents))
-  const runs = new Runs({ log: events, sessions, clock, onDisconnect, abortAfter, metrics, durables, onBusy })
+  const [shares, steerLimit] = [sharesOf(options.limits), steerLimitOf(options.limits)]
+  const ofRuns = {
+    log: events,
+    sessions,
+    clock,
+    onDisconnect,
+    abortAfter,
+    metrics,
+    durables,
+    onBusy,
+    shares,
+    steerLimit,
+  }
+  const runs = new Runs(ofRuns)
   const { maxBody = 1_048_576, secret } = options
   const cursors = new Cursors(secret)
-  return { agents, sessions, events, runs, metrics, clock, logger, options, headersAfter, heartbeat, maxBody, cursors }
+  const visitors = new Visitors(agents, shares.requests)
+  const bounds = { headersAfter, heartbeat, maxBody, shares, visitors }
+  return { agents, sessions, events, runs, metrics, clock, logger, options, cursors, ...bounds }
 }
 
 /** @throws AlliumError `server.options` for a key that no layer has */

@@ -11,6 +11,7 @@ import {
   type SessionStore,
 } from '@allium/core'
 import type { Durable } from '@allium/durable'
+import { checkLimits, type ServerLimits } from './limits.ts'
 
 /** An agent as a server needs it. */
 export interface ServedAgent {
@@ -103,6 +104,8 @@ export interface ServerOptions {
   heartbeat?: number | undefined
   /** Bytes that the body of a request may have. @default 1_048_576 */
   maxBody?: number | undefined
+  /** How much one process holds at once, with fair shares for tenants and users. @default see {@link ServerLimits} */
+  limits?: ServerLimits | undefined
   /** Origins of other sites whose pages may ask, such as `https://app.acme.com`. @default none: only pages of this host */
   origins?: readonly string[] | undefined
   /** The hosts that are served, with port, such as `api.acme.com`. @default all */
@@ -140,6 +143,7 @@ const checks: Record<keyof ServerOptions, (value: unknown) => boolean> = {
   headersAfter: isCount,
   heartbeat: (value) => isCount(value) && value !== 0,
   maxBody: (value) => isCount(value) && value !== 0,
+  limits: isObject,
   origins: isTexts,
   hosts: isTexts,
   trustProxy: (value) => typeof value === 'boolean',
@@ -166,7 +170,8 @@ export function checkServerOptions(options: object): void {
     'model instructions tools': 'It belongs to the agent: new Agent({ … }).',
     'port hostname': 'Give it to serve(server, { port }) of @allium/server/node.',
   })
-  const { mcp, metrics } = options as Partial<ServerOptions>
+  const { mcp, metrics, limits } = options as Partial<ServerOptions>
+  checkLimits(limits)
   if (typeof mcp === 'object') checkOptions(mcp, ofMcp, 'The option mcp', 'server.options')
   checkOptions(metrics, ofMetrics, 'The option metrics', 'server.options')
   for (const [name, value] of Object.entries(options)) {

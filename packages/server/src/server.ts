@@ -96,6 +96,7 @@ export async function appOf(host: Host, served: ServedRoute[] = []): Promise<Hon
     c.set('requestId', requestId)
     c.set('shape', shapeOf(pathOf(c.req.path)))
     await next()
+    host.visitors.leave(c.req.raw)
     await dropBody(c)
     c.header('x-request-id', requestId)
     c.header('x-content-type-options', 'nosniff')

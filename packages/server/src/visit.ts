@@ -35,7 +35,7 @@ export async function visit(host: Host, request: Request, name?: string): Promis
   return { request, agent, principal, tenant, owner, sessionAgent }
 }
 
-export async function principalOf({ options, logger }: Host, request: Request): Promise<unknown> {
+export async function principalOf({ options, logger, visitors }: Host, request: Request): Promise<unknown> {
   let principal: unknown
   try {
     principal = await options.principal(request)
@@ -43,7 +43,10 @@ export async function principalOf({ options, logger }: Host, request: Request): 
     if (isAlliumError(error, 'store.unavailable')) throw error
     logger.warn('The function `principal` threw: the request is refused.')
   }
-  if (typeof principal === 'object' && principal !== null) return principal
+  if (typeof principal === 'object' && principal !== null) {
+    visitors.enter(request, principal)
+    return principal
+  }
   throw fail('request.principal', 'Nobody is signed in.')
 }
 

@@ -81,6 +81,8 @@ export const errorCodes = [
   'schema.limits',
   'server.draining',
   'server.failed',
+  'server.full',
+  'server.limit',
   'server.options',
   'session.busy',
   'session.closed',

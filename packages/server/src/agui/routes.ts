@@ -30,8 +30,10 @@ export function aguiRoutes(serve: Serve, host: Host): void {
     const { body } = await read()
     const { threadId, runId, tools: clientTools } = body
     const asked = { sessionId: threadId, clientTools, resets: 'refuse', onDisconnect: 'abort' } as const
-    const pump = await host.runs.begin({ ...asks, ...asked, ...(await requestOf(asks, body)) })
-    return streamOf(host, asks, pump, { frames: () => aguiFrames({ threadId, runId }) })
+    const what = await requestOf(asks, body)
+    return streamOf(host, asks, () => host.runs.begin({ ...asks, ...asked, ...what }), {
+      frames: () => aguiFrames({ threadId, runId }),
+    })
   })
 
   async function requestOf(

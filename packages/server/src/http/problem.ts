@@ -49,6 +49,8 @@ const statuses: Readonly<Record<string, number>> = {
   'run.options': 400,
   'schema.limits': 400,
   'server.draining': 503,
+  'server.full': 503,
+  'server.limit': 429,
   'session.busy': 409,
   'session.invalid_id': 400,
   'session.not_found': 404,
@@ -84,6 +86,7 @@ export function problemOf(error: unknown, now: number): Problem {
     status,
     code,
     message,
+    ...waitOf(status),
     ...(code === 'session.busy' && busyUntil(details, now)),
     ...(typeof field === 'string' && { field }),
     ...(typeof allow === 'string' && { allow }),
@@ -123,7 +126,7 @@ function placed(error: unknown): { status: number; code: string } {
 }
 
 function waitOf(status: number): { retryAfter?: number } {
-  return status === 503 ? { retryAfter: 1000 } : {}
+  return status === 503 || status === 429 ? { retryAfter: 1000 } : {}
 }
 
 /** A store tells until when the session is held; within a process nobody knows. */

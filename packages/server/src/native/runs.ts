@@ -45,9 +45,9 @@ export function runRoutes(serve: Serve, host: Host): void {
 
   async function run(c: Ctx, asks: Visit, asked: RunRequest, streams: boolean): Promise<Response | Problem> {
     const sessionId = c.req.param('id') as string
-    const pump = await host.runs.begin({ ...asks, ...asked, sessionId })
-    if (streams) return streamOf(host, asks, pump, protocol)
-    const result = await resultOf(pump, c.req.raw.signal)
+    const begin = () => host.runs.begin({ ...asks, ...asked, sessionId })
+    if (streams) return streamOf(host, asks, begin, protocol)
+    const result = await resultOf(await begin(), c.req.raw.signal)
     const pending = await openedPending(host, asks, sessionId, result.pending)
     const output = asked.output && result.status === 'completed' ? { output: jsonIn(result.text) } : {}
     const told = toJson({ ...result, ...output, pending })
@@ -76,6 +76,7 @@ export function steerRoute(serve: Serve, host: Host, route: typeof routes.steer)
     const key = ownKey(asks, params.id, query.owner)
     const run = await goingOn(host, key)
     const isHeard = run !== undefined && (await isOwn(host, asks, run))
+    if (isHeard) host.runs.steers.count(run, id, message)
     if (isHeard && (await host.events.signal(run, { steer: message, id }))) return c.json({ id }, 202)
     await isThere(host, key)
     throw fail('run.not_running', 'Nothing runs in this session: ask it as the next input.')

@@ -9,7 +9,7 @@ import { waitingIn } from '../native/waiting.ts'
 import { imageBody } from '../request/body.ts'
 import { type AskedOf, route } from '../request/route.ts'
 import { text } from '../request/schema.ts'
-import type { RunRequest } from '../run/asked.ts'
+import type { Asked, RunRequest } from '../run/asked.ts'
 import { streamOf } from '../run/reading.ts'
 import { resultOf } from '../run/result.ts'
 import { keyOf, mayUse, principalOf, type Visit, visit } from '../visit.ts'
@@ -75,7 +75,7 @@ export function responseRoutes(serve: Serve, host: Host): void {
     const responding: Responding = { model, sessionId, ...given, created: now() }
     const idOf = (turnId: string) =>
       sessionId === undefined ? `resp_${crypto.randomUUID()}` : responseId({ sessionId, turnId })
-    const pump = await host.runs.begin({
+    const asked: Asked = {
       ...asks,
       sessionId,
       ...what,
@@ -83,16 +83,21 @@ export function responseRoutes(serve: Serve, host: Host): void {
       output: format?.schema,
       ...(stream && { resets: 'refuse' }),
       onDisconnect: 'abort',
-    })
+    }
+    const isBranch = previous !== undefined && sessionId !== undefined && sessionId !== runOf(previous)?.sessionId
     // Nobody knows the branch of a run that never began.
-    if (previous !== undefined && sessionId !== undefined && sessionId !== runOf(previous)?.sessionId)
-      pump.started.catch(() => host.sessions.delete(keyOf(asks, sessionId))).catch(() => {})
+    const forget = async () => (isBranch ? host.sessions.delete(keyOf(asks, sessionId)) : undefined)
+    const begin = async () => {
+      const pump = await host.runs.begin(asked)
+      pump.started.catch(forget).catch(() => {})
+      return pump
+    }
     // Whoever sends its whole history next time has nothing but the ids.
     const isSealed = host.options.secret !== undefined
     const callsOfPending = (pending: readonly PendingCall[]) => handedBack(host, asks, pending, isSealed)
     const frames = () => responseFrames(responding, { now, idOf, callsOfPending })
-    if (stream) return streamOf(host, asks, pump, { frames })
-    const { status, text, turnId, usage, pending, ...end } = await resultOf(pump, c.req.raw.signal)
+    if (stream) return streamOf(host, asks, begin, { frames })
+    const { status, text, turnId, usage, pending, ...end } = await resultOf(await begin(), c.req.raw.signal)
     const said = text === '' ? [] : [messageItem(`msg_${crypto.randomUUID()}`, 'completed', [text])]
     const calls = await callsOfPending(pending)
     const output = [...said, ...calls.map((call) => callItem(call, `fc_${crypto.randomUUID()}`))]

@@ -64,22 +64,23 @@ export function openaiRoutes(serve: Serve, host: Host): void {
     const callsOfPending = (pending: readonly PendingCall[]) => handedBack(host, asks, pending, sessionId === undefined)
     const created = Math.floor(host.clock.now() / 1000)
     const answering = { id: `chatcmpl-${crypto.randomUUID()}`, model, created }
-    const pump = await host.runs.begin({
-      ...asks,
-      sessionId,
-      ...what,
-      clientTools,
-      output: body.response_format?.schema,
-      ...(stream && { resets: 'refuse' }),
-      idempotencyKey,
-      onDisconnect: sessionId === undefined ? 'abort' : undefined,
-    })
+    const begin = () =>
+      host.runs.begin({
+        ...asks,
+        sessionId,
+        ...what,
+        clientTools,
+        output: body.response_format?.schema,
+        ...(stream && { resets: 'refuse' }),
+        idempotencyKey,
+        onDisconnect: sessionId === undefined ? 'abort' : undefined,
+      })
     if (!stream) {
-      const result = await resultOf(pump, c.req.raw.signal)
+      const result = await resultOf(await begin(), c.req.raw.signal)
       return blockedProblem(result) ?? c.json(completion(answering, result, await callsOfPending(result.pending)))
     }
     const includeUsage = streamed?.include_usage === true
-    return streamOf(host, asks, pump, {
+    return streamOf(host, asks, begin, {
       frames: () => completionFrames(answering, { includeUsage, callsOfPending }),
     })
   })

@@ -1,4 +1,5 @@
 import { AbortError, type Clock, isAlliumError, type SessionKey } from '@allium/core'
+import type { FairShare } from '../http/fair-share.ts'
 import { fail } from '../http/problem.ts'
 import type { Answering } from './answering.ts'
 import { nameOf } from './name-of.ts'
@@ -8,15 +9,22 @@ const most = 16
 /** Milliseconds after which a session is asked for again that another process has. */
 const again = 250
 
+interface QueuesOptions {
+  readonly clock: Clock
+  readonly shares: { readonly queued: FairShare }
+}
+
 /** Inputs that wait for their session, first come first served; of several processes whoever asks first when it is free. */
 export class Queues {
   readonly #clock: Clock
+  readonly #share: FairShare
   readonly #live: (key: SessionKey) => Answering | undefined
   readonly #lines = new Map<string, { size: number; last: Promise<unknown> }>()
 
   /** @param live the run of a session that goes on in this process */
-  constructor(clock: Clock, live: (key: SessionKey) => Answering | undefined) {
+  constructor({ clock, shares }: QueuesOptions, live: (key: SessionKey) => Answering | undefined) {
     this.#clock = clock
+    this.#share = shares.queued
     this.#live = live
   }
 
@@ -31,9 +39,10 @@ export class Queues {
     const line = this.#lines.get(name) ?? { size: 0, last: Promise.resolve() }
     if (line.size >= most)
       throw fail('session.busy', `${most} inputs wait for this session already. Try again when it has come to them.`)
+    const place = this.#share.take(key)
     this.#lines.set(name, line)
     line.size++
-    const begun = line.last.then(() => this.#insist(key, left, begin))
+    const begun = line.last.then(() => this.#insist(key, left, begin)).finally(() => place.release())
     line.last = begun
       .then(({ started }) => started)
       .catch(() => {})

@@ -1,5 +1,6 @@
 import type { Clock, PendingCall, RunKey, SessionKey } from '@allium/core'
 import type { Host } from '../host.ts'
+import type { Place } from '../http/fair-share.ts'
 import { type Problem, problemOf } from '../http/problem.ts'
 import { type Frame, type SseOut, sse, sseHead } from '../http/sse.ts'
 import { openedPending } from '../native/waiting.ts'
@@ -33,12 +34,29 @@ export interface Frames {
   prepare?(pending: readonly PendingCall[]): Promise<void>
 }
 
-/** The stream of a run that was asked for just now, or how it was refused. The reader has joined it. */
+/** The stream of a run, which begins once there is room for its stream; or how it was refused. The reader has joined it. */
 export async function streamOf(
   host: Host,
   asks: Visit,
-  run: Answering,
+  begin: () => Promise<Answering>,
   protocol: Protocol,
+): Promise<Response | Problem> {
+  const place = host.shares.streams.take(asks)
+  try {
+    const answer = await startedStream(host, asks, await begin(), { protocol, place })
+    if (!(answer instanceof Response)) place.release()
+    return answer
+  } catch (error) {
+    place.release()
+    throw error
+  }
+}
+
+async function startedStream(
+  host: Host,
+  asks: Visit,
+  run: Answering,
+  { protocol, place }: { protocol: Protocol; place: Place },
 ): Promise<Response | Problem> {
   const { signal } = asks.request
   const left = new AbortController()
@@ -48,6 +66,7 @@ export async function streamOf(
     return respond(host, { entries: head.entries, open, protocol, signal }, () => {
       left.abort()
       run.readers.leave()
+      place.release()
     })
   left.abort()
   run.readers.leave()
@@ -75,6 +94,7 @@ export async function resumedOf(
   const place = await resumePlace(host, asks, key, from)
   if (place === undefined) return undefined
   if (asks.request.method === 'HEAD') return sseHead(protocol.headers)
+  const held = host.shares.streams.take(asks)
   const left = new AbortController()
   const run = host.runs.find(key, place.turnId)
   run?.readers.join()
@@ -84,6 +104,7 @@ export async function resumedOf(
   const source = isHere ? readHere : readElsewhere
   const all = entriesOf(place.turnId, source(host, { key, turnId: place.turnId }, place.seq, reading))
   const leave = () => {
+    held.release()
     left.abort()
     run?.readers.leave()
   }

@@ -2,6 +2,7 @@ import type { AgentRun, Decision, EventLog, RunKey, SessionKey, SessionStore } f
 import type { Durable, RunInfo } from '@allium/durable'
 import type { Known } from '@allium/durable/log'
 import { fail } from '../http/problem.ts'
+import type { Shares, SteerLimit } from '../limits.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ServedAgent } from '../options.ts'
 import type { Answering, ReadersOptions } from './answering.ts'
@@ -12,10 +13,13 @@ import { LaterRun } from './later-run.ts'
 import { nameOf } from './name-of.ts'
 import { Pump } from './pump.ts'
 import { Queues } from './queues.ts'
+import { SteerLimits } from './steer-limits.ts'
 import { saidIn, steeredRun } from './steered-run.ts'
 import { noteUsed } from './used-tokens.ts'
 
 export interface RunsOptions extends ReadersOptions {
+  readonly shares: Pick<Shares, 'runs' | 'queued'>
+  readonly steerLimit: SteerLimit
   readonly log: EventLog
   readonly sessions: SessionStore
   readonly metrics: Metrics
@@ -31,11 +35,15 @@ export class Runs {
   readonly #going = new Set<Answering>()
   readonly #closing = new AbortController()
   readonly #queues: Queues
+  /** Those that hold a place among the runs of their user. */
+  readonly #placed = new WeakSet<Answering>()
+  readonly steers: SteerLimits
   draining = false
 
   constructor(options: RunsOptions) {
     this.#options = options
-    this.#queues = new Queues(options.clock, (key) => this.#live.get(nameOf(key)))
+    this.#queues = new Queues(options, (key) => this.#live.get(nameOf(key)))
+    this.steers = new SteerLimits(options.steerLimit)
   }
 
   /** Readers of what runs elsewhere are let go: they come back to another process. */
@@ -76,7 +84,8 @@ export class Runs {
     const said = isOwn && decisions === undefined && output === undefined ? saidIn(input) : undefined
     if (onBusy === 'steer' && said !== undefined) {
       const id = idempotencyKey ?? crypto.randomUUID()
-      const run = await steeredRun(said, { ...this.#options, principal, key, idempotencyKey, id, left })
+      const { steers } = this
+      const run = await steeredRun(said, { ...this.#options, steers, principal, key, idempotencyKey, id, left })
       if (run !== undefined) return run
     }
     return this.#queues.begin(key, left, () => this.#begin(asked))
@@ -84,9 +93,25 @@ export class Runs {
 
   async #begin(asked: Asked): Promise<Answering> {
     if (this.draining) throw fail('server.draining', 'The server is being stopped.')
-    const { agent, principal, sessionId, input, decisions, idempotencyKey, decider } = asked
+    const { agent, principal, sessionId } = asked
     const of = { principal: principal as never }
     const session = agent.session(sessionId === undefined ? of : { id: sessionId, ...of })
+    const place = this.#options.shares.runs.take(session.key)
+    try {
+      const run = await this.#run(session, asked)
+      // A run that is found by its key has its place.
+      if (this.#placed.has(run)) place.release()
+      else run.ended.catch(() => {}).finally(() => place.release())
+      this.#placed.add(run)
+      return run
+    } catch (error) {
+      place.release()
+      throw error
+    }
+  }
+
+  async #run(session: ReturnType<ServedAgent['session']>, asked: Asked): Promise<Answering> {
+    const { agent, sessionId, input, decisions, idempotencyKey, decider } = asked
     const durable = this.#durableOf(agent)
     if (durable !== undefined && sessionId !== undefined) return this.#start(durable, session.key, asked)
     const [digest, options] = [await askedDigest(asked), optionsOf(asked)]

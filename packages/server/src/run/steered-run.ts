@@ -3,12 +3,14 @@ import type { Entry } from '@allium/durable/log'
 import type { Answering } from './answering.ts'
 import { type AttachedOptions, AttachedRun, type Attaching } from './attached.ts'
 import { readElsewhere } from './lost.ts'
+import type { SteerLimits } from './steer-limits.ts'
 
 export interface Steering extends Omit<AttachedOptions, 'runs' | 'from'> {
   readonly log: EventLog
   /** By which the stream names what was said. */
   readonly id: string
   readonly left: AbortSignal
+  readonly steers: SteerLimits
 }
 
 /**
@@ -16,10 +18,11 @@ export interface Steering extends Omit<AttachedOptions, 'runs' | 'from'> {
  * Undefined where nothing runs, or where it had its answer before.
  */
 export async function steeredRun(steer: Message['content'], options: Steering): Promise<Answering | undefined> {
-  const { log, key, id, left } = options
+  const { log, key, id, left, steers } = options
   const latest = await log.latest(key)
   if (latest === undefined || latest.ended) return undefined
   const run = { key, turnId: latest.turnId }
+  steers.count(run, id, steer)
   if (!(await log.signal(run, { steer, id }))) return undefined
   for await (const { seq, event: logged } of readElsewhere({ ...options, events: log }, run, latest.seq, left)) {
     const { type, id: named } = (logged as Entry).event as { type: string; id?: unknown }

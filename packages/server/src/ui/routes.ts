@@ -52,7 +52,7 @@ export function uiRoutes(serve: Serve, host: Host, version: UiVersion): void {
     const { id, messages, clientTools } = (await read()).body
     const { input, said } = messages
     const what = said === undefined ? { input, clientTools } : await undecided(host, asks, id, said)
-    return streamOf(host, asks, await host.runs.begin({ ...asks, sessionId: id, resets, ...what }), protocol)
+    return streamOf(host, asks, () => host.runs.begin({ ...asks, sessionId: id, resets, ...what }), protocol)
   })
 
   serve(routes.stream, async (c, read) => {

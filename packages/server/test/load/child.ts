@@ -58,10 +58,14 @@ async function bare(): Promise<string> {
   })
 }
 
+/** All that is asked here is asked by one user. */
+const one = { total: 10_000, perTenant: 10_000, perUser: 10_000 }
+const limits = { requests: one, runs: one, streams: one }
+
 async function allium(): Promise<string> {
   const sessions = memoryStore()
   const agent = new Agent({ model: mockModel }).use(persist({ store: sessions }))
   const events = kind === 'redis' ? redis(redisUrl).events : memoryEventLog()
-  const app = server(agent, { sessions, events, principal: () => ({ tenantId: 'acme', userId: 'ann' }) })
+  const app = server(agent, { sessions, events, limits, principal: () => ({ tenantId: 'acme', userId: 'ann' }) })
   return (await serve(app, { port: 0, signals: false })).url
 }
