@@ -3,7 +3,7 @@ import { AlliumError } from '../errors/allium-error.ts'
 /** The most that a ledger reserves or posts at once: beyond it a sum would lose small amounts, and holds could not be given back. */
 export const mostAmount = 1e15
 
-/** @throws AlliumError `ledger.invalid` for an amount that cannot be reserved */
+/** Checks an amount that a ledger is asked to reserve. @throws AlliumError `ledger.invalid` when it is below 0, above 1e15 or no number */
 export function checkAmount(amount: number): void {
   if (amount >= 0 && amount <= mostAmount) return
   throw new AlliumError(
