@@ -41,9 +41,9 @@ export function persist(given: PersistOptions = {}) {
     async session(ctx, next) {
       if (ctx.anonymous && !anonymous) return next()
       const conversation = conversations.get(ctx.history) ?? new StoredConversation(store, lease, ctx)
-      conversations.set(ctx.history, conversation)
-      await conversation.load()
+      await conversation.load(ctx)
       ctx.keep(conversation)
+      conversations.set(ctx.history, conversation)
       await next()
     },
   })

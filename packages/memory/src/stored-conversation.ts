@@ -20,7 +20,7 @@ export class StoredConversation implements SessionKeeper {
   readonly #store: SessionStore
   readonly #key: SessionKey
   readonly #ms: number
-  readonly #ctx: SessionContext
+  #ctx: SessionContext
   #version = 0
   #lease: Lease | undefined
   /** The lease is that of the run's journal: whoever gave it renews it, and gives it back. */
@@ -28,6 +28,8 @@ export class StoredConversation implements SessionKeeper {
   /** The run that the store did not take: what it has of it is void, since the caller was told. */
   #refused: string | undefined
   #stopRenewing = () => {}
+  /** A lease that is on its way back: the next run takes its own behind it. */
+  #releasing: Promise<void> | undefined
 
   constructor(store: SessionStore, ms: number, ctx: SessionContext) {
     this.#store = store
@@ -37,8 +39,13 @@ export class StoredConversation implements SessionKeeper {
   }
 
   /** Takes over what is stored, unless that is what the session has; of one that was deleted nothing stays. */
-  async load(): Promise<void> {
-    await this.#stand((await this.#store.load(this.#key)) ?? (await this.#adopted()))
+  async load(ctx: SessionContext): Promise<void> {
+    const stored = (await this.#store.load(this.#key)) ?? (await this.#adopted())
+    await this.#stand(stored, () => {
+      // An opening that was aborted meanwhile is refused here, before it counts as the session's.
+      void ctx.history
+      this.#ctx = ctx
+    })
   }
 
   /** The session under another name that the agent has, or had. */
@@ -48,13 +55,15 @@ export class StoredConversation implements SessionKeeper {
     return this.#store.load(this.#key)
   }
 
-  async #stand({
-    version,
-    history,
-    rest,
-  }: Pick<StoredSession, 'version' | 'history' | 'rest'> = nothing): Promise<void> {
+  /** @param check throws where nobody waits for it any more */
+  async #stand(
+    { version, history, rest }: Pick<StoredSession, 'version' | 'history' | 'rest'> = nothing,
+    check: () => void,
+  ): Promise<void> {
+    check()
     if (version === this.#version) return
     const askedBy = await askersOf(this.#store, this.#key, rest)
+    check()
     this.#version = version
     this.#ctx.restore({ ...rest, history }, { stored: true, askedBy })
   }
@@ -64,25 +73,46 @@ export class StoredConversation implements SessionKeeper {
    * @throws AlliumError `session.busy` while another process runs the session; `run.key_reused`
    */
   async begin(run: BeginningRun): Promise<StoredTurn | undefined> {
+    const { signal } = run
     const lease = await this.#take(run)
     this.#lease = lease
+    const giveBack = () => this.#giveBack(lease)
+    signal.addEventListener('abort', giveBack)
     try {
       if (lease.version !== this.#version || lease.open === true) await this.#takeOver(lease, run)
-      return await this.#known(run)
+      const known = await this.#known(run)
+      signal.throwIfAborted()
+      return known
     } catch (error) {
       // The run never began, so nobody ends it.
-      await this.end(undefined)
+      await giveBack()
       throw error
+    } finally {
+      signal.removeEventListener('abort', giveBack)
     }
   }
 
-  async #take({ lease: given, abort }: BeginningRun): Promise<Lease> {
+  async #take({ lease: given, abort, signal }: BeginningRun): Promise<Lease> {
+    await this.#releasing
+    signal.throwIfAborted()
     this.#shared = given !== undefined && isSame(given.key, this.#key)
     if (given !== undefined && this.#shared) return given
     const { lease, heldUntil } = await this.#store.acquire(this.#key, this.#ms)
+    if (signal.aborted) {
+      if (lease !== undefined) await this.#release(lease)
+      throw signal.reason
+    }
     if (lease === undefined) throw this.#busy(heldUntil)
     this.#renew(lease, abort)
     return lease
+  }
+
+  /** Once for each lease: another run may have one of its own by now. */
+  async #giveBack(lease: Lease): Promise<void> {
+    if (this.#lease !== lease) return
+    this.#lease = undefined
+    this.#stopRenewing()
+    await this.#release(lease)
   }
 
   async #known({ turnId, given, idempotencyKey, inputDigest }: BeginningRun): Promise<StoredTurn | undefined> {
@@ -111,9 +141,9 @@ export class StoredConversation implements SessionKeeper {
   async end(turn: StoredTurn | undefined): Promise<void> {
     const lease = this.#lease
     if (lease === undefined) return
+    if (turn === undefined) return this.#giveBack(lease)
     this.#lease = undefined
     this.#stopRenewing()
-    if (turn === undefined) return this.#release(lease)
     try {
       await this.#write(lease, () => this.#store.append(lease, this.#version, turn, { release: true }))
       this.#version++
@@ -129,15 +159,18 @@ export class StoredConversation implements SessionKeeper {
   }
 
   /** A run whose process was lost has ended, unless it is the one that goes on now. */
-  async #takeOver(lease: Lease, { turnId, replays }: BeginningRun): Promise<void> {
+  async #takeOver(lease: Lease, { turnId, replays, signal }: BeginningRun): Promise<void> {
+    const check = () => signal.throwIfAborted()
     const stored = await this.#store.load(this.#key)
+    check()
     const { open } = stored ?? {}
     const goesOn = open?.turnId === this.#refused || (replays && open?.turnId === turnId)
-    if (stored === undefined || open === undefined || goesOn) return await this.#stand(stored)
+    if (stored === undefined || open === undefined || goesOn) return await this.#stand(stored, check)
     const cut = interruptedTurn(open, this.#ctx.clock.now())
     await this.#write(lease, () => this.#store.append(lease, stored.version, cut))
+    check()
     const history = [...stored.history.slice(0, cut.from), ...cut.messages]
-    await this.#stand({ ...stored, version: stored.version + 1, history, rest: cut.rest })
+    await this.#stand({ ...stored, version: stored.version + 1, history, rest: cut.rest }, check)
   }
 
   /** Where the process stood still for longer than its lease, it goes on as its holder, unless somebody has taken the session. */
@@ -157,7 +190,14 @@ export class StoredConversation implements SessionKeeper {
 
   async #release(lease: Lease): Promise<void> {
     if (this.#shared) return
-    return this.#store.release(lease).catch((error) => this.#warn('could not be released', error))
+    const releasing = this.#store
+      .release(lease)
+      .catch((error) => this.#warn('could not be released', error))
+      .finally(() => {
+        if (this.#releasing === releasing) this.#releasing = undefined
+      })
+    this.#releasing = releasing
+    await releasing
   }
 
   #busy(heldUntil: number): AlliumError {

@@ -1,14 +1,18 @@
+import { toAbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import type { Layer, Middleware, Usable } from '../middleware/middleware.ts'
 import { compileOnion, wrapOnion } from '../middleware/onion.ts'
 import type { Ring } from '../onion/attempt.ts'
+import type { Cancel } from '../onion/cancel.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { AgentScope } from '../rings/agent/agent-scope.ts'
 import { AgentAttempt } from '../rings/agent/context.ts'
 import { Gate } from '../rings/session/gate.ts'
 import { RunKeys } from '../session/run-keys.ts'
 import type { Abortable, SessionHost } from '../session/session-host.ts'
+import { SharedWork } from '../session/shared-work.ts'
+import type { Waits } from '../session/waits.ts'
 import { checkSessionId, checkValue } from './check-value.ts'
 import type { LayerStack, OrderCheck } from './layer-stack.ts'
 import { checkSubAgents } from './sub-agents.ts'
@@ -26,7 +30,9 @@ export class Lifecycle implements SessionHost {
   /** In no order. A Set would make a table anew for each run, and V8 keeps what old tables lead to. */
   readonly #running: Abortable[] = []
   #idle: (() => void) | undefined
-  #opening: Promise<void> | undefined
+  /** The last run has ended, and sessions are closed for good. */
+  #drained = false
+  readonly #work: SharedWork
   #gate: Gate | undefined
   #disposing: Promise<void> | undefined
 
@@ -37,34 +43,47 @@ export class Lifecycle implements SessionHost {
   ) {
     this.#stack = stack
     this.#orderCheck = orderCheck
+    this.#work = new SharedWork(
+      (waits, done) => this.#init(waits, done),
+      (error) => scope.told(error, 'agent:start'),
+    )
   }
 
   get begun(): boolean {
-    return this.#opening !== undefined
+    return this.#work.promise !== undefined
   }
 
-  init(): Promise<void> {
-    if (this.#disposing !== undefined) return Promise.reject(this.#disposed())
-    this.#opening ??= this.#init().catch((error) => {
-      this.#opening = undefined
-      throw error
-    })
-    return this.#opening
+  init(by?: Cancel): Promise<void> {
+    return this.#disposing === undefined ? this.#work.join(by) : Promise.reject(this.#disposed())
   }
 
-  /** With a timeout, what still runs by then is aborted. A second call may bring one. */
+  /** With a timeout, what still runs by then is aborted; what does not end then either is left. A second call may bring one. */
   dispose(timeout?: number): Promise<void> {
     if (timeout !== undefined && !(timeout >= 0)) return Promise.reject(noTimeout(timeout))
     this.ready = false
     this.#disposing ??= this.#dispose()
     if (timeout === undefined) return this.#disposing
-    const disarm = this.scope.setup.clock.after(timeout, () => this.#abortAll(timeout))
-    return this.#disposing.finally(disarm)
+    const { clock, abortGrace } = this.scope.setup
+    const disposing = this.#disposing
+    return new Promise((resolve, reject) => {
+      let disarm = clock.after(timeout, () => {
+        this.#abortAll(timeout)
+        disarm = clock.after(3 * abortGrace, () => resolve(this.#leave()))
+      })
+      disposing.finally(() => disarm()).then(resolve, reject)
+    })
   }
 
   #abortAll(timeout: number): void {
-    for (const run of [...this.#running])
-      run.abort(`the agent was disposed, and the run took longer than ${timeout} ms`)
+    const reason = `the agent was disposed, and the run took longer than ${timeout} ms`
+    for (const run of [...this.#running]) run.abort(reason)
+    this.#work.abandon(toAbortError(reason))
+  }
+
+  /** Layers that do not close, or a store that does not answer, hold the process no longer. */
+  #leave(): void {
+    const { logger, name } = this.scope.setup
+    logger.warn(`dispose() of the agent "${name}" waits no longer: a layer or a store did not come to its end.`)
   }
 
   onionWith(use: readonly Usable[] | undefined, inner?: Middleware): Onion {
@@ -80,6 +99,7 @@ export class Lifecycle implements SessionHost {
     return checkSessionId(id)
   }
   opened(session: Closable): void {
+    if (this.#drained) throw this.#disposed()
     this.#open.add(session)
   }
   closed(session: Closable): void {
@@ -106,21 +126,19 @@ export class Lifecycle implements SessionHost {
     return this.#disposing === undefined ? undefined : this.#disposed()
   }
 
-  async #init(): Promise<void> {
+  async #init(waits: Waits, done: () => void): Promise<void> {
     const { scope } = this
     this.#stack.checkOrder(this.#orderCheck)
     scope.onion = wrapOnion(compileOnion(this.#stack.layers), this.#stack.layers)
-    const gate = new Gate('agent', scope.onion.agent, scope, openAgent)
+    const gate = new Gate('agent', scope.onion.agent, scope, openAgent, (error) => scope.told(error, 'agent:start'))
     const mark = scope.tools.mark()
     scope.opening = true
     try {
       scope.tools.guardedBy(scope.onion.tool)
-      await gate.open()
-      await checkSubAgents(
-        scope,
-        scope.onion.tool.filter(({ inherit }) => inherit === true),
-      ).catch(async (error) => {
-        await gate.shut().catch(() => {})
+      await gate.open(waits.cancel)
+      const inherited = scope.onion.tool.filter(({ inherit }) => inherit === true)
+      await waits.until(checkSubAgents(scope, inherited)).catch(async (error) => {
+        await waits.until(gate.shut().catch(() => {}))
         throw error
       })
     } catch (error) {
@@ -130,16 +148,18 @@ export class Lifecycle implements SessionHost {
       scope.opening = false
     }
     this.#gate = gate
+    done()
     this.ready = this.#disposing === undefined
     this.#tell('agent:start')
   }
 
   async #dispose(): Promise<void> {
-    const opened = await this.#opening?.then(
+    const opened = await this.#work.promise?.then(
       () => true,
       () => false,
     )
     if (this.#running.length > 0) await new Promise<void>((resolve) => (this.#idle = resolve))
+    this.#drained = true
     const failures: unknown[] = []
     for (const session of [...this.#open].reverse()) await session.close().catch((error) => failures.push(error))
     await this.#gate?.shut().catch((error) => failures.push(error))

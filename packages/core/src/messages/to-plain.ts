@@ -3,7 +3,7 @@ import { isPlain } from '../errors/plain.ts'
 /** How deep a value may be. */
 const maxDepth = 100
 /** How many values one conversion writes: one object that is found in many places counts in each. */
-const maxValues = 1_000_000
+const maxValues = 200_000
 /** Characters of all texts together. JSON escapes one with up to six, and V8 holds texts of 536 million. */
 const maxCharacters = 64 * 1024 * 1024
 

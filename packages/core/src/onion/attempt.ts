@@ -36,8 +36,8 @@ export interface Call {
   settled(root: Attempt): void
   /** Layers were left while they ran. */
   left(layers: readonly Attempt[]): void
-  /** A layer of a left attempt has come back. */
-  returned(layer: Attempt): void
+  /** A layer of a left attempt has come back. @param thrown what it threw, or why it was left */
+  returned(layer: Attempt, thrown: unknown): void
   /** Something was tried that has no effect any more. */
   late(attempt: Attempt, verb: string): void
 }

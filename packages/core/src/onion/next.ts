@@ -215,15 +215,15 @@ function threw(attempt: Attempt, error: unknown): void {
   attempt.$exited = true
   const { $call: call, $inner: inner } = attempt
   if (inner !== undefined && isOpen(inner)) leave(inner, error)
-  if (attempt.$state === State.left) return unwound(attempt, firstError(attempt.$outcome, error))
+  if (attempt.$state === State.left) return unwound(attempt, firstError(attempt.$outcome, error), error)
   if (call.end !== undefined) return fail(attempt, call.end.error)
   fail(attempt, inner === undefined || inner.$state === State.done ? error : firstError(inner.$outcome, error))
 }
 
 /** A layer of a left attempt has come back: who called it learns what it was left for. */
-function unwound(attempt: Attempt, error: unknown): void {
+function unwound(attempt: Attempt, error: unknown, thrown = error): void {
   reject(attempt, error)
-  attempt.$call.returned(attempt)
+  attempt.$call.returned(attempt, thrown)
 }
 
 function arrived(caller: Attempt, attempt: Attempt, value: unknown): void {

@@ -236,6 +236,10 @@ export interface BeginningRun {
   /** The session runs under this key; with the digest of its input. */
   readonly idempotencyKey: string | undefined
   readonly inputDigest: string | undefined
+  /**
+   * Aborts when the run is aborted while it begins. A keeper then releases what it took, now or when it comes, and its `begin` rejects.
+   */
+  readonly signal: AbortSignal
   /** Ends the run, for a keeper that learns that it can store it no more. */
   abort(reason: unknown): void
 }

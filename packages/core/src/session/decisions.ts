@@ -14,30 +14,27 @@ import { checkArgs, tellIssues } from '../tool/check-args.ts'
 import type { ToolRegistry } from '../tool/registry.ts'
 import { checkRight, type Decider } from './deciders.ts'
 
-/**
- * Checks decisions against the calls that wait, all before any of them takes effect; then they are used.
- *
- * @throws AlliumError `approval.unknown`, `approval.invalid`, `approval.used`, `approval.expired`, `approval.changed`, `approval.forged`, `approval.forbidden`
- */
-export async function checkDecisions(
-  session: SessionScope,
-  given: unknown,
-  decider: Decider,
-  tools: ToolRegistry,
-): Promise<Resume> {
-  const { decided, ...resume } = await checkedDecisions(session, given, decider, tools)
+/** Decisions that fit, with the calls of this session that they are for. */
+type Checked = Resume & { decided: ReadonlySet<string> }
+
+/** Uses decisions, all or none. @throws AlliumError `approval.used` */
+export function useDecisions(session: SessionScope, { decided, ...resume }: Checked): Resume {
   for (const outer of decided) checkUnused(session, outer)
   for (const outer of decided) use(session, outer)
   return resume
 }
 
-/** The same without using them, with the calls of this session that they are for. */
+/**
+ * Checks decisions against the calls that wait, and uses none of them.
+ *
+ * @throws AlliumError `approval.unknown`, `approval.invalid`, `approval.used`, `approval.expired`, `approval.changed`, `approval.forged`, `approval.forbidden`
+ */
 export async function checkedDecisions(
   session: SessionScope,
   given: unknown,
   decider: Decider,
   tools: ToolRegistry,
-): Promise<Resume & { decided: ReadonlySet<string> }> {
+): Promise<Checked> {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw fail('approval.invalid', `resume() takes decisions by call id, but ${describe(given)} was given. ${form}`)
   if (Object.keys(given).length === 0)

@@ -1,23 +1,12 @@
 import { noUsage } from '../messages/usage.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import type { BeginningRun, StoredTurn } from '../seams/session-store.ts'
-import { giveBack } from './task.ts'
+import { beginKeepers } from './keepers.ts'
+import type { Waits } from './waits.ts'
 
-/** Takes a session for an entry that is nobody's run. */
-export async function beginEntry(scope: SessionScope): Promise<void> {
-  const { keepers = [] } = scope
-  let begun = 0
-  try {
-    for (; begun < keepers.length; begun++) await keepers[begun]?.begin?.(beginning(scope))
-  } catch (error) {
-    await giveBack(scope, begun)
-    throw error
-  }
-}
-
-/** What it writes is nobody's run: it has no key, and nothing to abort. */
-function beginning(scope: SessionScope): BeginningRun {
-  return {
+/** Takes a session for an entry that is nobody's run: it has no key, and only its own waits to abort. */
+export async function beginEntry(scope: SessionScope, waits: Waits): Promise<void> {
+  const beginning: BeginningRun = {
     get turnId() {
       return scope.comingTurnId
     },
@@ -26,7 +15,11 @@ function beginning(scope: SessionScope): BeginningRun {
     idempotencyKey: undefined,
     inputDigest: undefined,
     abort() {},
+    get signal() {
+      return waits.cancel.signal
+    },
   }
+  await beginKeepers(scope, beginning, waits)
 }
 
 /** The session as it stands, as an entry: of the history the part from an index on. */

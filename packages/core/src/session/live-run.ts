@@ -8,7 +8,9 @@ import { noUsage } from '../messages/usage.ts'
 import type { Steer } from '../rings/turn/steering.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import type { Clock } from '../seams/clock.ts'
+import { followSignal } from '../seams/follow-signal.ts'
 import { EventQueue } from './event-queue.ts'
+import type { Waits } from './waits.ts'
 
 /** What `steer` gets where nothing runs. */
 function notRunning(): AlliumError {
@@ -36,7 +38,12 @@ export class LiveRun {
   /** Something came of it that a repetition would repeat: a piece of an answer, or a tool call. */
   begun = false
   result: Promise<RunResult> | undefined
-  #aborted: { reason: unknown } | undefined
+  /** Its place in the queue of its session has come. */
+  front: (() => void) | undefined
+  /** What it waits for before its turn. */
+  waits: Waits | undefined
+  #aborted: Error | undefined
+  #release: (() => void) | undefined
   #partial: Partial | undefined
   #steers: Steer[] | undefined
 
@@ -52,7 +59,7 @@ export class LiveRun {
   /** The turn begins; an abort that came before meets it at once. */
   begin(turn: Turn): void {
     this.turn = turn
-    if (this.#aborted !== undefined) turn.life.cut('aborted', toAbortError(this.#aborted.reason))
+    if (this.#aborted !== undefined) turn.life.cut('aborted', this.#aborted)
     for (const steer of this.#steers ?? []) turn.steer(steer)
     this.#steers = undefined
   }
@@ -66,8 +73,16 @@ export class LiveRun {
   }
 
   abort(reason: unknown): void {
-    if (this.turn === undefined) this.#aborted ??= { reason }
-    else if (!this.settled) this.turn.life.cut('aborted', toAbortError(reason))
+    if (this.settled) return
+    const error = toAbortError(reason)
+    if (this.turn !== undefined) return this.turn.life.cut('aborted', error)
+    this.#aborted ??= error
+    this.waits?.cancel.abort(this.#aborted)
+  }
+  /** Until it settles, the signal aborts it. @throws AbortError where it has been aborted */
+  follow(signal: AbortSignal | undefined): void {
+    if (signal !== undefined) this.#release = followSignal(signal, (reason) => this.abort(reason))
+    if (this.#aborted !== undefined) throw this.#aborted
   }
 
   /**
@@ -76,6 +91,8 @@ export class LiveRun {
    */
   settle(end: Settled): void {
     this.settled = true
+    this.#release?.()
+    this.waits = this.front = undefined
     for (const { settle } of this.#steers ?? []) settle({ heard: false, reason: 'The turn did not begin.' })
     this.#partial = this.#partialAt(end)
     const { usage, text } = this.#partial

@@ -1,10 +1,13 @@
 import { messageOf } from '../errors/describe.ts'
 import type { Ring } from '../onion/attempt.ts'
+import type { Cancel } from '../onion/cancel.ts'
 import { SessionAttempt } from '../rings/session/context.ts'
 import { Gate } from '../rings/session/gate.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import { closing } from './closing.ts'
 import type { SessionHost } from './session-host.ts'
+import { SharedWork } from './shared-work.ts'
+import type { Waits } from './waits.ts'
 
 /**
  * The onion of a session: open from the first run, or open(), to close(). One with layers closes by itself where nothing
@@ -14,13 +17,13 @@ export class Opening {
   ready = false
   /** Whether it has been open before now. */
   reached = false
-  /** What comes before its layers, once: a fork that has to be read. */
-  before: (() => Promise<void>) | undefined
+  /** What comes before its layers, once: reads a fork, and gives what begins with it. */
+  before: (() => Promise<() => void>) | undefined
   readonly #host: SessionHost
   readonly #scope: SessionScope
   readonly #session: { close(): Promise<void> }
   #gate: Gate | undefined
-  #opening: Promise<void> | undefined
+  readonly #work: SharedWork
   #shutting: Promise<void> | undefined
   #disarm: (() => void) | undefined
 
@@ -28,17 +31,15 @@ export class Opening {
     this.#host = host
     this.#scope = scope
     this.#session = session
+    this.#work = new SharedWork(
+      (waits, done) => this.#open(waits, done),
+      (error) => scope.told(error, 'session:start'),
+    )
   }
 
-  /** After a failure it may be tried again. */
-  open(): Promise<void> {
-    if (this.#opening !== undefined) return this.#opening
-    const opening = this.#open().catch((error) => {
-      if (this.#opening === opening) this.#opening = undefined
-      throw error
-    })
-    this.#opening = opening
-    return opening
+  /** After a failure it may be tried again. @param by cancels the wait; the last one who leaves abandons the opening */
+  open(by?: Cancel): Promise<void> {
+    return this.ready ? Promise.resolve() : this.#work.join(by)
   }
 
   /** Opens without waiting, where there is nothing to wait for; tells whether it is open. */
@@ -46,7 +47,7 @@ export class Opening {
     if (this.ready) return true
     if (
       !this.#host.ready ||
-      this.#opening !== undefined ||
+      this.#work.promise !== undefined ||
       this.before !== undefined ||
       this.#scope.agent.onion.session.length > 0
     )
@@ -78,8 +79,8 @@ export class Opening {
 
   async #shut(): Promise<void> {
     const wasReady = this.ready
-    const opening = this.#opening
-    this.#opening = undefined
+    const opening = this.#work.promise
+    this.#work.forget()
     this.ready = false
     if (!wasReady) await opening?.catch(() => {})
     const ready = wasReady || this.ready
@@ -105,27 +106,32 @@ export class Opening {
     )
   }
 
-  async #open(): Promise<void> {
-    if (this.#shutting !== undefined) await this.#shutting.catch(() => {})
-    await this.#host.init()
-    await this.before?.()
+  async #open(waits: Waits, done: () => void): Promise<void> {
+    if (this.#shutting !== undefined) await waits.until(this.#shutting.catch(() => {}))
+    await this.#host.init(waits.cancel)
+    if (this.before !== undefined) (await waits.until(this.before()))()
     this.before = undefined
-    const hooks = this.#scope.agent.onion.session
-    if (hooks.length > 0) {
-      await this.#openGate(new Gate('session', hooks, this.#scope, openSession))
-      this.#host.opened(this.#session)
-    }
+    if (this.#scope.agent.onion.session.length > 0) await this.#openGate(waits)
+    done()
     this.#opened()
   }
 
-  async #openGate(gate: Gate): Promise<void> {
+  async #openGate({ cancel }: Waits): Promise<void> {
     const scope = this.#scope
+    const { session } = scope.agent.onion
+    const gate = new Gate('session', session, scope, openSession, (error) => scope.told(error, 'session:start'))
     scope.opening = true
     scope.keepers = undefined
     try {
-      await gate.open()
+      await gate.open(cancel)
     } finally {
       scope.opening = false
+    }
+    try {
+      this.#host.opened(this.#session)
+    } catch (error) {
+      await gate.shut()
+      throw error
     }
     this.#gate = gate
   }

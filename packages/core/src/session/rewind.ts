@@ -4,19 +4,20 @@ import type { SessionScope } from '../rings/session/session-scope.ts'
 import type { StoredTurn } from '../seams/session-store.ts'
 import type { Snapshot } from '../state/snapshot.ts'
 import { beginEntry, entryOf } from './entry.ts'
-import { giveBack } from './task.ts'
+import { giveBack } from './keepers.ts'
+import type { Waits } from './waits.ts'
 
 /**
  * The session goes back to what it was after a turn, here and where it is stored: as an entry that cuts the history.
  *
  * @throws AlliumError `session.unknown_turn`, or what the store throws; nothing has changed then
  */
-export async function rewind(scope: SessionScope, turnId: string): Promise<void> {
-  await beginEntry(scope)
+export async function rewind(scope: SessionScope, turnId: string, waits: Waits): Promise<void> {
+  await beginEntry(scope, waits)
   let begun = scope.keepers?.length ?? 0
   let putBack = () => {}
   try {
-    const standing = await standingAt(scope, turnId)
+    const standing = await waits.until(standingAt(scope, turnId))
     const from = Math.min(scope.stored, standing.history.length)
     putBack = scope.rewind(standing, turnId)
     const entry = entryOf(scope, 'rewound', from)
@@ -27,7 +28,7 @@ export async function rewind(scope: SessionScope, turnId: string): Promise<void>
     scope.isStored(standing.history.length)
   } catch (error) {
     putBack()
-    await giveBack(scope, begun)
+    await waits.until(giveBack(scope, begun))
     throw error
   }
 }

@@ -1,4 +1,5 @@
 import type { Middleware, Usable } from '../middleware/middleware.ts'
+import type { Cancel } from '../onion/cancel.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { AgentScope } from '../rings/agent/agent-scope.ts'
 import type { RunKeys } from './run-keys.ts'
@@ -18,7 +19,7 @@ export interface SessionHost {
   readonly keys: RunKeys
   /** The name of a layer that restores sessions when they open, if there is one. */
   readonly keeper: string | undefined
-  init(): Promise<void>
+  init(by?: Cancel): Promise<void>
   /** Why no run may start now, if none may. */
   refusal(): Error | undefined
   /** The agent's onion with a run's own layers inside it, and one inside these. */
@@ -26,7 +27,7 @@ export interface SessionHost {
   checkContext(context: unknown): unknown
   checkPrincipal(principal: unknown): unknown
   checkSessionId(id: unknown): string
-  /** A session with layers of its own has opened, and must be closed. */
+  /** A session with layers of its own has opened, and must be closed. @throws AlliumError `agent.disposed` where nobody would */
   opened(session: { close(): Promise<void> }): void
   closed(session: { close(): Promise<void> }): void
   /** A run began, or has settled with its deferred work. */

@@ -1,4 +1,3 @@
-import { toAbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { boundFault } from '../errors/bound-fault.ts'
 import { checkOptions } from '../errors/known-options.ts'
@@ -12,7 +11,6 @@ import type { OutputOf, OutputOption } from '../output/output.ts'
 import { parseOutput } from '../output/parse-output.ts'
 import { SessionScope } from '../rings/session/session-scope.ts'
 import { inheritedInputs } from '../rings/turn/inputs.ts'
-import { followSignal } from '../seams/follow-signal.ts'
 import { randomIds } from '../seams/ids.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../seams/register.ts'
 import type { SessionKey, StoredTurn } from '../seams/session-store.ts'
@@ -23,6 +21,7 @@ import type { CallTypes } from '../tool/typed-calls.ts'
 import { AgentRun } from './agent-run.ts'
 import { decidable, deciderOf } from './deciders.ts'
 import { checkedDecisions } from './decisions.ts'
+import { giveBack } from './keepers.ts'
 import { LiveRun, type Settled } from './live-run.ts'
 import { Opening } from './opening.ts'
 import {
@@ -37,18 +36,9 @@ import { rewind, standingAt } from './rewind.ts'
 import { fingerprintOf } from './run-keys.ts'
 import type { SessionHost } from './session-host.ts'
 import { storedResult, tellStored } from './stored-run.ts'
-import {
-  delegated,
-  giveBack,
-  isRestartable,
-  outputOf,
-  type Prepared,
-  prepare,
-  type Task,
-  toolsOf,
-  turnOf,
-} from './task.ts'
+import { delegated, isRestartable, outputOf, type Prepared, prepare, type Task, toolsOf, turnOf } from './task.ts'
 import { tellUnheeded } from './tell-unheeded.ts'
+import { Waits } from './waits.ts'
 
 const ofCheck = { decider: true } as const
 
@@ -60,8 +50,8 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   readonly #busy: 'reject' | 'queue'
   readonly #opening: Opening
   #closing: Promise<void> | undefined
-  /** The last run that was accepted, settled or not. */
-  #last: LiveRun | undefined
+  /** The runs that were accepted and have not settled, in their order: the first one runs, the others wait. */
+  readonly #runs: LiveRun[] = []
   #deferred: Promise<void> | undefined
 
   /** Made by `agent.session()`. */
@@ -160,7 +150,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
       fork.#opening.reached = true
     }
     if (at === undefined || this.#scope.knowsTurn(at) || !canFind(this.#scope)) begin(this.#scope.snapshotAt(at))
-    else fork.#opening.before = () => standingAt(this.#scope, at).then(begin)
+    else fork.#opening.before = () => standingAt(this.#scope, at).then((standing) => () => begin(standing))
     return fork
   }
 
@@ -175,17 +165,17 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     checkRewindOptions(options)
     const { to } = options
     if (this.#closing !== undefined) throw this.#closed()
-    if (this.#last !== undefined) throw this.#runs('Await it before rewind().')
+    if (this.#runs.length > 0) throw this.#isBusy('Await it before rewind().')
     const run = new LiveRun(this.#scope.agent.setup.clock, false)
-    this.#last = run
-    this.#opening.stir()
-    const rewound = this.#opening.open().then(() => rewind(this.#scope, to))
+    const waits = this.#accept(run)
+    const rewound = this.#opening.open(waits.cancel).then(() => rewind(this.#scope, to, waits))
     run.result = rewound.then(nothingRan)
     silence(run.result)
     try {
       await rewound
     } finally {
-      if (this.#last === run) this.#last = undefined
+      run.settled = true
+      this.#leave(run)
       this.#rest()
     }
   }
@@ -204,14 +194,14 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
 
   /** Goes on from a snapshot. @throws AlliumError `history.invalid`, `state.invalid`, and nothing has changed; `session.busy` while a turn runs */
   restore(snapshot: Snapshot): void {
-    if (this.#last !== undefined) throw this.#runs('Await it before restore().')
+    if (this.#runs.length > 0) throw this.#isBusy('Await it before restore().')
     this.#scope.restore(snapshot)
     this.#opening.reached = true
   }
 
-  /** Aborts the turn that runs now. */
+  /** Aborts the run that goes on now, also where its turn has not begun yet. Those that wait behind it go on. */
   abort(reason?: unknown): void {
-    this.#scope.turn?.life.cut('aborted', toAbortError(reason))
+    this.#runs[0]?.abort(reason)
   }
 
   /** Waits for the running turn, then runs the rest of every session layer. A second call waits for the first. */
@@ -238,7 +228,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   }
 
   async #close(): Promise<void> {
-    await this.#last?.result?.catch(() => {})
+    for (let run = this.#runs[0]; run !== undefined; run = this.#runs[0]) await run.result?.catch(() => {})
     await this.#deferred
     await this.#opening.shut()
   }
@@ -252,10 +242,10 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     if (known?.asked === asked) return known.run as unknown as AgentRun<S, unknown, K>
     const run = new LiveRun(this.#scope.agent.setup.clock, silence)
     const started = new AgentRun<S, unknown, K>(run)
-    const before = this.#last
+    const waits = this.#runs.length > 0
     const refusal =
       (known && this.#reused(key)) ??
-      this.#refusal(before !== undefined) ??
+      this.#refusal(waits) ??
       optionFault(options, task.decisions !== undefined) ??
       boundFault('readerSilence', silence, 'run.options')
     if (refusal !== undefined) {
@@ -265,12 +255,10 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
       tellUnheeded(run, refusal, this.#scope)
       return started
     }
-    this.#last = run
-    this.#opening.stir()
+    this.#accept(run)
     this.#host.started(run)
     if (key !== undefined) this.#host.keys.remember(this.#scope, key, { run: started as unknown as AgentRun, asked })
-    if (before === undefined && this.#opening.openAtOnce()) run.result = this.#begin(run, task)
-    else run.result = this.#beginLater(run, before, task)
+    run.result = this.#launch(run, task, waits)
     options.waitUntil?.(run.result.catch(() => {}))
     return started
   }
@@ -278,7 +266,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   #refusal(waits: boolean): Error | undefined {
     if (this.#closing !== undefined) return this.#closed()
     if (!waits || this.#busy === 'queue') return this.#host.refusal()
-    return this.#runs("Await it, or make the session with { busy: 'queue' }.")
+    return this.#isBusy("Await it, or make the session with { busy: 'queue' }.")
   }
 
   #reused(key: string | undefined): AlliumError {
@@ -291,17 +279,43 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     return new AlliumError('session.closed', what, { details: { sessionId: this.id } })
   }
 
-  #runs(mend: string): AlliumError {
+  #isBusy(mend: string): AlliumError {
     const what = `The session "${this.id}" runs a turn already. ${mend}`
     return new AlliumError('session.busy', what, { details: { sessionId: this.id } })
   }
 
-  async #beginLater(run: LiveRun, before: LiveRun | undefined, task: Task<C>): Promise<RunResult> {
-    const opening = this.#opening.open()
-    silence(opening)
-    await before?.result?.catch(() => {})
+  /** The run is the last one of the session now. */
+  #accept(run: LiveRun): Waits {
+    this.#runs.push(run)
+    this.#opening.stir()
+    run.waits = new Waits((error) => this.#scope.told(error, 'turn:start'))
+    return run.waits
+  }
+
+  /** The run has settled: the one behind it is the first. */
+  #leave(run: LiveRun): void {
+    const place = this.#runs.indexOf(run)
+    if (place !== -1) this.#runs.splice(place, 1)
+    if (place === 0) this.#runs[0]?.front?.()
+  }
+
+  #launch(run: LiveRun, task: Task<C>, waits: boolean): Promise<RunResult> {
     try {
+      run.follow(task.options.signal)
+    } catch (error) {
+      return this.#failed(run, task, error)
+    }
+    return !waits && this.#opening.openAtOnce() ? this.#begin(run, task) : this.#beginLater(run, task)
+  }
+
+  async #beginLater(run: LiveRun, task: Task<C>): Promise<RunResult> {
+    const waits = run.waits as Waits
+    const opening = this.#opening.open(waits.cancel)
+    silence(opening)
+    try {
+      if (this.#runs[0] !== run) await waits.until(new Promise<void>((resolve) => (run.front = resolve)))
       await opening
+      run.follow(undefined)
     } catch (error) {
       return this.#failed(run, task, error)
     }
@@ -321,14 +335,18 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   }
 
   async #beginPrepared(run: LiveRun, task: Task<C>): Promise<RunResult> {
+    const waits = run.waits as Waits
     let entered: Promise<RunResult>
     try {
-      const prepared = await prepare(task, this.#scope, this.#host, (reason) => run.abort(reason))
+      const abort = (reason: unknown) => run.abort(reason)
+      const prepared = await prepare(task, this.#scope, this.#host, { waits, abort })
       if (prepared.stored !== undefined) return this.#answered(run, task, prepared.stored)
       try {
-        entered = this.#enter(run, await delegated(task, this.#scope), prepared)
+        const ready = await waits.until(delegated(task, this.#scope))
+        run.follow(undefined)
+        entered = this.#enter(run, ready, prepared)
       } catch (error) {
-        await giveBack(this.#scope)
+        await waits.until(giveBack(this.#scope))
         throw error
       }
     } catch (error) {
@@ -342,13 +360,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     const output = outputOf(task, this.#scope)
     const turn = turnOf(task, this.#scope, this.#host, { prepared, events: run.events, output })
     run.begin(turn)
-    const { signal } = task.options
-    const abort = (reason: unknown) => turn.life.cut('aborted', toAbortError(reason))
-    const release = signal === undefined ? undefined : followSignal(signal, abort)
-    const settled = (end: Settled) => {
-      release?.()
-      this.#settle(run, task, end)
-    }
+    const settled = (end: Settled) => this.#settle(run, task, end)
     return output === undefined ? runTurn(turn, settled) : runTurn(turn, settled, (text) => parseOutput(output, text))
   }
 
@@ -380,7 +392,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     const isRemembered = this.#host.keeper === undefined && (!('error' in end) || run.begun)
     if (key !== undefined) this.#host.keys.settle(this.#scope, key, isRemembered)
     if ('error' in end) tellUnheeded(run, end.error, this.#scope)
-    if (this.#last === run) this.#last = undefined
+    this.#leave(run)
     if (deferred === undefined) return this.#ended(run)
     const ended = Promise.all([this.#deferred, ...deferred]).then(() => {
       if (this.#deferred === ended) this.#deferred = undefined
@@ -396,7 +408,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
 
   /** From now on the session is idle, if nothing runs, waits or is deferred. */
   #rest(): void {
-    if (this.#last === undefined && this.#deferred === undefined) this.#opening.rest()
+    if (this.#runs.length === 0 && this.#deferred === undefined) this.#opening.rest()
   }
 }
 

@@ -19,10 +19,12 @@ import type { UntrustedSchema } from '../seams/untrusted-schema.ts'
 import { clientTool, maxClientTools } from '../tool/client-tool.ts'
 import { partlyChecked } from '../tool/partly-checked.ts'
 import { deciderOf } from './deciders.ts'
-import { checkDecisions } from './decisions.ts'
+import { checkedDecisions, useDecisions } from './decisions.ts'
+import { beginKeepers, giveBack } from './keepers.ts'
 import type { ResumeOptions } from './options.ts'
 import { Relay } from './relay.ts'
 import type { SessionHost } from './session-host.ts'
+import type { Waits } from './waits.ts'
 
 /** What a run is to do: answer an input, or go on from decisions. */
 export interface Task<C> {
@@ -99,7 +101,7 @@ export async function prepare<C>(
   task: Task<C>,
   scope: SessionScope,
   host: Pick<SessionHost, 'checkPrincipal'>,
-  abort: (reason: unknown) => void,
+  { waits, abort }: { readonly waits: Waits; abort(reason: unknown): void },
 ): Promise<Prepared> {
   const { decisions, input, options } = task
   const { decider: given, turnId } = options
@@ -117,29 +119,29 @@ export async function prepare<C>(
     idempotencyKey: kept?.idempotencyKey,
     inputDigest: kept?.inputDigest,
     abort,
+    get signal() {
+      return waits.cancel.signal
+    },
   }
-  let begun = 0
+  const stored = await beginKeepers(scope, beginning, waits)
+  if (stored !== undefined) {
+    checkRunner(scope, stored, kept?.idempotencyKey)
+    return { stored }
+  }
   try {
-    for (; begun < keepers.length; begun++) {
-      const stored = await keepers[begun]?.begin?.(beginning)
-      if (stored === undefined) continue
-      begun++
-      checkRunner(scope, stored, kept?.idempotencyKey)
-      await giveBack(scope, begun)
-      return { stored }
-    }
-    return {
-      resume:
-        decisions === undefined
-          ? undefined
-          : await checkDecisions(scope, decisions, decider(), toolsOf(task, scope).tools),
-      kept,
-      began: isRestartable(options, scope)
-        ? await beginIn(journalOf(options, scope), beginning.turnId, scope)
-        : undefined,
-    }
+    const resume =
+      decisions === undefined
+        ? undefined
+        : useDecisions(
+            scope,
+            await waits.until(checkedDecisions(scope, decisions, decider(), toolsOf(task, scope).tools)),
+          )
+    const began = isRestartable(options, scope)
+      ? await waits.until(beginIn(journalOf(options, scope), beginning.turnId, scope))
+      : undefined
+    return { resume, kept, began }
   } catch (error) {
-    await giveBack(scope, begun)
+    await waits.until(giveBack(scope))
     throw error
   }
 }
@@ -219,11 +221,6 @@ export async function delegated<C>(task: Task<C>, scope: SessionScope): Promise<
   const steps = inheritedInputs(scope)
   if (steps.length === 0 || task.decisions !== undefined) return task
   return { ...task, input: await passed(toMessages(task.input), steps) }
-}
-
-/** A run was refused after the session had been taken for it. */
-export async function giveBack({ keepers = [] }: SessionScope, begun = keepers.length): Promise<void> {
-  for (const keeper of keepers.slice(0, begun)) await keeper.end?.(undefined)
 }
 
 function onionOf<C>(

@@ -51,7 +51,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'a layer that swallows an abort goes on with its result',
     ],
     ['  attempt.$call.ring.adopt(caller, attempt)\n', '', 'a caller takes no fields over'],
-    ['  attempt.$call.returned(attempt)', '', 'a turn waits for layers that have come back'],
+    ['  attempt.$call.returned(attempt, thrown)', '', 'a turn waits for layers that have come back'],
     [
       '  reject(attempt, error)\n  attempt.$call.returned',
       '  attempt.$call.returned',

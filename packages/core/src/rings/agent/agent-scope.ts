@@ -99,6 +99,11 @@ export class AgentScope {
     return name === this.setup.name || this.setup.formerNames.includes(name)
   }
 
+  /** Reports an error that nobody waits for. */
+  told(error: unknown, event: string): void {
+    this.observers.emit('observer:error', { type: 'observer:error', event, error })
+  }
+
   warnOnce(key: string, message: string): void {
     if (this.#warned.has(key) || this.#warned.size >= maxWarnings) return
     this.#warned.add(key)

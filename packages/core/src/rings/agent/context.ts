@@ -65,6 +65,7 @@ export class AgentAttempt extends Attempt implements AgentContext {
     this.$agent.observers.on(name, listener)
   }
   registerTool(tool: AnyTool): void {
+    this.$checkOpening()
     if (!this.$agent.opening)
       throw layerError(
         this,
@@ -74,6 +75,7 @@ export class AgentAttempt extends Attempt implements AgentContext {
     this.$agent.tools.add(tool)
   }
   provide<T>(capability: Capability<T>, value: T): void {
+    this.$checkOpening()
     this.$capabilities.provide(capability, value)
   }
   inject<T>(capability: Capability<T>): T {
@@ -81,6 +83,12 @@ export class AgentAttempt extends Attempt implements AgentContext {
   }
   find<T>(capability: Capability<T>): T | undefined {
     return this.$capabilities.find(capability)
+  }
+  /** @throws AlliumError `layer.left` in a layer of an agent or a session whose opening was abandoned: another one may be open */
+  $checkOpening(): void {
+    const { end, ring } = this.$call
+    if (end !== undefined && (ring.scope === 'agent' || ring.scope === 'session'))
+      throw layerError(this, 'layer.left', 'went on after its opening was aborted. Clean up, and leave.')
   }
   get $capabilities(): Capabilities {
     return this.$agent.capabilities

@@ -103,6 +103,7 @@ export class SessionAttempt extends AgentAttempt implements SessionContext {
     return this.$view
   }
   get history(): ReadonlyHistory {
+    this.$checkOpening()
     return this.$session.history.view
   }
   get pending(): readonly ToolCallPart[] {
@@ -113,11 +114,13 @@ export class SessionAttempt extends AgentAttempt implements SessionContext {
   }
   restore(saved: Snapshot, options: { stored?: boolean; askedBy?: Readonly<Record<string, string>> } = {}): void {
     checkOptions(options, ofRestore, 'restore()', 'layer.invalid')
+    this.$checkOpening()
     const { stored = false, askedBy } = options
     this.$session.restore(saved, stored, askedBy)
   }
   keep(keeper: SessionKeeper): void {
     const { $session } = this
+    this.$checkOpening()
     if (!$session.opening)
       throw layerError(this, 'layer.invalid', 'called ctx.keep() too late. Call it in a session hook, before next().')
     $session.keepers ??= []
@@ -139,6 +142,7 @@ export class SessionAttempt extends AgentAttempt implements SessionContext {
   $wrote(_key: string, _value: unknown): void {}
   /** How what it writes to the state is taken. */
   $writes(_key: string): StateWrite {
+    this.$checkOpening()
     return 'taken'
   }
 }

@@ -1,6 +1,8 @@
-import { type Attempt, type Call, isOpen, type Ring, State } from '../../onion/attempt.ts'
+import { isAlliumError } from '../../errors/allium-error.ts'
+import { type Attempt, type Call, type Ending, isOpen, type Ring, State } from '../../onion/attempt.ts'
 import { Cancel } from '../../onion/cancel.ts'
 import type { Hook } from '../../onion/hook.ts'
+import { abandon } from '../../onion/leave.ts'
 import { layerError } from '../../onion/misuse.ts'
 import { enter, outcomeOf, succeed } from '../../onion/next.ts'
 
@@ -10,7 +12,7 @@ type Open = Ring['open']
 export class Gate implements Call {
   readonly ring: Ring
   readonly outer = undefined
-  readonly end = undefined
+  end: Ending | undefined
   attempts = 1
   #core: Attempt | undefined
   #entered: (() => void) | undefined
@@ -22,6 +24,8 @@ export class Gate implements Call {
     /** The record of the scope. */
     readonly home: object,
     open: Open,
+    /** Reports what a layer throws after its opening was abandoned. */
+    readonly report: (error: unknown) => void,
   ) {
     this.ring = gateRing(scope, open, (core) => {
       this.#core = core
@@ -29,14 +33,27 @@ export class Gate implements Call {
     })
   }
 
-  /** Resolves when every layer has called next(); rejects, with the opened ones unwound, when one throws before. */
-  async open(): Promise<void> {
+  /**
+   * Resolves when every layer has called next(); rejects, with the opened ones unwound, when one throws before. Where `cancel` is aborted
+   * before, it rejects at once: each next() rejects, also that of a layer that calls it late, so that all that was opened is closed.
+   */
+  async open(cancel: Cancel): Promise<void> {
+    if (cancel.aborted) throw cancel.reason
     if (this.hooks.length === 0) return
     const entered = new Promise<void>((resolve) => (this.#entered = resolve))
     const root = this.ring.open(this, undefined, 1, new Cancel())
     enter(root)
     this.#whole = (async () => outcomeOf(root))()
-    await Promise.race([entered, this.#whole])
+    const leave = (error: unknown) => {
+      this.end = { error }
+      abandon(root, error)
+    }
+    cancel.on(leave)
+    try {
+      await Promise.race([entered, this.#whole])
+    } finally {
+      cancel.off(leave)
+    }
     if (!isOpen(root) || this.#core?.$state === State.left) await this.#whole
   }
 
@@ -48,7 +65,10 @@ export class Gate implements Call {
 
   settled(): void {}
   left(): void {}
-  returned(): void {}
+  returned(_: Attempt, thrown: unknown): void {
+    // A verb that came too late was refused: that is no error of what the layer waited for.
+    if (thrown !== this.end?.error && !isAlliumError(thrown, 'layer.left')) this.report(thrown)
+  }
   late(): void {}
 }
 

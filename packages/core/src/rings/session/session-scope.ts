@@ -30,6 +30,8 @@ export class SessionScope {
   get stored(): number {
     return this.#stored
   }
+  /** How many runs and entries have taken it. */
+  beginnings = 0
   /** Whether session hooks are on their way in. */
   opening = false
   /** The turn that runs now. */
@@ -310,9 +312,9 @@ export class SessionScope {
     this.turn?.life.fail(error)
   }
 
-  /** A layer that was left has failed to write: its observers are told. */
-  told(error: unknown): void {
-    this.agent.observers.emit('observer:error', { type: 'observer:error', event: 'state', error })
+  /** A layer that was left has failed to write, or something failed after its run was aborted: observers are told. */
+  told(error: unknown, event = 'state'): void {
+    this.agent.told(error, event)
   }
 
   undeclared(key: string): void {

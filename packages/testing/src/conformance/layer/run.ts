@@ -1,5 +1,5 @@
 import type { AgentRun, LayerEvent, Message, RunResult, Session, StreamEvent } from '@allium/core'
-import { isBlockError } from '@allium/core'
+import { isAlliumError, isBlockError } from '@allium/core'
 import { historyProblems } from '../../matchers/history-problems.ts'
 import { check, checkEqual, Nonconformance } from '../check.ts'
 import { show } from '../difference.ts'
@@ -36,7 +36,7 @@ export async function runTurn(
     const [end] = await Promise.all([finish(run, bench, read), meanwhile?.(run)])
     return end
   })
-  const ran = { ...value, state: { ...session.state }, history: [...session.history] }
+  const ran = { ...value, ...standing(session) }
   checkEnds(bench, told, ran)
   check(unhandled.length === 0, `Every rejection is handled, but nobody handled ${unhandled.map(show).join(', ')}`)
   if (ran.result?.status !== 'suspended') checkHistory(ran.history)
@@ -49,6 +49,16 @@ export async function runTurn(
       )
   }
   return ran
+}
+
+/** A session whose run was aborted before a store's layer had opened it has nothing yet. */
+function standing(session: Session): Pick<Ran, 'state' | 'history'> {
+  try {
+    return { state: { ...session.state }, history: [...session.history] }
+  } catch (error) {
+    if (isAlliumError(error, 'session.not_open')) return { state: {}, history: [] }
+    throw error
+  }
 }
 
 /** The result of a run that has to complete. */

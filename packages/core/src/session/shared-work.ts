@@ -1,0 +1,85 @@
+import type { Cancel } from '../onion/cancel.ts'
+import { Waits } from './waits.ts'
+
+interface Current {
+  readonly waits: Waits
+  promise: Promise<void>
+  joined: number
+  done: boolean
+}
+
+/** Work that several callers wait for, such as opening a session. It is abandoned when the last of them has left; the next one begins it anew. */
+export class SharedWork {
+  readonly #work: (waits: Waits, done: () => void) => Promise<void>
+  readonly #report: (error: unknown) => void
+  #current: Current | undefined
+  /** Abandoned work that still winds up. */
+  #winding: Promise<void> | undefined
+
+  /** @param work calls `done` in the step from which it cannot be abandoned any more */
+  constructor(work: (waits: Waits, done: () => void) => Promise<void>, report: (error: unknown) => void) {
+    this.#work = work
+    this.#report = report
+  }
+
+  /** While it goes on, and once it has succeeded. */
+  get promise(): Promise<void> | undefined {
+    return this.#current?.promise
+  }
+
+  /** @param by cancels this wait alone; without it the caller waits until the end */
+  join(by?: Cancel): Promise<void> {
+    this.#current ??= this.#begin()
+    const current = this.#current
+    if (by === undefined) {
+      current.joined++
+      return current.promise
+    }
+    if (by.aborted) return Promise.reject(by.reason)
+    current.joined++
+    return new Promise((resolve, reject) => {
+      const leave = (reason: unknown) => {
+        reject(reason)
+        if (--current.joined === 0) this.#abandon(current, reason)
+      }
+      by.on(leave)
+      const settled = (settle: (value?: unknown) => void) => (value: unknown) => {
+        by.off(leave)
+        settle(value)
+      }
+      current.promise.then(settled(resolve as () => void), settled(reject))
+    })
+  }
+
+  /** Ends it for all who wait, if it still goes on. */
+  abandon(reason: unknown): void {
+    if (this.#current !== undefined) this.#abandon(this.#current, reason)
+  }
+
+  /** The next caller begins it anew. */
+  forget(): void {
+    this.#current = undefined
+  }
+
+  #begin(): Current {
+    const waits = new Waits(this.#report)
+    const current: Current = { waits, promise: Promise.resolve(), joined: 0, done: false }
+    const work = () => this.#work(waits, () => (current.done = true))
+    current.promise = this.#winding === undefined ? work() : this.#winding.then(work)
+    current.promise.catch(() => {
+      if (this.#current === current) this.#current = undefined
+    })
+    return current
+  }
+
+  #abandon(current: Current, reason: unknown): void {
+    if (current.done) return
+    if (this.#current === current) this.#current = undefined
+    const winding = current.promise.catch(() => {})
+    this.#winding = winding
+    winding.then(() => {
+      if (this.#winding === winding) this.#winding = undefined
+    })
+    current.waits.cancel.abort(reason)
+  }
+}

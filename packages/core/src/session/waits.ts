@@ -1,0 +1,45 @@
+import { isThenable } from '../errors/thenable.ts'
+import { Cancel } from '../onion/cancel.ts'
+
+/** Waits that end at once when they are aborted. What comes afterwards is undone, and what fails then is reported. */
+export class Waits {
+  readonly cancel = new Cancel()
+  readonly #report: (error: unknown) => void
+
+  constructor(report: (error: unknown) => void) {
+    this.#report = report
+  }
+
+  /** @param undo called with a value that comes after the abort */
+  until<T>(wait: T | PromiseLike<T>, undo?: (value: T) => unknown): Promise<T> {
+    const { cancel } = this
+    return new Promise((resolve, reject) => {
+      cancel.on(reject)
+      Promise.resolve(wait).then(
+        (value) => {
+          if (cancel.aborted) return this.#undo(() => undo?.(value))
+          cancel.off(reject)
+          resolve(value)
+        },
+        (error) => {
+          if (cancel.aborted) return this.#failed(error)
+          cancel.off(reject)
+          reject(error)
+        },
+      )
+    })
+  }
+
+  #undo(undo: () => unknown): void {
+    try {
+      const undone = undo()
+      if (isThenable(undone)) undone.then(undefined, (error) => this.#failed(error))
+    } catch (error) {
+      this.#failed(error)
+    }
+  }
+
+  #failed(error: unknown): void {
+    if (error !== this.cancel.reason) this.#report(error)
+  }
+}

@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest'
+import { manualClock } from '../../testing/src/index.ts'
+import { type BeginningRun, defineMiddleware, type SessionKeeper } from '../src/index.ts'
+import { build, rest, settled } from './kit.ts'
+
+/** What hangs the first time that it is asked, until it is let go. */
+function hangsOnce() {
+  let go!: () => void
+  const hung = new Promise<void>((resolve) => (go = resolve))
+  let asked = 0
+  return { wait: async () => (asked++ === 0 ? hung : undefined), go, asked: () => asked }
+}
+
+const keeping = (keeper: SessionKeeper) =>
+  defineMiddleware({
+    name: 'keeps',
+    session(ctx, next) {
+      ctx.keep(keeper)
+      return next()
+    },
+  })
+
+describe('a run that waits behind another one', () => {
+  it('leaves the queue when it is aborted, and the one behind it still waits for the first', async () => {
+    const { wait, go } = hangsOnce()
+    const { agent, model } = build(['one', 'three'], [], { busy: 'queue' })
+    agent.use('turn', async (_, next) => {
+      await wait()
+      await next()
+    })
+    const session = agent.session()
+    const [first, second, third] = [session.run('1'), session.run('2'), session.run('3')]
+    await rest()
+    second.abort('not needed')
+    expect((await settled(second)).error).toMatchObject({ name: 'AbortError', reason: 'not needed' })
+    await rest()
+    expect(model.calls).toBe(0)
+    go()
+    expect([(await first).text, (await third).text]).toEqual(['one', 'three'])
+    expect(session.history.map(({ content }) => content)).toEqual(['1', 'one', '3', 'three'])
+  })
+})
+
+describe('an opening that several wait for', () => {
+  it('goes on for the others when one of them is aborted', async () => {
+    const { wait, go, asked } = hangsOnce()
+    const { agent } = build(['ok'])
+    agent.use('agent', async (_, next) => {
+      await wait()
+      await next()
+    })
+    const [one, other] = [agent.session().run('1'), agent.session().run('2')]
+    await rest()
+    one.abort()
+    expect((await settled(one)).error).toMatchObject({ name: 'AbortError' })
+    go()
+    expect((await other).text).toBe('ok')
+    expect(asked()).toBe(1)
+  })
+
+  it('closes what is open at once when the last one is aborted, and refuses what comes late', async () => {
+    const { wait, go } = hangsOnce()
+    const log: string[] = []
+    const { agent } = build(['ok'])
+    agent.use('session', async (_, next) => {
+      log.push('open')
+      await next().finally(() => log.push('close'))
+    })
+    agent.use('session', async (ctx, next) => {
+      await wait()
+      try {
+        ctx.restore({ history: [], state: {} })
+      } catch (error) {
+        log.push((error as { code: string }).code)
+      }
+      await next()
+    })
+    const session = agent.session()
+    const run = session.run('1')
+    await rest()
+    run.abort()
+    await settled(run)
+    await rest()
+    expect(log).toEqual(['open', 'close'])
+    expect((await session.run('2')).text).toBe('ok')
+    go()
+    await rest()
+    expect([log, session.history.length]).toEqual([['open', 'close', 'open', 'layer.left'], 2])
+  })
+})
+
+describe('a keeper that hangs', () => {
+  it('is told by its signal, and gives back what it takes all the same', async () => {
+    const { wait, go } = hangsOnce()
+    const ends: unknown[] = []
+    let signal: AbortSignal | undefined
+    const keeper: SessionKeeper = {
+      async begin(run: BeginningRun) {
+        signal ??= run.signal
+        await wait()
+      },
+      end: (turn) => void ends.push(turn?.status),
+    }
+    const { agent } = build(['ok'], [keeping(keeper)])
+    const session = agent.session()
+    const run = session.run('1')
+    await rest()
+    run.abort('enough')
+    await settled(run)
+    expect(signal?.reason).toMatchObject({ name: 'AbortError' })
+    go()
+    await rest()
+    expect(ends).toEqual([undefined])
+    await session.run('2')
+    expect(ends).toEqual([undefined, 'completed'])
+  })
+
+  it('holds up no rewind() that session.abort() ends', async () => {
+    const { wait } = hangsOnce()
+    let armed = false
+    const { agent } = build(['one', 'two'], [keeping({ begin: async () => (armed ? wait() : undefined) })])
+    const session = agent.session()
+    const { turnId } = await session.run('1')
+    armed = true
+    const rewound = session.rewind({ to: turnId })
+    rewound.catch(() => {})
+    await rest()
+    session.abort('enough')
+    await expect(rewound).rejects.toMatchObject({ name: 'AbortError' })
+    armed = false
+    expect((await session.run('2')).text).toBe('two')
+  })
+
+  it('holds up no fork whose run is aborted while its beginning is read', async () => {
+    const { wait } = hangsOnce()
+    const { agent } = build(['one'], [keeping({ find: async () => void (await wait()) })])
+    const session = agent.session()
+    await session.run('1')
+    const fork = session.fork({ at: 'of another process' })
+    const run = fork.run('2')
+    await rest()
+    run.abort()
+    expect((await settled(run)).error).toMatchObject({ name: 'AbortError' })
+    expect((await settled(fork.run('3'))).error).toMatchObject({ code: 'session.unknown_turn' })
+  })
+})
+
+describe('dispose() with a timeout', () => {
+  it('waits for no layer that never closes, and says so', async () => {
+    const clock = manualClock()
+    const { agent, log } = build(['ok'], [], { clock })
+    agent.use('agent', async (_, next) => {
+      await next()
+      await new Promise(() => {})
+    })
+    await agent.run('1')
+    let over = false
+    agent.dispose({ timeout: 1000 }).then(() => (over = true))
+    await clock.advance(1000)
+    expect(over).toBe(false)
+    await clock.advance(6000)
+    expect([over, log.at(-1)?.message]).toEqual([true, expect.stringContaining('dispose() of the agent "agent"')])
+  })
+
+  it('closes a session that opens after it', async () => {
+    const { wait, go } = hangsOnce()
+    const log: string[] = []
+    const { agent } = build(['ok'])
+    agent.use('session', async (_, next) => {
+      await wait()
+      await next().finally(() => log.push('close'))
+    })
+    const opening = agent.session().open()
+    opening.catch(() => {})
+    await rest()
+    await agent.dispose({ timeout: 0 })
+    go()
+    await expect(opening).rejects.toMatchObject({ code: 'agent.disposed' })
+    expect(log).toEqual(['close'])
+  })
+})
