@@ -34,6 +34,11 @@ describe.each(['development', 'production'])('compose in %s', (mode) => {
     expect(await compose([])({}, () => 'core')).toBe('core')
   })
 
+  it('refuses an empty list in a list, as koa-compose does', () => {
+    expect(() => compose([[]])).toThrow(TypeError)
+    expect(() => compose([trace(1, 2), []])).toThrow('not an empty list in a list')
+  })
+
   it.each([[undefined], [null], [7], [{}], ['text']])('refuses %j as the chain', (layers) => {
     expect(() => compose(layers as never)).toThrow(TypeError)
   })

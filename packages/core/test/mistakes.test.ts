@@ -8,6 +8,11 @@ const refusal = (code: string, ...parts: string[]) =>
   expect.objectContaining({ code, message: expect.stringMatching(new RegExp(parts.map(escaped).join('.*'), 's')) })
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
+it('use() tells that it was given a promise of a layer', () => {
+  const { agent } = build(['hi'])
+  expect(() => agent.use(Promise.resolve({ name: 'a' }) as never)).toThrow('a promise (await it first)')
+})
+
 describe('new Agent() tells of mistakes', () => {
   const weather = { description: 'Weather', inputSchema: z.object({}), execute: () => 'sunny' }
 
@@ -15,6 +20,9 @@ describe('new Agent() tells of mistakes', () => {
     ['an unknown option', { maxStep: 3 }, ['maxStep', 'Did you mean "maxSteps"?']],
     ['tools that are no list', { tools: { work: tool('work') } }, ['tools', 'list', 'tools: [work]']],
     ['a context that is no schema', { context: { user: z.string() } }, ['context', 'z.object({ user: … })']],
+    ['an embedding model', { model: { modelId: 'embed', doEmbed() {} } }, ['the embedding model "embed"']],
+    ['an image model', { model: { modelId: 'draw', doGenerate() {} } }, ['the model "draw" of images']],
+    ['a promise of a model', { model: Promise.resolve({}) }, ['a promise (await it first)']],
     ['a principal that is no schema', { principal: {} }, ['principal', 'Standard Schema']],
   ])('%s', (_, options, parts) => {
     expect(made(options)).toThrow(refusal('agent.options', ...parts))

@@ -18,6 +18,18 @@ describe('a failed run that nobody awaits', () => {
     expect(log[0]?.details).toMatchObject({ sessionId: 'x', failure: 'Error' })
   })
 
+  it('is told with its message and cause, without what may be a secret', async () => {
+    const cause = new Error('connect ECONNREFUSED postgres://ann:hunter@db/x, password: swordfish, key sk-live-1')
+    const { agent, log } = build([new TypeError('The store said no.', { cause })])
+    agent.run('hi', { session: { id: 'x' } })
+    await rest()
+    await rest()
+    expect(log.at(-1)?.details).toMatchObject({
+      message: 'The store said no.',
+      cause: 'Error: connect ECONNREFUSED … password: … key …',
+    })
+  })
+
   it('is told where it was refused', async () => {
     const { agent, log } = build(['a', 'b'])
     const session = agent.session({ id: 'x' })

@@ -2,6 +2,7 @@
 export function describe(value: unknown): string {
   if (typeof value === 'string') return value.length > 60 ? `"${value.slice(0, 57)}…"` : `"${value}"`
   if (typeof value === 'function') return value.name === '' ? 'a function' : `the function ${value.name}`
+  if (value instanceof Promise) return 'a promise (await it first)'
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object'
   return String(value)
 }
@@ -14,6 +15,18 @@ export function messageOf(thrown: unknown): string {
   } catch {
     return 'an error whose message cannot be read'
   }
+}
+
+/**
+ * The message of whatever was thrown, for logs: without words that have a digit or follow a name of a secret, and without URLs, since keys,
+ * passwords and tokens are among these.
+ */
+export function cleanMessageOf(thrown: unknown): string {
+  return messageOf(thrown)
+    .slice(0, 500)
+    .replace(/\w+:\/\/\S+/g, '…')
+    .replace(/((?:pass|secret|token|key|bearer|authorization|cookie)\w*\W{1,5})\S+/gi, '$1…')
+    .replace(/\S*\d\S*/g, '…')
 }
 
 /** Why somebody refuses or ends something, as text: who writes JavaScript may give nothing, or an error. */

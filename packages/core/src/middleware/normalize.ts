@@ -42,7 +42,7 @@ function scoped(scope: string, given: unknown, place: number): Layer {
 }
 
 function layer(given: unknown, config: unknown): Layer {
-  if (typeof given !== 'object' || given === null)
+  if (typeof given !== 'object' || given === null || given instanceof Promise)
     throw new AlliumError(
       'layer.invalid',
       `use() takes a layer such as { name, turn(ctx, next) {…} }, a function, or an array of them, but ${describe(given)} was given.`,

@@ -120,9 +120,13 @@ export function modelId(ref: KnownModel): string {
 /** What was given in the place of a model, and how to make one of it where that is known. */
 export function describeModel(value: unknown): string {
   const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
-  const { doStream, modelId, languageModel } = (isObject ? value : {}) as Record<string, unknown>
+  const { doStream, doEmbed, doGenerate, modelId, languageModel } = (isObject ? value : {}) as Record<string, unknown>
   if (typeof languageModel === 'function')
     return 'a provider of the AI SDK was given: name a model of it, fromAiSdk(provider("…")) of @allium/providers'
+  if (typeof doEmbed === 'function')
+    return `the embedding model ${describe(modelId)} was given, which makes vectors and no text: give a language model`
+  if (typeof doGenerate === 'function' && typeof doStream !== 'function')
+    return `the model ${describe(modelId)} of images, speech or transcripts was given: give a language model`
   if (typeof doStream !== 'function') return `${describe(value)} was given`
   return `the AI SDK model ${describe(modelId)} was given: make it one with fromAiSdk(model) of @allium/providers`
 }

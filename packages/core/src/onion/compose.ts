@@ -17,10 +17,7 @@ export type Layers<C = unknown, R = unknown> = Layer<C, R> | readonly Layers<C, 
  * @see https://github.com/koajs/compose
  */
 export function compose<C, R = unknown>(...layers: Layers<C, R>[]): (ctx: C, core?: Layer<C, R>) => Promise<R> {
-  const chain = (layers as unknown[]).flat(Number.POSITIVE_INFINITY) as Layer<C, R>[]
-  for (const layer of chain)
-    if (typeof layer !== 'function')
-      throw new TypeError(`compose() takes functions (ctx, next) => …, and lists of them, not ${describe(layer)}.`)
+  const chain = layers.flatMap((given) => flat(given, false))
   return (ctx, core) => enter(0, ctx, core)
 
   async function enter(index: number, ctx: C, core: Layer<C, R> | undefined): Promise<R> {
@@ -45,6 +42,14 @@ export function compose<C, R = unknown>(...layers: Layers<C, R>[]): (ctx: C, cor
     if (running) throw floating(nameOf(layer, index))
     return result
   }
+}
+
+/** @param isInList an empty list there is a mistake, as it is for koa-compose */
+function flat<C, R>(given: Layers<C, R>, isInList: boolean): Layer<C, R>[] {
+  if (typeof given === 'function') return [given]
+  if (Array.isArray(given) && (given.length > 0 || !isInList)) return given.flatMap((one) => flat(one, true))
+  const what = Array.isArray(given) ? 'an empty list in a list' : describe(given)
+  throw new TypeError(`compose() takes functions (ctx, next) => …, and lists of them, not ${what}.`)
 }
 
 function twice(layer: string): AlliumError {

@@ -1,20 +1,33 @@
 import { isAlliumError } from '../errors/allium-error.ts'
+import { cleanMessageOf } from '../errors/describe.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import type { LiveRun } from './live-run.ts'
 
 /**
  * Says in the log that a run failed, where nobody awaits it or reads it by the next macrotask, as Node does of promises.
- * What was thrown may hold secrets: only its class and code are told.
+ * What was thrown, and its cause, may hold secrets: their class, code and cleaned message are told, and never a stack.
  */
 export function tellUnheeded(run: LiveRun, error: unknown, { id, agent }: SessionScope): void {
   if (run.heeded || (error as { name?: unknown } | undefined)?.name === 'AbortError') return
   const { turnId } = run.partial
   setTimeout(() => {
     if (run.heeded) return
-    const what = isAlliumError(error) ? error.code : error instanceof Error ? error.name : typeof error
+    const what = kindOf(error)
+    const cause = error instanceof Error ? error.cause : undefined
     agent.setup.logger.error(
       `A run of the session "${id}" failed (${what}), and nobody awaits it or reads its events. Await it, or listen with agent.on('error').`,
-      { sessionId: id, ...(turnId !== undefined && { turnId }), failure: what },
+      {
+        sessionId: id,
+        ...(turnId !== undefined && { turnId }),
+        failure: what,
+        message: cleanMessageOf(error),
+        ...(cause !== undefined && { cause: `${kindOf(cause)}: ${cleanMessageOf(cause)}` }),
+      },
     )
   }, 0)
+}
+
+function kindOf(error: unknown): string {
+  if (isAlliumError(error)) return error.code
+  return error instanceof Error ? error.name : typeof error
 }
