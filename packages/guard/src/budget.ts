@@ -21,6 +21,7 @@ import { ending } from './ending.ts'
 import { type Amounts, expected } from './estimate.ts'
 import { resumedHold } from './lives.ts'
 import { renewing } from './renewing.ts'
+import { Settlements } from './settlements.ts'
 
 export interface BudgetOptions<Name extends string = string> {
   /** The room of an account, in USD or tokens; a function is asked at each call, for tenants with plans of their own. */
@@ -118,7 +119,7 @@ const readOptions = layerOptions<BudgetOptions>('guard:budget', {
  * Register it anywhere: it stands right around the provider, so it charges each physical call, retries and fallbacks
  * included, and nothing for an answer from a cache. What a call may use is reserved before it and settled after it by
  * `ctx.physicalCalls`, as `result.usage` has it; so turns that race for the same room pass it by one
- * estimate at the most. Where the ledger fails, the turn does.
+ * estimate at the most. Where the ledger cannot reserve, the turn fails; what it cannot settle is settled later.
  *
  * @throws AlliumError `layer.config` for a limit that is no number, at the call where a function gives it, or a `warnAt` that is no part
  * @example
@@ -147,6 +148,7 @@ export function budget<Name extends string = 'guard:budget'>(
   const inProcess = ownLedger === undefined ? memoryLedger() : undefined
   const costOf = unit === 'usd' ? createPricing(prices) : undefined
   const { input, output } = fallbackPrice
+  const settlements = new Settlements(as)
   const unpriced = tellUnpriced(
     as,
     `its calls are charged $${input} and $${output} for a million tokens (fallbackPrice)`,
@@ -159,18 +161,29 @@ export function budget<Name extends string = 'guard:budget'>(
     innermost: true,
     inherit: true,
     state: { [spentKey]: sum({ scope: per === 'turn' ? 'turn' : 'session' }), [runKey]: { default: '' } },
+    async agent(ctx, next) {
+      try {
+        await next()
+      } finally {
+        await settlements.end(ctx.logger)
+      }
+    },
     async turn(ctx, next) {
       if (per === 'turn' && account === undefined) closeAtEnd(ctx)
+      ctx.onEnd(() => (settlements.isEmpty ? undefined : settlements.retry()))
       const ledger = ledgerOf(ctx)
       if (ledger === inProcess || ledger.holds === undefined) return next()
       await noteRun(ctx, ledger)
       try {
         return await next()
       } finally {
-        ctx.state[runKey] = ''
+        if (!settlements.isEmpty) await settlements.retry()
+        // While a settlement waits, the holds are still found by their run, should this process be lost.
+        if (settlements.isEmpty) ctx.state[runKey] = ''
       }
     },
     async model(ctx, next) {
+      await settlements.beforeCall()
       const ledger = ledgerOf(ctx)
       const request = {
         id: `${ctx.turnId}:${ctx.callIndex}:${ctx.attempt}`,
@@ -195,8 +208,8 @@ export function budget<Name extends string = 'guard:budget'>(
       } finally {
         release?.()
         const spent = await amountOfAll(ctx)
-        if (reservation !== undefined) await ledger.settle(reservation, spent)
         ctx.state[spentKey] = spent
+        if (reservation !== undefined) await settlements.settle({ ledger, reservation, spent }, ctx.logger)
         if (warnAt !== undefined) await warn(ctx, request, warnAt, spent)
       }
     },
@@ -225,6 +238,7 @@ export function budget<Name extends string = 'guard:budget'>(
   async function noteRun(ctx: TurnContext<Record<string, unknown>>, ledger: Ledger): Promise<void> {
     const before = ctx.state[runKey] as string
     if (before !== '') {
+      await settlements.beforeCall()
       const calls = await settleCut(ledger, before)
       if (per === 'turn') tellCut(ctx, { layer: as, unit, cut: turnOf(before), calls })
       else noteCut(ctx, turnOf(before), calls)

@@ -1,0 +1,85 @@
+import { type Ledger, messageOf, type Reservation, type TurnContext } from '@allium/core'
+
+type Logger = TurnContext['logger']
+
+interface Settlement {
+  readonly ledger: Ledger
+  readonly reservation: Reservation
+  readonly spent: number
+}
+
+/** Settlements that may wait for their ledger at once. With more, no call is let through. */
+const maxWaiting = 1_000
+
+/**
+ * Posts what calls have spent. What a ledger could not post waits, and is posted with the next call, at the end of the run, or when the
+ * agent is disposed. Ledgers count a reservation once, so trying again posts nothing twice.
+ */
+export class Settlements {
+  readonly #waiting = new Map<string, Settlement>()
+  readonly #layer: string
+  #retrying: Promise<void> | undefined
+  #error: unknown
+
+  constructor(layer: string) {
+    this.#layer = layer
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.size === 0
+  }
+
+  async settle(settlement: Settlement, logger: Logger): Promise<void> {
+    const { ledger, reservation, spent } = settlement
+    try {
+      await ledger.settle(reservation, spent)
+    } catch (error) {
+      this.#error = error
+      this.#waiting.set(reservation.id, settlement)
+      logger.warn(`${this.#what(1, error)} It is tried again with the next call and at the end of the run.`, { error })
+    }
+  }
+
+  /** Tries all that wait once more, and leaves those waiting that fail again. */
+  retry(): Promise<void> {
+    this.#retrying ??= this.#retryAll().finally(() => (this.#retrying = undefined))
+    return this.#retrying
+  }
+
+  /** @throws the ledger's error where too many wait for it */
+  async beforeCall(): Promise<void> {
+    if (this.isEmpty) return
+    await this.retry()
+    if (this.#waiting.size >= maxWaiting) throw this.#error
+  }
+
+  /** The last try. */
+  async end(logger: Logger): Promise<void> {
+    if (this.isEmpty) return
+    await this.retry()
+    if (this.isEmpty) return
+    const lost = [...this.#waiting.values()].map(({ reservation: { id, account }, spent }) => ({ id, account, spent }))
+    logger.error(`${this.#what(lost.length, this.#error)} The agent is disposed: post them by hand.`, {
+      error: this.#error,
+      lost,
+    })
+  }
+
+  async #retryAll(): Promise<void> {
+    const failing = new Set<Ledger>()
+    for (const [id, { ledger, reservation, spent }] of [...this.#waiting]) {
+      if (failing.has(ledger)) continue
+      try {
+        await ledger.settle(reservation, spent)
+        this.#waiting.delete(id)
+      } catch (error) {
+        this.#error = error
+        failing.add(ledger)
+      }
+    }
+  }
+
+  #what(count: number, error: unknown): string {
+    return `"${this.#layer}" could not post what ${count === 1 ? 'a call has' : `${count} calls have`} spent: ${messageOf(error)}.`
+  }
+}
