@@ -11,13 +11,13 @@ export interface Misfit {
 }
 
 /** Looks at the value of an option. `T` ties it to the option's type; nothing is there at run time. */
-export interface Check<out T = never> {
+export interface Check<T = never> {
   (value: unknown): Misfit | undefined
   readonly type?: T
 }
 
 /** An option that must be given. */
-export interface Required<out T = never> {
+export interface Required<T = never> {
   readonly check: Check<T>
   /** What it is, for the error where it is missing. */
   readonly hint: string | undefined
