@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { inPage } from './chromium.ts'
 import { absent, end, run, start, type Tool } from './runtimes.ts'
@@ -94,6 +94,23 @@ describe('a bundle', () => {
     expect(await inWorkerd(file)).toEqual(withoutCode)
   })
 
+  on(
+    needs('esbuild for nothing', 'workerd'),
+    'with a server at the top of its module, in a worker of workerd',
+    async () => {
+      const url = await serveByWorkerd(await bundle('esbuild for nothing', 'served'))
+      const body = JSON.stringify({ input: 'Hi' })
+      const headers = { authorization: 'ann', 'content-type': 'application/json' }
+      const run = (accept: string) =>
+        fetch(`${url}sessions/a/runs`, { method: 'POST', body, headers: { ...headers, accept } })
+      const stream = await run('text/event-stream')
+      expect([stream.status, await stream.text()]).toEqual([200, expect.stringContaining('"type":"turn:end"')])
+      // A second request must not depend on anything that belongs to the first.
+      expect(await (await run('application/json')).json()).toMatchObject({ text: 'Hello from a Worker.' })
+      expect((await fetch(`${url}sessions/a/events`, { headers })).status).toBe(200)
+    },
+  )
+
   it.each([
     ['in a page', 'esbuild for browsers, split', undefined, found()],
     ['of Vite, in a page', 'Vite for browsers', undefined, found()],
@@ -160,10 +177,15 @@ async function server(): Promise<string> {
   return `http://127.0.0.1:${(greeter.address() as AddressInfo).port}/`
 }
 
-/** Serves a module worker by workerd, without compatibility flags, and asks it once. */
+/** Asks a module worker once. */
 async function inWorkerd(file: string): Promise<unknown> {
+  return (await fetch(await serveByWorkerd(file))).json()
+}
+
+/** Serves a module worker by workerd, without compatibility flags, and returns its address once it answers. */
+async function serveByWorkerd(file: string): Promise<string> {
   const url = await freePort()
-  const worker = `(modules = [(name = "worker", esModule = embed "worker.js")], compatibilityDate = "2026-11-01")`
+  const worker = `(modules = [(name = "worker", esModule = embed "${basename(file)}")], compatibilityDate = "2026-11-01")`
   const socket = `(name = "http", address = "127.0.0.1:${new URL(url).port}", http = (), service = "main")`
   const lines = `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (services = [(name = "main", worker = ${worker})], sockets = [${socket}]);`
@@ -172,7 +194,8 @@ const config :Workerd.Config = (services = [(name = "main", worker = ${worker})]
   onTestFinished(() => end(workerd))
   for (;;) {
     const response = await fetch(url).catch(() => undefined)
-    if (response !== undefined) return response.json()
+    await response?.body?.cancel()
+    if (response !== undefined) return url
     if (workerd.exitCode !== null) throw new Error(`workerd ended with ${workerd.exitCode}.`)
   }
 }

@@ -100,11 +100,13 @@ export async function resumedOf(
   run?.readers.join()
   const isHere = run !== undefined || (await host.runs.lasting(place.turnId, asks)) !== undefined
   const { signal } = asks.request
-  const reading = AbortSignal.any([left.signal, signal, ...(run === undefined ? [host.runs.closing] : [])])
+  const forget = run === undefined ? host.runs.onClose(() => left.abort()) : () => {}
+  const reading = AbortSignal.any([left.signal, signal])
   const source = isHere ? readHere : readElsewhere
   const all = entriesOf(place.turnId, source(host, { key, turnId: place.turnId }, place.seq, reading))
   const leave = () => {
     held.release()
+    forget()
     left.abort()
     run?.readers.leave()
   }

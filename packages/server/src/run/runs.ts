@@ -33,7 +33,9 @@ export class Runs {
   readonly #live = new Map<string, Answering>()
   readonly #known = new WeakMap<AgentRun<unknown>, Pump>()
   readonly #going = new Set<Answering>()
-  readonly #closing = new AbortController()
+  /** Called when the process drains. No AbortController: workerd allows none while a module loads, or of another request. */
+  readonly #onClose = new Set<() => void>()
+  #closed = false
   readonly #queues: Queues
   /** Those that hold a place among the runs of their user. */
   readonly #placed = new WeakSet<Answering>()
@@ -46,9 +48,11 @@ export class Runs {
     this.steers = new SteerLimits(options.steerLimit)
   }
 
-  /** Readers of what runs elsewhere are let go: they come back to another process. */
-  get closing(): AbortSignal {
-    return this.#closing.signal
+  /** Calls back when the process drains, so that readers of runs elsewhere come back to another process. Returns what takes that back. */
+  onClose(fn: () => void): () => void {
+    if (this.#closed) fn()
+    else this.#onClose.add(fn)
+    return () => this.#onClose.delete(fn)
   }
 
   get size(): number {
@@ -168,7 +172,8 @@ export class Runs {
     await Promise.allSettled([...this.#going].map(({ ended }) => ended))
     disarm()
     left.catch(() => {})
-    this.#closing.abort()
+    this.#closed = true
+    for (const fn of this.#onClose) fn()
   }
 
   #durableOf(agent: ServedAgent): Durable | undefined {
