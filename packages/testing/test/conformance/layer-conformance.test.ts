@@ -88,7 +88,7 @@ const faults: [fault: string, layer: () => Partial<Middleware>, found: LayerCase
     'tool: keeps the failure of a tool a failure',
   ],
 
-  ['holds a lock over an abort before the run', locksSession, 'ends with an abort that came before the run'],
+  ['holds a lock over an aborted run of its session', locksSession, 'ends with an abort at any moment'],
   ['holds a lock while it waits itself', locksWhileWaiting, 'ends with an abort at any moment'],
   ['works once', worksOnce, 'takes no notice of an abort after the run'],
   [

@@ -8,16 +8,6 @@ import { completed, passTime, type Ran, runTurn } from './run.ts'
 
 /** An abort ends the run, wherever it meets it, and the session goes on. */
 export const abortCases = {
-  async 'ends with an abort that came before the run'(options: LayerConformanceOptions) {
-    const bench = makeBench(options, { steps: plainSteps })
-    const session = bench.session()
-    const signal = AbortSignal.abort('planted')
-    const { error } = await runTurn(bench, session, (session) => session.run('What is new?', { signal }))
-    checkAborted(error, 'before the run')
-    checkEqual(bench.model.calls, 0, 'The model is not called')
-    completed(await runTurn(bench, session), 'The session is run again after the abort')
-  },
-
   async 'takes no notice of an abort after the run'(options: LayerConformanceOptions) {
     const bench = makeBench(options, { steps: [...plainSteps, ...plainSteps] })
     const session = bench.session()
