@@ -83,6 +83,7 @@ export type { InnerRun, OnceOptions } from './rings/turn/once.ts'
 export type { ShownText } from './rings/turn/screen.ts'
 export type { Steered } from './rings/turn/steering.ts'
 export type { StreamVerbs } from './rings/turn/stream-verbs.ts'
+export { writerOf } from './rings/turn/writer-of.ts'
 // Seams
 export {
   type AgentStore,
@@ -102,6 +103,7 @@ export { type Emit, isCancellation, type Journal } from './seams/journal.ts'
 export type { KeyValue } from './seams/key-value.ts'
 export type { Ledger, LedgerBalance, Reservation } from './seams/ledger.ts'
 export type { Logger } from './seams/logger.ts'
+export { MemoryErasures } from './seams/memory-erasures.ts'
 export { type MemoryEventLogOptions, memoryEventLog } from './seams/memory-event-log/memory-event-log.ts'
 export { type MemoryJournal, memoryJournal } from './seams/memory-journal.ts'
 export { type MemoryLedgerOptions, memoryLedger } from './seams/memory-ledger.ts'
@@ -119,6 +121,7 @@ export { identityOf, ownerOf, type SessionPlace, sessionKeyOf, sharersOf, tenant
 export type { ReadUntrustedSchema, UntrustedSchema } from './seams/untrusted-schema.ts'
 export type { JsonSchema, Validate } from './seams/validate.ts'
 export { wait } from './seams/wait.ts'
+export { type Erasure, heldLease, type Writer } from './seams/writer.ts'
 export type { AgentRun } from './session/agent-run.ts'
 export type { ResumeOptions, RunOptions, SessionOptions } from './session/options.ts'
 export type { Session } from './session/session.ts'

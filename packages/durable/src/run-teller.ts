@@ -20,7 +20,9 @@ export class RunTeller {
     this.key = { key: run.key, turnId: run.run }
     this.#host = host
     this.#claimed = claimed
-    this.#writer = new LogWriter(host.events, this.key, lease.token)
+    const { tenant, owner } = run.key
+    const by = { tenant, owner, since: host.clock.now(), lease }
+    this.#writer = new LogWriter(host.events, this.key, lease.token, { by })
     this.inbox = new Inbox(this.key, (entry) => this.push(entry))
   }
 

@@ -41,7 +41,9 @@ export class Worker {
   async begin(given: ClaimedRun): Promise<void> {
     const claimed = await this.#renamed(given)
     const { run, lease } = claimed
-    await this.#host.events.append({ key: run.key, turnId: run.run }, lease.token, [])
+    const { tenant, owner } = run.key
+    const by = { tenant, owner, since: this.#host.clock.now(), lease }
+    await this.#host.events.append({ key: run.key, turnId: run.run }, lease.token, [], { by })
     if (run.attempts >= alone) this.#quietUntil = this.#host.clock.monotonic() + this.#host.lease
     // Its own lease had lapsed: what it had begun is as lost as that of any other process.
     const earlier = this.#live.get(run.run)

@@ -13,6 +13,7 @@ import {
   type TurnContext,
   type TypedMiddleware,
   withState,
+  writerOf,
 } from '@allium/core'
 import { costAt, createPricing, type Price, type Prices, tellUnpriced } from '@allium/prices'
 import { accountOf, endOf, type Per, type Window } from './account.ts'
@@ -191,7 +192,7 @@ export function budget<Name extends string = 'guard:budget'>(
         amount: await amountOf(ctx, { model: ctx.model, usage: { ...estimate(ctx), calls: 1 } }),
         limit: roomOf(typeof limit === 'function' ? await limit(ctx) : limit),
         ...(window !== undefined && account === undefined && { endsIn: endsIn(window, ctx) }),
-        ...(ledger !== inProcess && { ttl: holdFor, run: ctx.state[runKey] as string }),
+        ...(ledger !== inProcess && { ttl: holdFor, run: ctx.state[runKey] as string, by: writerOf(ctx) }),
       }
       const resumed =
         ctx.replaying && request.run !== undefined

@@ -11,6 +11,7 @@ import {
   type TurnContext,
   type TypedMiddleware,
   withState,
+  writerOf,
 } from '@allium/core'
 import type { Detector, Finding } from '@allium/detect'
 import type { FoundState } from './content.ts'
@@ -163,7 +164,7 @@ export function pii<Name extends string = 'guard:pii'>(
         response.message = dropMetadata(response.message, kinds)
         return response
       } finally {
-        await ask(ctx, guard, () => names.save())
+        await ask(ctx, guard, () => names.save(writerOf(ctx)))
       }
     },
     async tool(ctx, next) {
@@ -195,7 +196,7 @@ export function pii<Name extends string = 'guard:pii'>(
   ): Promise<T> {
     const names = await vaults.of(ctx)
     const done = await work(filterOf(ctx, names, where, isOwn))
-    await names.save()
+    await names.save(writerOf(ctx))
     return done
   }
 

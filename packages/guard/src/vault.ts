@@ -1,4 +1,4 @@
-import { type ShownText, sessionKeyOf, sharedStore, type TurnContext, type Vault } from '@allium/core'
+import { type ShownText, sessionKeyOf, sharedStore, type TurnContext, type Vault, type Writer } from '@allium/core'
 import { LRUCache } from 'lru-cache'
 
 /** Keeps what placeholders stand for, by session: in a store of your own, encrypted as its content deserves. */
@@ -121,17 +121,18 @@ export class Placeholders {
   }
 
   /** One save after the other, so that an older one never ends last; what could not be saved is saved with the next. */
-  save(): Promise<void> {
-    const saving = this.#saving.then(() => this.#save())
+  save(by: Writer): Promise<void> {
+    const saving = this.#saving.then(() => this.#save(by))
     this.#saving = saving.catch(() => {})
     return saving
   }
 
-  async #save(): Promise<void> {
+  async #save(by: Writer): Promise<void> {
     const size = this.#size
     if (size === this.#saved) return
     const numbers = [...this.#numbers].join(' ')
-    await this.#vault?.save(this.#key, { ...Object.fromEntries(this.#values), ...(numbers !== '' && { numbers }) })
+    const values = { ...Object.fromEntries(this.#values), ...(numbers !== '' && { numbers }) }
+    await this.#vault?.save(this.#key, values, by)
     this.#saved = size
   }
 

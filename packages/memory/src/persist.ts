@@ -1,4 +1,4 @@
-import { defineMiddleware, layerOptions, memoryStore, option, type SessionStore } from '@allium/core'
+import { defineMiddleware, heldLease, layerOptions, memoryStore, option, type SessionStore } from '@allium/core'
 import { StoredConversation } from './stored-conversation.ts'
 
 export interface PersistOptions {
@@ -38,12 +38,14 @@ export function persist(given: PersistOptions = {}) {
     name: as,
     // Not `persists`: it stores the history as it is once every layer has returned, wherever it stands.
     order: { is: ['keepers'] },
+    provides: [heldLease],
     async session(ctx, next) {
       if (ctx.anonymous && !anonymous) return next()
       const conversation = conversations.get(ctx.history) ?? new StoredConversation(store, lease, ctx)
       await conversation.load(ctx)
       ctx.keep(conversation)
       conversations.set(ctx.history, conversation)
+      ctx.provide(heldLease, conversation)
       await next()
     },
   })

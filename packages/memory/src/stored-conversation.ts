@@ -38,6 +38,11 @@ export class StoredConversation implements SessionKeeper {
     this.#ctx = ctx
   }
 
+  /** The lease of the run that goes on. */
+  get lease(): Lease | undefined {
+    return this.#lease
+  }
+
   /** Takes over what is stored, unless that is what the session has; of one that was deleted nothing stays. */
   async load(ctx: SessionContext): Promise<void> {
     const stored = (await this.#store.load(this.#key)) ?? (await this.#adopted())

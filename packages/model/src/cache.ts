@@ -10,6 +10,7 @@ import {
   sharedStore,
   sharersOf,
   type TypedMiddleware,
+  writerOf,
 } from '@allium/core'
 import { Flights, memoryKeyValue } from '@allium/resilience'
 
@@ -95,7 +96,7 @@ export function cache(given: CacheOptions = {}): TypedMiddleware<{}> {
 
   async function keep(ctx: ModelContext, key: string, answer: KeptAnswer) {
     try {
-      await storeOf(ctx).set(key, structuredClone(answer), ttl)
+      await storeOf(ctx).set(key, structuredClone(answer), ttl, writerOf(ctx))
     } catch (error) {
       ctx.logger.warn(`"${as}" could not write its store.`, { error })
     }

@@ -1,14 +1,25 @@
-import type { KeyValue } from '@allium/core'
+import { AlliumError, type KeyValue, MemoryErasures, type Writer } from '@allium/core'
 import { LRUCache } from 'lru-cache'
 
 /** Keeps values in this process, those that were used last. */
 export function memoryKeyValue({ max = 1000 }: { max?: number } = {}): KeyValue {
-  const values = new LRUCache<string, object>({ max })
+  const values = new LRUCache<string, { value: unknown; by: Writer | undefined }>({ max })
+  const erasures = new MemoryErasures()
   return {
-    get: (key) => (values.get(key) as { value: unknown } | undefined)?.value,
-    set(key, value, ttl) {
-      values.set(key, { value }, ttl === undefined ? {} : { ttl })
+    get: (key) => values.get(key)?.value,
+    set(key, value, ttl, by) {
+      if (erasures.fences(by)) throw fenced()
+      values.set(key, { value, by }, ttl === undefined ? {} : { ttl })
     },
     delete: (key) => values.delete(key),
+    erase(of) {
+      erasures.add(of, Date.now())
+      for (const [key, { by }] of values.entries())
+        if (by?.tenant === of.tenant && (of.owner ?? by.owner) === by.owner) values.delete(key)
+    },
   }
+}
+
+function fenced(): AlliumError {
+  return new AlliumError('store.fenced', 'The data of this owner were erased while the run went on. Nothing was kept.')
 }

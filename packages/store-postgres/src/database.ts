@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AlliumError } from '@allium/core'
+import { AlliumError, type Lease } from '@allium/core'
 import { isLost, isUndone, told } from './failures.ts'
 import type { PostgresClient, PostgresPool } from './pool.ts'
 import type { Schema } from './schema.ts'
@@ -16,6 +16,8 @@ const patience = 10_000
 export class Database {
   readonly #pool: PostgresPool
   readonly #schema: Schema
+  /** Leases of this store: tokens of others tell nothing here. */
+  readonly given = new WeakSet<Lease>()
   #ready: Promise<void> | undefined
   /** Whether there are sessions of earlier versions, whose agent is not known yet: none are added. Known once it is ready. */
   hasUnclaimed = true

@@ -11,6 +11,7 @@ import {
 } from '@allium/store-sql'
 import type { Database, Row } from './database.ts'
 import { isKept } from './functions-events.ts'
+import { since } from './leases.ts'
 import { checkedKey } from './names.ts'
 
 /** Batches that a reader gets at a time. */
@@ -22,18 +23,19 @@ const ofRun = 'r.tenant = $1 and r.owner = $2 and r.agent = $3 and r.session = $
 export function postgresEvents(db: Database, eventTtl: number): EventTable {
   const kept = (ttl: string) => isKept(ttl).replaceAll('{s}', db.s)
   return {
-    async append(run, epoch, batch, { end, mustExist, request }) {
+    async append(run, epoch, batch, { end, mustExist, request, by }) {
       const { id = null, count = 0, body = null } = batch ?? {}
       // The row stays locked until the events stand in it: nobody deletes the run in between.
       const there = `(select r.turn_id from ${db.s}.event_runs r where ${ofRun} and ${kept('$12')} for update) there, `
       const [from, turnId] = mustExist ? [there, 'there.turn_id'] : ['', '$5']
       const [row] = await db.repeatable(
-        `select a.* from ${from}${db.s}.append_to_run($1, $2, $3, $4, ${turnId}, $6, $7, $8, $9, $10, $11, $12) a`,
-        ...[...partsOf(run), epoch, request, id, count, body, end, eventTtl],
+        `select a.* from ${from}${db.s}.append_to_run($1, $2, $3, $4, ${turnId}, $6, $7, $8, $9, $10, $11, $12, $13, $14) a`,
+        ...[...partsOf(run), epoch, request, id, count, body, end, eventTtl, ...since(db, by)],
       )
       if (row === undefined) return { fenced: 'gone' }
-      if (row.outcome_ === 'taken' || row.outcome_ === 'ended') return { fenced: row.outcome_ }
-      if (row.outcome_ === 'unheard') return { unheard: unheardIn(row) }
+      const outcome = row.outcome_
+      if (outcome === 'taken' || outcome === 'ended' || outcome === 'gone') return { fenced: outcome }
+      if (outcome === 'unheard') return { unheard: unheardIn(row) }
       return { seq: Number(row.seq_) }
     },
     async batches(run, after) {

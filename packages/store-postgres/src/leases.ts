@@ -1,4 +1,4 @@
-import type { Lease, SessionKey, SessionStore } from '@allium/core'
+import type { Lease, SessionKey, SessionStore, Writer } from '@allium/core'
 import type { Database, Row } from './database.ts'
 import { at, checkedKey } from './names.ts'
 import type { Renames } from './renames.ts'
@@ -11,9 +11,11 @@ export function postgresLeases(db: Database, renames: Renames): Pick<SessionStor
     async acquire(given, ms) {
       const key = checkedKey({ ...given })
       await renames.claim(key)
-      const [row] = await db.once(`select * from ${db.s}.take_lease($1, $2, $3, $4, $5)`, ...at(key), ms)
+      const gone = `(select ${db.s}.forget_erased($1, $2, $3, $4)) gone`
+      const sql = `select t.* from ${gone}, lateral ${db.s}.take_lease($1, $2, $3, $4, $5) t`
+      const [row] = await db.once(sql, ...at(key), ms)
       if (row === undefined || row.token_ === null) return { heldUntil: Math.ceil(Number(row?.held_until_)) }
-      return { lease: leaseOf(key, row) }
+      return { lease: leaseOf(db, key, row) }
     },
     renew: (lease, ms) => renew('all', { lease, ms }),
     async release({ key, token }) {
@@ -26,9 +28,18 @@ export function postgresLeases(db: Database, renames: Renames): Pick<SessionStor
 }
 
 /** What `take_lease` gave. */
-export function leaseOf(key: SessionKey, row: Row): Lease {
-  const lease = { key, token: Number(row.token_), version: Number(row.version_) }
-  return row.open_ === true ? { ...lease, open: true } : lease
+export function leaseOf(db: Database, key: SessionKey, row: Row): Lease {
+  const taken = { key, token: Number(row.token_), version: Number(row.version_) }
+  const lease: Lease = row.open_ === true ? { ...taken, open: true } : taken
+  db.given.add(lease)
+  return lease
+}
+
+/** Since when a writer writes: the token of its lease, else the milliseconds for which its run goes on, so that no two clocks are compared. */
+export function since(db: Database, by: Writer | undefined): [lease: number | null, age: number | null] {
+  if (by === undefined) return [null, null]
+  if (by.lease !== undefined && db.given.has(by.lease)) return [by.lease.token, null]
+  return [null, Date.now() - by.since]
 }
 
 interface Renewal {

@@ -1,6 +1,7 @@
 import { checkAmount, type Ledger, postedAmount } from '@allium/core'
-import { checkName, checkTogether } from '@allium/store-sql'
+import { checkName, checkOwner, checkTogether } from '@allium/store-sql'
 import type { Database } from './database.ts'
+import { since } from './leases.ts'
 import { together } from './together.ts'
 
 /** Accounts that were closed and are not yet told to the database; one that is never told stays there, and is asked for by nobody. */
@@ -14,14 +15,16 @@ export function postgresLedger(db: Database): Ledger {
   const closed = new Set<string>()
   const post = together<Post, number | undefined>((posts) => sent(db, posts))
   return {
-    async reserve({ id, account, amount, limit, endsIn, ttl, run }) {
+    async reserve({ id, account, amount, limit, endsIn, ttl, run, by }) {
       checkAmount(amount)
+      if (by !== undefined) checkOwner(by)
       checkPlace(account, id)
       checkName('run of a reservation', run ?? '')
       closed.delete(account)
       const told = [...closed]
       for (const name of told) closed.delete(name)
-      const asked = [limit, endsIn ?? null, told, ttl ?? null, run ?? null]
+      const writer = [by?.tenant ?? null, by?.owner ?? null, ...since(db, by)]
+      const asked = [limit, endsIn ?? null, told, ttl ?? null, run ?? null, ...writer]
       const taken = await post(account, { id, account, amount, asked }).catch((error) => {
         for (const name of told) closed.add(name)
         throw error
@@ -35,20 +38,19 @@ export function postgresLedger(db: Database): Ledger {
     },
     async balance(account) {
       const over = `select coalesce(sum(amount), 0) from ${db.s}.holds
-        where account = $1 and not settled and not freed and expires_at <= ${db.s}.now_ms()`
-      const sql = `select spent, reserved - (${over}) as reserved from ${db.s}.accounts where name = $1`
+        where account = ${db.s}.digest($1) and not settled and not freed and expires_at <= ${db.s}.now_ms()`
+      const sql = `select spent, reserved - (${over}) as reserved from ${db.s}.accounts where name = ${db.s}.digest($1)`
       const [row] = await db.repeatable(sql, checkName('account', account))
       return { spent: Number(row?.spent ?? 0), reserved: Number(row?.reserved ?? 0) }
     },
     async holds(run) {
-      const sql = `select id, account, amount from ${db.s}.holds
-        where hashtextextended(run, 0) = hashtextextended($1, 0) and run = $1 and not settled`
+      const sql = `select place, amount from ${db.s}.holds h, (select ${db.s}.digest($1) as of) r
+        where hashtextextended(h.run, 0) = hashtextextended(r.of, 0) and h.run = r.of and not h.settled and h.place is not null`
       const rows = await db.repeatable(sql, checkName('run of a reservation', run))
-      return rows.map(({ id, account, amount }) => ({
-        id: String(id),
-        account: String(account),
-        amount: Number(amount),
-      }))
+      return rows.map(({ place, amount }) => {
+        const [account, id] = JSON.parse(String(place)) as [string, string]
+        return { id, account, amount: Number(amount) }
+      })
     },
     /** Told with the next reservation, so that it costs no statement. */
     close(account) {
@@ -70,15 +72,18 @@ async function sent(db: Database, posts: readonly Post[]): Promise<(number | und
   const [first] = posts
   if (first !== undefined && posts.length === 1) return [await sentAlone(db, first)]
   const asked = posts.map(({ id, account, amount, asked }) => {
-    const [limit = null, endsIn = null, closed = [], ttl = null, run = null] = asked ?? []
-    return { id, account, amount, reserves: asked !== undefined, limit, ends: endsIn, closed, ttl, run }
+    const [limit = null, ends = null, closed = [], ttl = null, run = null, ...writer] = asked ?? []
+    const [tenant = null, owner = null, lease = null, age = null] = writer
+    const reserves = asked !== undefined
+    return { id, account, amount, reserves, limit, ends, closed, ttl, run, tenant, owner, lease, age }
   })
   const rows = await db.repeatable(
     `select case when reserves then (
-       select r.amount_ from ${db.s}.reserve(id, account, amount, "limit", ends, closed, ttl, run) r
+       select r.amount_ from ${db.s}.reserve(id, account, amount, "limit", ends, closed, ttl, run, tenant, owner, lease, age) r
      ) else (select null::numeric from ${db.s}.settle(id, account, amount)) end as taken
      from rows from (jsonb_to_recordset($1::jsonb) as (id text, account text, amount numeric, reserves boolean,
-       "limit" double precision, ends double precision, closed text[], ttl double precision, run text))`,
+       "limit" double precision, ends double precision, closed text[], ttl double precision, run text, tenant text,
+       owner text, lease bigint, age double precision))`,
     JSON.stringify(asked),
   )
   return rows.map(({ taken }) => amountIn(taken))
@@ -89,7 +94,7 @@ async function sentAlone(db: Database, { id, account, amount, asked }: Post): Pr
     await db.repeatable(`select ${db.s}.settle($1, $2, $3)`, id, account, amount)
     return undefined
   }
-  const sql = `select amount_ from ${db.s}.reserve($1, $2, $3, $4, $5, $6, $7, $8)`
+  const sql = `select amount_ from ${db.s}.reserve($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
   const [row] = await db.repeatable(sql, id, account, amount, ...asked)
   return amountIn(row?.amount_)
 }

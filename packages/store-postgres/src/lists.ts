@@ -1,8 +1,11 @@
 import type { SessionStore } from '@allium/core'
-import { callOf, checkName, cursorOf, pageOf, type Sealer, summaryOf } from '@allium/store-sql'
+import { callOf, checkName, checkOwner, cursorOf, pageOf, type Sealer, summaryOf } from '@allium/store-sql'
 import type { Database } from './database.ts'
 import { at, checkedKey, ofOwner, ofTenant } from './names.ts'
 import type { Renames } from './renames.ts'
+
+/** Rows of one step of an erasure. */
+const stepRows = 500
 
 type Lists = Pick<SessionStore, 'list' | 'waiting' | 'findWaiting' | 'delete' | 'erase' | 'expire'>
 
@@ -51,20 +54,23 @@ export function postgresLists(db: Database, sealer: Sealer, renames: Renames): L
     async delete(given) {
       const key = checkedKey({ ...given })
       await renames.claim(key)
+      await db.repeatable(`select ${db.s}.begin_erasure($1, $2, $3, $4)`, ...at(key))
       await db.repeatable(
         `with ${beside(db, 'tenant = $1 and owner = $2 and agent = $3 and session = $4')}
          delete from ${db.s}.sessions where tenant = $1 and owner = $2 and agent = $3 and id = $4`,
         ...at(key),
       )
     },
-    async erase({ tenant, owner }) {
-      const rows = await db.once(
-        `with ${beside(db, 'tenant = $1 and ($2::text is null or owner = $2)')}, gone as (
-           delete from ${db.s}.sessions where tenant = $1 and ($2::text is null or owner = $2) returning status
-         ) select count(status) as stored from gone`,
-        ...[checkName('tenant', tenant), ownerOf(owner)],
-      )
-      return Number(rows[0]?.stored)
+    /** Step by step: the tombstone first, from which on nothing older is stored. */
+    async erase(of) {
+      const { tenant, owner = null } = checkOwner(of)
+      const begun = await db.once(`select * from ${db.s}.begin_erasure($1, $2, null, null)`, tenant, owner)
+      const values = [tenant, owner, begun[0]?.token_, begun[0]?.run_, stepRows]
+      for (let stored = 0; ; ) {
+        const [row] = await db.once(`select * from ${db.s}.erase_some($1, $2, $3, $4, $5)`, ...values)
+        stored += Number(row?.stored_)
+        if (Number(row?.found_) === 0) return stored
+      }
     },
     async expire({ olderThan }) {
       const rows = await db.once(

@@ -2,6 +2,8 @@ import { checkOptions } from '@allium/core'
 import { appendsAgain } from './appends-again.ts'
 import { auditKeys } from './audit-keys.ts'
 import { byAgent } from './by-agent.ts'
+import { digestedAccounts } from './digested-accounts.ts'
+import { erasedData } from './erased-data.ts'
 import { functions } from './functions.ts'
 import { eventFunctions } from './functions-events.ts'
 import { runFunctions } from './functions-runs.ts'
@@ -28,6 +30,7 @@ export const steps: readonly string[] = [
   outboxCursors,
   byAgent,
   listsInOrder,
+  `${erasedData}\n${digestedAccounts}`,
 ]
 
 /** The version that this package works with. */

@@ -135,7 +135,9 @@ async function added(
   const task = await sealedTask(sealer, key, run, given.task)
   const digests = await sealer.digests(asked, key.tenant)
   const [row] = await db.repeatable(
-    `select * from ${db.s}.add_free_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+    // An erasure waits for what is added just now, and finds it.
+    `select a.* from (select ${db.s}.writer_token($1, $2, null, null, null, null)) w,
+     lateral ${db.s}.add_free_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) a`,
     ...[...at(key), run, agent, version, runAt, idempotencyKey, digests, decides, task, claim, unlessBusy],
   )
   const { outcome_: outcome, absent_: absent, n_: n, token_: token } = row ?? {}
@@ -146,7 +148,7 @@ async function added(
   if (stands === undefined) throw fenced(key)
   const result = { run: await runOf(sealer, stands), isNew: outcome === 'added' }
   return typeof token === 'string' || typeof token === 'number'
-    ? { ...result, lease: leaseOf(key, row as Row) }
+    ? { ...result, lease: leaseOf(db, key, row as Row) }
     : result
 }
 
@@ -159,7 +161,7 @@ async function claimed(db: Database, sealer: Sealer, taken: readonly Row[]): Pro
     taken.map(({ n_ }) => n_),
   )
   const found = rows.map((row) => {
-    const lease = leaseOf(listedRun(row).key, taken.find(({ n_ }) => n_ === row.n) as Row)
+    const lease = leaseOf(db, listedRun(row).key, taken.find(({ n_ }) => n_ === row.n) as Row)
     return { row, lease }
   })
   return openedClaims(sealer, found, ({ key, token }, run) => givenBack(db, key, token, run))

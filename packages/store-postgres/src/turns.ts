@@ -19,7 +19,7 @@ export function postgresTurns(
     const isStored = "$7 and k.outcome_ = 'stored'"
     // A run that outlives its process ends with its turn.
     const ends = `case when ${isStored} then ${db.s}.end_run($1, $2, $3, $4, $9, $11, $${values.length + 1}) end`
-    const owns = records.length === 0 ? '' : `, case when ${isStored} then ${db.s}.own_records($2, $21) end`
+    const owns = records.length === 0 ? '' : `, case when ${isStored} then ${db.s}.own_records($2, $21, $5) end`
     const sql = `select k.*, ${ends}${owns} from ${db.s}.keep_turn(${places}) k`
     const [row] = await db.repeatable(sql, ...values, turn.code)
     checkKept(kept, row)

@@ -1,5 +1,6 @@
-import { bytesOf, checkTogether, type Sealer, type Vault, vaultPlace, vaultRow } from '@allium/store-sql'
+import { bytesOf, checkTogether, erasedSince, type Sealer, type Vault, vaultPlace, vaultRow } from '@allium/store-sql'
 import type { Database } from './database.ts'
+import { since } from './leases.ts'
 import type { Renames } from './renames.ts'
 
 /** Placeholders of sessions, in Postgres. */
@@ -22,15 +23,12 @@ export function postgresVault(db: Database, sealer: Sealer, renames: Renames): V
       if (row === undefined) return undefined
       return (await sealer.open(bytesOf(row.body), vaultRow(place, String(row.sealed_as)))) as Record<string, string>
     },
-    async save(key, values) {
+    async save(key, values, by) {
       const place = placeOf(key)
       const body = await sealer.seal(values, vaultRow(place))
-      await db.repeatable(
-        `insert into ${db.s}.vault (tenant, owner, agent, session, layer, body, sealed_as) values ($1, $2, $3, $4, $5, $6, $3)
-         on conflict (tenant, owner, agent, session, layer)
-         do update set body = excluded.body, sealed_as = excluded.sealed_as`,
-        ...[...place, body],
-      )
+      const sql = `select ${db.s}.save_vault($1, $2, $3, $4, $5, $6, $7, $8) as saved`
+      const [row] = await db.repeatable(sql, ...place, body, ...since(db, by))
+      if (row?.saved !== true) throw erasedSince()
     },
   }
 }

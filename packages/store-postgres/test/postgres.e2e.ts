@@ -22,7 +22,7 @@ const stores = storesAt(url)
 afterAll(async () => {
   await stores.end()
   await server?.end()
-})
+}, 60_000)
 
 function newPool(): pg.Pool {
   const pool = new pg.Pool({ connectionString: url })
@@ -277,8 +277,14 @@ describe.skipIf(server === undefined)('postgres()', () => {
     await ledger.close?.('closed')
     await sleep(20)
     await post('other')
-    const left = await sql(url, `select name from "${stores.schemaOf(store)}".accounts order by name`)
+    const s = `"${stores.schemaOf(store)}"`
+    const names = `unnest(array['open', 'other', 'tenant', 'closed', 'ended']) with ordinality as n (name, at)`
+    const left = await sql(
+      url,
+      `select n.name from ${s}.accounts a join ${names} on a.name = ${s}.digest(n.name) order by at`,
+    )
     expect(left.map(({ name }) => name)).toEqual(['open', 'other', 'tenant'])
+    expect(await sql(url, `select from ${s}.accounts`)).toHaveLength(3)
     expect(await ledger.balance('closed')).toEqual({ spent: 0, reserved: 0 })
   })
 
@@ -384,6 +390,9 @@ describe.skipIf(server === undefined)('postgres()', () => {
     const held = await store.ledger.reserve({ id: '1', account: 'acme', amount: 1, limit: 1 })
     if (held !== undefined) await store.ledger.settle(held, 1)
     await store.keyValue.set('a', 1, 1000)
+    const by = { tenant: 'acme', owner: 'ann', since: Date.now() }
+    await store.vault.save('pii:["acme","ann","agent","chat"]', { '[A_1]': 'x' }, by)
+    await store.events.append({ key, turnId: 't' }, 1, ['x'], { end: true, by })
     expect([await store.sessions.erase({ tenant: 'acme' }), await store.keyValue.get('a')]).toEqual([1, 1])
     await store.close()
     await sql(url, `drop owned by ${role}; drop role ${role}`)

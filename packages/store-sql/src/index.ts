@@ -1,6 +1,7 @@
 export { type AuditRow, type AuditTable, type StoredAudit, type StoredChain, storedAudit } from './audit.ts'
 export { conflictOf, fenced, heldElsewhere, idTaken } from './conflicts.ts'
 export type { Encrypt, SealedPlace } from './encrypt.ts'
+export { type Erased, erasedSince, subjectsOf, tombstoneLife } from './erasures.ts'
 export type {
   AppendOutcome,
   AskedSignal,

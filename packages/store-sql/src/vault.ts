@@ -1,4 +1,4 @@
-import { AlliumError } from '@allium/core'
+import { AlliumError, type Writer } from '@allium/core'
 import type { SealedPlace } from './encrypt.ts'
 import { checkKey, checkName } from './key.ts'
 import { sessionPlace } from './session-place.ts'
@@ -7,8 +7,8 @@ import { sessionPlace } from './session-place.ts'
 export interface Vault {
   /** @param key as `guard.pii` gives it: the layer's name and the session's key */
   load(key: string): Promise<Readonly<Record<string, string>> | undefined>
-  /** All values of the session. */
-  save(key: string, values: Readonly<Record<string, string>>): Promise<void>
+  /** Replaces all values of the session. @throws AlliumError `store.fenced` when it was erased after the run of `by` began */
+  save(key: string, values: Readonly<Record<string, string>>, by?: Writer): Promise<void>
 }
 
 type Place = readonly [tenant: string, owner: string, agent: string, session: string, layer: string]

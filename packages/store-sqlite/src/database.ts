@@ -28,6 +28,8 @@ export class Database {
       this.#db.pragma('journal_mode = WAL')
       this.#db.pragma(`synchronous = ${synchronous}`)
       this.#db.pragma('busy_timeout = 5000')
+      // What is deleted is overwritten, so that an erasure leaves nothing in the file.
+      this.#db.pragma('secure_delete = on')
       // 16 MB of the log, and of pages: with those of SQLite's own choice it writes and reads most pages again and again.
       this.#db.pragma('wal_autocheckpoint = 4000')
       this.#db.pragma('cache_size = -16000')
@@ -85,6 +87,12 @@ export class Database {
         throw error
       }
     })
+  }
+
+  /** Takes what was written out of the log beside the file; nothing where another process reads it just now. */
+  truncateLog(): void {
+    this.#shared.flush()
+    this.#try(() => this.#db.pragma('wal_checkpoint(TRUNCATE)'))
   }
 
   close(): void {

@@ -36,12 +36,12 @@ export class SqliteRuns {
   }
 
   /** What was kept under its name is over. */
-  open(run: RunKey, epoch: number, now: number): RunRow {
+  open(run: RunKey, epoch: number, now: number, token: number): RunRow {
     this.forget('tenant = ? and owner = ? and agent = ? and session = ? and turn_id = ?', ...partsOf(run))
     const row = this.#db.get(
-      `insert into event_runs (tenant, owner, agent, session, turn_id, epoch, touched_at)
-       values (?, ?, ?, ?, ?, ?, ?) returning *`,
-      ...[...partsOf(run), epoch, now],
+      `insert into event_runs (tenant, owner, agent, session, turn_id, epoch, touched_at, token)
+       values (?, ?, ?, ?, ?, ?, ?, ?) returning *`,
+      ...[...partsOf(run), epoch, now, token],
     )
     return rowOf(row as Row)
   }

@@ -1,24 +1,24 @@
 import { bytesOf, type EventTable, month, type RunHead, sessionParts } from '@allium/store-sql'
-import type { Database, Row } from './database.ts'
+import type { Row } from './database.ts'
 import { type RunRow, SqliteRuns } from './event-runs.ts'
-import type { SharedClock } from './sqlite-clock.ts'
+import type { Parts } from './lists.ts'
 
 /** Batches that a reader gets at a time. */
 const most = 64
 
 /** Events of runs in a SQLite file. */
-export function sqliteEvents(db: Database, clock: SharedClock, eventTtl: number): EventTable {
+export function sqliteEvents({ db, clock, erasures, leases }: Parts, eventTtl: number): EventTable {
   const runs = new SqliteRuns(db, () => ({ ended: clock.now() - eventTtl, left: clock.now() - month }))
   const kept = (run: number) =>
     db.all('select n, id, body from event_signals where run = ? and dealt = 0 order by n', run).map(askedOf)
 
   return {
-    async append(run, epoch, batch, { end, mustExist }) {
+    async append(run, epoch, batch, { end, mustExist, by }) {
       return db.writeTogether(() => {
         const now = clock.now()
         const known = runs.find(run)
-        if (known === undefined && mustExist) return { fenced: 'gone' }
-        const found = known ?? runs.open(run, epoch, now)
+        if (known === undefined && (mustExist || erasures.fences(run.key, by, leases))) return { fenced: 'gone' }
+        const found = known ?? runs.open(run, epoch, now, erasures.tokenOf(run.key, by, leases))
         if (epoch < found.epoch) return { fenced: 'taken' }
         if (epoch === found.epoch && found.ended) return { fenced: 'ended' }
         const unheard = end ? kept(found.run).filter(({ id }) => id !== null) : []

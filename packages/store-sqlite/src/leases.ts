@@ -1,6 +1,8 @@
 import type { Acquired, Lease, SessionKey } from '@allium/core'
 import { fenced } from '@allium/store-sql'
 import type { Database, Row } from './database.ts'
+import type { Erasures } from './erasures.ts'
+import { forgetErased } from './forget.ts'
 import type { SharedClock } from './sqlite-clock.ts'
 
 export const where = 'tenant = ? and owner = ? and agent = ? and id = ?'
@@ -10,10 +12,18 @@ export const at = ({ tenant, owner, agent, sessionId }: SessionKey) => [tenant, 
 export class Leases {
   readonly #db: Database
   readonly #clock: SharedClock
+  readonly #erasures: Erasures
+  readonly #given = new WeakSet<Lease>()
 
-  constructor(db: Database, clock: SharedClock) {
+  constructor(db: Database, clock: SharedClock, erasures: Erasures) {
     this.#db = db
     this.#clock = clock
+    this.#erasures = erasures
+  }
+
+  /** Whether a lease is of this store: tokens of others tell nothing here. */
+  gave(lease: Lease | undefined): lease is Lease {
+    return lease !== undefined && this.#given.has(lease)
   }
 
   acquire(key: SessionKey, ms: number): Promise<Acquired> {
@@ -26,21 +36,32 @@ export class Leases {
    * @param run the durable run that takes the session: nobody else gets it until that has ended
    */
   take(key: SessionKey, ms: number, run?: string): Acquired {
-    const row = this.session(key)
+    const row = this.#standing(key)
     const heldUntil = row && this.#heldUntil(row, ms, run)
     if (heldUntil !== undefined) return { heldUntil }
-    const token = this.#db.get("update counters set value = value + 1 where name = 'token' returning value")?.value
+    const token = this.#erasures.nextToken()
     this.#db.run(
       `insert into sessions (tenant, owner, agent, id, token, held_until, boot, run) values (?, ?, ?, ?, ?, ?, ?, ?)
        on conflict do update set token = excluded.token, held_until = excluded.held_until, boot = excluded.boot, run = excluded.run`,
       ...at(key),
-      Number(token),
+      token,
       this.#clock.monotonic() + ms,
       this.#clock.boot,
       run ?? null,
     )
-    const lease = { key: { ...key }, token: Number(token), version: Number(row?.version ?? 0) }
-    return { lease: typeof row?.open_turn === 'string' ? { ...lease, open: true } : lease }
+    const taken = { key: { ...key }, token, version: Number(row?.version ?? 0) }
+    const lease: Lease = typeof row?.open_turn === 'string' ? { ...taken, open: true } : taken
+    this.#given.add(lease)
+    return { lease }
+  }
+
+  /** A session that an erasure has not come to yet is gone all the same. */
+  #standing(key: SessionKey): Row | undefined {
+    const row = this.session(key)
+    const erased = row && this.#erasures.of(key)
+    if (erased === undefined || Math.abs(Number(row?.token)) >= erased.token) return row
+    forgetErased(this.#db, this.#erasures, key)
+    return undefined
   }
 
   /** Until when somebody has the session, in milliseconds since the epoch; undefined where nobody has. */

@@ -1,34 +1,52 @@
-import { checkAmount, type Ledger, postedAmount } from '@allium/core'
-import { checkName, month } from '@allium/store-sql'
-import type { Database, Row } from './database.ts'
-import type { SharedClock } from './sqlite-clock.ts'
+import { checkAmount, type Ledger, postedAmount, type Writer } from '@allium/core'
+import { checkName, checkOwner, month } from '@allium/store-sql'
+import type { Row, Value } from './database.ts'
+import type { Parts } from './lists.ts'
 
 /** Reservations of a process between one look at what is to be forgotten and the next. */
 const sweepEvery = 64
 
-/** Money in a SQLite file: each post is one transaction. Accounts whose time is over are forgotten, and posts after a month. */
-export function sqliteLedger(db: Database, clock: SharedClock): Ledger {
+const columns = 'account, id, amount, at, expires_at, run, place, tenant, owner, token'
+const nobody: readonly Value[] = [null, null, null, null, 0]
+
+/**
+ * Money in a SQLite file: each post is one transaction. Accounts whose time is over are forgotten, and posts after a month. Accounts and
+ * holds are named by digests, so that an erasure leaves what was spent, and nobody's name.
+ */
+export function sqliteLedger({ db, clock, erasures, leases }: Parts): Ledger {
   let untilSweep = sweepEvery
+  const digest = (text: string) => erasures.digest(text)
 
   return {
-    reserve({ id, account, amount, limit, endsIn, ttl, run }) {
+    reserve({ id, account, amount, limit, endsIn, ttl, run, by }) {
       checkAmount(amount)
       checkNames(account, id, run)
+      if (by !== undefined) checkOwner(by)
       const now = clock.now()
       const expires = ttl === undefined ? null : Math.ceil(now + ttl)
       return db.writeTogether(() => {
+        const [name, hold] = [digest(account), digest(id)]
         if (untilSweep-- <= 0) sweep(now)
-        if (endsIn !== undefined) end(account, Math.ceil(now + endsIn))
-        const { spent, reserved, known, over } = standing(account, id, now)
+        if (endsIn !== undefined) end(name, Math.ceil(now + endsIn))
+        const { spent, reserved, known, over } = standing(name, hold, now)
         if (known !== null) {
-          renew(account, id, expires)
+          renew(name, hold, expires)
           return { id, account, amount: Number(known) }
         }
-        const freed = over === 1 ? free(account, now) : 0
+        const freed = over === 1 ? free(name, now) : 0
         if (Number(spent) + Number(reserved) - freed + amount > limit) return undefined
-        const sql = 'insert into holds (account, id, amount, at, run, expires_at) values (?, ?, ?, ?, ?, ?)'
-        db.run(sql, account, id, amount, now, run ?? null, expires)
-        take(account, amount)
+        const found =
+          run === undefined || (by && erasures.fences(by, by, leases)) ? nobody : foundBy(run, account, id, by)
+        db.run(
+          `insert into holds (${columns}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          name,
+          hold,
+          amount,
+          now,
+          expires,
+          ...found,
+        )
+        take(name, amount)
         return { id, account, amount }
       })
     },
@@ -36,33 +54,39 @@ export function sqliteLedger(db: Database, clock: SharedClock): Ledger {
       const spent = postedAmount(given)
       checkNames(account, id)
       return db.writeTogether(() => {
-        const sql =
-          'update holds set settled = 1 where account = ? and id = ? and settled = 0 returning amount * (1 - freed) as held'
-        const row = db.get(sql, account, id)
+        const name = digest(account)
+        const sql = `update holds set settled = 1, place = null, run = null, tenant = null, owner = null
+          where account = ? and id = ? and settled = 0 returning amount * (1 - freed) as held`
+        const row = db.get(sql, name, digest(id))
         if (row === undefined) return
         const post = 'update accounts set spent = spent + ?, reserved = max(0, reserved - ?) where name = ?'
-        db.run(post, spent, Number(row.held), account)
+        db.run(post, spent, Number(row.held), name)
       })
     },
     balance(account) {
-      checkName('account', account)
-      const { spent, reserved } = balanceOf(account)
+      const name = digest(checkName('account', account))
+      const { spent, reserved } = balanceOf(name)
       const over = db.get(
         `select coalesce(sum(amount), 0) as amount from holds where ${isOver('?', '?')}`,
-        account,
+        name,
         clock.now(),
       )
       return { spent, reserved: Math.max(0, reserved - Number(over?.amount)) }
     },
     holds(run) {
-      checkName('run of a reservation', run)
-      const rows = db.all('select id, account, amount from holds where run = ? and settled = 0', run)
-      return rows.map(({ id, account, amount }) => ({
-        id: String(id),
-        account: String(account),
-        amount: Number(amount),
-      }))
+      const of = digest(checkName('run of a reservation', run))
+      const rows = db.all('select place, amount from holds where run = ? and settled = 0 and place is not null', of)
+      return rows.map(({ place, amount }) => {
+        const [account, id] = JSON.parse(String(place)) as [string, string]
+        return { id, account, amount: Number(amount) }
+      })
     },
+  }
+
+  /** What a run finds its hold by, until that is settled or its owner is erased. */
+  function foundBy(run: string, account: string, id: string, by: Writer | undefined): Value[] {
+    const token = by === undefined ? 0 : erasures.tokenOf(by, by, leases)
+    return [digest(run), JSON.stringify([account, id]), by?.tenant ?? null, by?.owner ?? null, token]
   }
 
   /** All that a reservation asks about its account. */
@@ -79,14 +103,14 @@ export function sqliteLedger(db: Database, clock: SharedClock): Ledger {
   }
 
   function take(account: string, amount: number): void {
-    const sql = `insert into accounts (name, reserved) values (?, ?)
+    const sql = `insert into accounts (name, reserved, digested) values (?, ?, 1)
       on conflict do update set reserved = max(0, reserved + excluded.reserved)`
     db.run(sql, account, amount)
   }
 
   function end(account: string, at: number): void {
     const sql =
-      'insert into accounts (name, ends_at) values (?, ?) on conflict do update set ends_at = excluded.ends_at'
+      'insert into accounts (name, ends_at, digested) values (?, ?, 1) on conflict do update set ends_at = excluded.ends_at'
     db.run(sql, account, at)
   }
 

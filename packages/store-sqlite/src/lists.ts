@@ -2,9 +2,21 @@ import type { Page, SessionKey, SessionStore, SessionSummary, WaitingCall } from
 import { callOf, cursorOf, pageOf, type Sealer, summaryOf } from '@allium/store-sql'
 import { forgetBeside } from './beside.ts'
 import type { Database, Row, Value } from './database.ts'
-import { at, type Leases, where } from './leases.ts'
+import type { Erasures } from './erasures.ts'
+import { forgetSession } from './forget.ts'
+import type { Leases } from './leases.ts'
 import type { Renames } from './renames.ts'
 import type { SharedClock } from './sqlite-clock.ts'
+
+/** What the parts of a store share. */
+export interface Parts {
+  readonly db: Database
+  readonly clock: SharedClock
+  readonly leases: Leases
+  readonly sealer: Sealer
+  readonly renames: Renames
+  readonly erasures: Erasures
+}
 
 interface Asked {
   readonly tenant: string
@@ -23,13 +35,15 @@ export class Lists {
   readonly #leases: Leases
   readonly #sealer: Sealer
   readonly #renames: Renames
+  readonly #erasures: Erasures
 
-  constructor(db: Database, clock: SharedClock, leases: Leases, sealer: Sealer, renames: Renames) {
+  constructor({ db, clock, leases, sealer, renames, erasures }: Parts) {
     this.#db = db
     this.#clock = clock
     this.#leases = leases
     this.#sealer = sealer
     this.#renames = renames
+    this.#erasures = erasures
   }
 
   async list({ tenant, owner, agents, cursor, limit }: Asked & { owner?: string }): Promise<Page<SessionSummary>> {
@@ -88,24 +102,9 @@ export class Lists {
   async delete(key: SessionKey): Promise<void> {
     await this.#renames.claim(key)
     return this.#db.writeTogether(() => {
-      this.#forget([key])
+      this.#erasures.add(key)
+      forgetSession(this.#db, key)
       forgetBeside(this.#db, key)
-    })
-  }
-
-  erase({ tenant, owner }: { tenant: string; owner?: string }): Promise<number> {
-    return this.#db.writeTogether(() => {
-      forgetBeside(this.#db, owner === undefined ? { tenant } : { tenant, owner })
-      return this.#forget(
-        this.#db
-          .all(
-            'select * from sessions where tenant = ? and (? is null or owner = ?)',
-            tenant,
-            owner ?? null,
-            owner ?? null,
-          )
-          .map(keyOf),
-      )
     })
   }
 
@@ -121,29 +120,14 @@ export class Lists {
       )
       const keys = old.filter((row) => this.#leases.left(row) <= 0).map(keyOf)
       for (const key of keys) forgetBeside(this.#db, key)
-      return this.#forget(keys)
+      return keys.filter((key) => forgetSession(this.#db, key)).length
     })
-  }
-
-  /** Tells how many of them had something stored. */
-  #forget(keys: readonly SessionKey[]): number {
-    let stored = 0
-    for (const key of keys) {
-      const values: Value[] = [...at(key)]
-      this.#db.run(`delete from turns where ${ofSession}`, ...values)
-      this.#db.run(`delete from waiting where ${ofSession}`, ...values)
-      const row = this.#db.get(`delete from sessions where ${where} returning status`, ...values)
-      if (typeof row?.status === 'string') stored++
-    }
-    return stored
   }
 }
 
 function keyOf({ tenant, owner, agent, id }: Row): SessionKey {
   return { tenant: String(tenant), owner: String(owner), agent: String(agent), sessionId: String(id) }
 }
-
-const ofSession = 'tenant = ? and owner = ? and agent = ? and session = ?'
 
 /** Of all agents where none are named. */
 const amongAgents = '(? is null or agent in (select value from json_each(?)))'

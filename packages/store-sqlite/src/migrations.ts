@@ -1,4 +1,5 @@
 import { byAgent } from './by-agent.ts'
+import { erasedData } from './erased-data.ts'
 import { listsInOrder } from './lists-in-order.ts'
 import { outboxCursors } from './outbox-cursors.ts'
 
@@ -199,4 +200,5 @@ create unique index audit_by_key on audit (tenant, key) where key is not null;
   outboxCursors,
   byAgent,
   listsInOrder,
+  erasedData,
 ]

@@ -11,22 +11,18 @@ import {
   turnRow,
 } from '@allium/store-sql'
 import type { Database } from './database.ts'
-import { at, type Leases, where } from './leases.ts'
-import { Lists } from './lists.ts'
+import { Eraser } from './eraser.ts'
+import { at, where } from './leases.ts'
+import { Lists, type Parts } from './lists.ts'
 import { SqliteOutbox } from './outbox.ts'
-import type { Renames } from './renames.ts'
-import type { SharedClock } from './sqlite-clock.ts'
 import { openPlace, Turns } from './turns.ts'
 
 /** Sessions in a SQLite file. */
-export function sqliteSessions(
-  db: Database,
-  clock: SharedClock,
-  { leases, sealer, renames }: { leases: Leases; sealer: Sealer; renames: Renames },
-  options: OutboxOptions,
-): SessionStore {
-  const turns = new Turns({ db, clock, leases, sealer })
-  const lists = new Lists(db, clock, leases, sealer, renames)
+export function sqliteSessions(parts: Parts, options: OutboxOptions): SessionStore {
+  const { db, clock, leases, sealer, renames, erasures } = parts
+  const turns = new Turns(parts)
+  const lists = new Lists(parts)
+  const eraser = new Eraser(db, erasures)
   const claimed = async <T>(key: SessionKey, work: (key: SessionKey) => T | Promise<T>): Promise<T> => {
     await renames.claim(checkKey(key))
     return work(key)
@@ -44,7 +40,7 @@ export function sqliteSessions(
     waiting: async (of) => lists.waiting(checkOwner(of)),
     findWaiting: async (of) => lists.findWaiting({ ...of, tenant: checkName('tenant', of.tenant) }),
     delete: async (key) => lists.delete(checkKey(key)),
-    erase: async (of) => lists.erase(checkOwner(of)),
+    erase: async (of) => eraser.erase(checkOwner(of)),
     expire: async (of) => lists.expire(of),
     outbox: new SqliteOutbox(db, clock, sealer, options),
   }

@@ -22,6 +22,8 @@ import {
 } from '@allium/store-sql'
 import { sqliteAudit } from './audit.ts'
 import { Database } from './database.ts'
+import { digestAccounts } from './digested-accounts.ts'
+import { Erasures } from './erasures.ts'
 import { sqliteEvents } from './event-table.ts'
 import { sqliteKeyValue } from './key-value.ts'
 import { Leases } from './leases.ts'
@@ -96,17 +98,20 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
   const db = new Database(path, { synchronous, maxBytes })
   const clock = given === undefined ? machineClock() : givenClock(given)
   const sealer = new Sealer(encrypt)
-  const leases = new Leases(db, clock)
+  const erasures = new Erasures(db, clock)
+  digestAccounts(db, erasures)
+  const leases = new Leases(db, clock, erasures)
   const renames = new Renames(db, clock, leases, sealer)
+  const parts = { db, clock, leases, sealer, renames, erasures }
   return {
-    sessions: sqliteSessions(db, clock, { leases, sealer, renames }, records),
+    sessions: sqliteSessions(parts, records),
     runs: sqliteRuns(db, clock, { leases, sealer, renames }),
-    events: polledEventLog(sqliteEvents(db, clock, eventTtl), sealer, given),
-    ledger: sqliteLedger(db, clock),
-    keyValue: sqliteKeyValue(db, clock, sealer),
-    vault: sqliteVault(db, sealer, renames),
+    events: polledEventLog(sqliteEvents(parts, eventTtl), sealer, given),
+    ledger: sqliteLedger(parts),
+    keyValue: sqliteKeyValue(parts),
+    vault: sqliteVault(parts),
     audit: storedAudit(sqliteAudit(db, clock), sealer),
-    usage: async (of) => sqliteUsage(db, of),
+    usage: async (of) => sqliteUsage(db, erasures, of),
     close: () => db.close(),
   }
 }

@@ -11,6 +11,7 @@ import {
 } from '@allium/store-sql'
 import type { Database, Row, Value } from './database.ts'
 import { at, type Leases, where } from './leases.ts'
+import type { Parts } from './lists.ts'
 import { OutboxClock } from './outbox-clock.ts'
 import type { SharedClock } from './sqlite-clock.ts'
 
@@ -18,13 +19,6 @@ const of = 'tenant = ? and owner = ? and agent = ? and session = ?'
 
 /** The open run of a session stands at a place that no version has. */
 export const openPlace = -1
-
-export interface TurnsOptions {
-  readonly db: Database
-  readonly clock: SharedClock
-  readonly leases: Leases
-  readonly sealer: Sealer
-}
 
 /** Runs as they are written. */
 export class Turns {
@@ -34,7 +28,7 @@ export class Turns {
   readonly #leases: Leases
   readonly #sealer: Sealer
 
-  constructor({ db, clock, leases, sealer }: TurnsOptions) {
+  constructor({ db, clock, leases, sealer }: Parts) {
     this.#db = db
     this.#clock = clock
     this.#age = new OutboxClock(db, clock)
@@ -58,7 +52,7 @@ export class Turns {
     await this.#db.writeTogether(() => {
       const session = this.#leases.session(lease.key)
       const isKnown = session?.open_turn !== turn.turnId && this.#known(lease, rows)
-      if (!isKnown) this.#append(lease.key, this.#check(lease, version, rows.turn, session), rows, release)
+      if (!isKnown) this.#append(lease, this.#check(lease, version, rows.turn, session), rows, release)
       else if (release) this.#leases.release(lease)
     })
   }
@@ -83,7 +77,8 @@ export class Turns {
     throw idTaken(lease.key, turn.turnId)
   }
 
-  #append(key: SessionKey, session: Row, { turn, records, waiting }: TurnRows, release: boolean): void {
+  #append(lease: Lease, session: Row, { turn, records, waiting }: TurnRows, release: boolean): void {
+    const { key } = lease
     const version = Number(session.version)
     // What stands open under the same id is replaced.
     if (session.open_turn !== null && session.open_turn !== turn.turnId)
@@ -105,14 +100,16 @@ export class Turns {
         ...[...at(key), callId, turnId, name, wholeMs(expiresAt), token],
       )
     if (session.run === turn.turnId) this.#endRun(key, turn)
-    this.#addRecords(key, turn, records)
+    this.#addRecords(lease, turn, records)
   }
 
-  #addRecords({ tenant, owner }: SessionKey, { turnId }: TurnRow, records: TurnRows['records']): void {
+  #addRecords({ key: { tenant, owner }, token }: Lease, { turnId }: TurnRow, records: TurnRows['records']): void {
     if (records.length === 0) return
+    const columns = 'id, tenant, turn_id, added_at, body, since, owner, token'
+    const sql = `insert into outbox (${columns}) values (?, ?, ?, ?, ?, ?, ?, ?)`
     const since = this.#age.now()
-    const sql = 'insert into outbox (id, tenant, turn_id, added_at, body, since, owner) values (?, ?, ?, ?, ?, ?, ?)'
-    for (const { id, body } of records) this.#db.run(sql, id, tenant, turnId, this.#clock.now(), body, since, owner)
+    for (const { id, body } of records)
+      this.#db.run(sql, id, tenant, turnId, this.#clock.now(), body, since, owner, token)
   }
 
   /** The durable run that it is has ended: its steps are not needed any more. */

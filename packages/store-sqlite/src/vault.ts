@@ -1,9 +1,8 @@
-import { bytesOf, type Sealer, type Vault, vaultPlace, vaultRow } from '@allium/store-sql'
-import type { Database } from './database.ts'
-import type { Renames } from './renames.ts'
+import { bytesOf, type Vault, vaultPlace, vaultRow } from '@allium/store-sql'
+import type { Parts } from './lists.ts'
 
 /** Placeholders of sessions, in a SQLite file. */
-export function sqliteVault(db: Database, sealer: Sealer, renames: Renames): Vault {
+export function sqliteVault({ db, sealer, renames, erasures, leases }: Parts): Vault {
   return {
     async load(key) {
       const place = vaultPlace(key)
@@ -16,11 +15,13 @@ export function sqliteVault(db: Database, sealer: Sealer, renames: Renames): Vau
       if (row === undefined) return undefined
       return (await sealer.open(bytesOf(row.body), vaultRow(place, String(row.sealed_as)))) as Record<string, string>
     },
-    async save(key, values) {
+    async save(key, values, by) {
       const place = vaultPlace(key)
+      const [tenant, owner, agent, sessionId] = place
       const body = await sealer.seal(values, vaultRow(place))
       await db.writeTogether(() => {
-        db.run('insert or replace into vault values (?, ?, ?, ?, ?, ?, ?)', ...place, body, place[2])
+        const token = erasures.tokenOf({ tenant, owner, agent, sessionId }, by, leases)
+        db.run('insert or replace into vault values (?, ?, ?, ?, ?, ?, ?, ?)', ...place, body, agent, token)
       })
     },
   }

@@ -96,7 +96,7 @@ it('writes what was asked before it closes, and before a delete that came after 
   const last = store.ledger.reserve(reservation('last'))
   store.close()
   await last
-  expect(raw(path, (db) => db.prepare('select id from holds').all())).toEqual([{ id: 'last' }])
+  expect(raw(path, (db) => db.prepare('select settled from holds').all())).toEqual([{ settled: 0 }])
 })
 
 it('tells each that the file is held by another, and asks it once', async () => {

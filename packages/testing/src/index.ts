@@ -1,5 +1,12 @@
 // Suites: what every implementation of a seam, and every layer, has to do
 export type { ConformanceCase, TestFunctions } from './conformance/cases.ts'
+export type { ErasureParts } from './conformance/erasure/erasure-bench.ts'
+export {
+  type ErasureConformanceOptions,
+  erasureCases,
+  erasureConformance,
+  type MakeErasableStore,
+} from './conformance/erasure/erasure-conformance.ts'
 export {
   type EventLogConformanceOptions,
   eventLogCases,

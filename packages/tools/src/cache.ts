@@ -10,6 +10,7 @@ import {
   sharersOf,
   type ToolContext,
   type TypedMiddleware,
+  writerOf,
 } from '@allium/core'
 import { Flights, memoryKeyValue } from '@allium/resilience'
 
@@ -119,7 +120,7 @@ export function cache(given: CacheOptions): TypedMiddleware<{}> {
 
   async function keep(ctx: ToolContext, key: string, copy: Kept) {
     try {
-      await storeOf(ctx).set(key, copy, ttl)
+      await storeOf(ctx).set(key, copy, ttl, writerOf(ctx))
     } catch (error) {
       ctx.logger.warn(`"${as}" could not write its store.`, { error })
     }

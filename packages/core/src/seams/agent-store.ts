@@ -3,6 +3,7 @@ import type { EventLog } from './event-log.ts'
 import type { KeyValue } from './key-value.ts'
 import type { Ledger } from './ledger.ts'
 import type { SessionStore } from './session-store.ts'
+import type { Writer } from './writer.ts'
 
 /** What a store keeps beside sessions; each part is for those layers that were given none of their own. */
 export interface AgentStore {
@@ -25,8 +26,13 @@ export interface AgentStore {
 export interface Vault {
   /** The values by placeholder, and under `numbers` which of these were numbers. The key carries layer, tenant, owner and session. */
   load(key: string): VaultValues | undefined | Promise<VaultValues | undefined>
-  /** All values of the session. */
-  save(key: string, values: VaultValues): void | Promise<void>
+  /**
+   * Replaces all values of the session.
+   *
+   * @param by whose run saves them
+   * @throws AlliumError `store.fenced` when the session was erased after the run began, in stores that know
+   */
+  save(key: string, values: VaultValues, by?: Writer): void | Promise<void>
 }
 export type VaultValues = Readonly<Record<string, string>>
 

@@ -1,5 +1,6 @@
 import type { Message } from '../messages/message.ts'
 import type { SessionKey } from './session-store.ts'
+import type { Writer } from './writer.ts'
 
 /** A run of a session. A run id of another session names nothing. */
 export interface RunKey {
@@ -62,14 +63,15 @@ export interface EventLog {
    * goes on also where the run had ended
    * @param options.mustExist refuses the events instead of opening the run. A process passes it for every append after its first, so that
    * a run that was deleted meanwhile stays deleted
-   * @throws AlliumError `store.fenced` where a newer epoch has appended, the run has ended in this one, or it must exist and does not;
-   * `state.invalid` where an event cannot be kept
+   * @param options.by whose run it is, for the append that opens it
+   * @throws AlliumError `store.fenced` where a newer epoch has appended, the run has ended in this one, it must exist and does not, or its
+   * owner was erased since it began; `state.invalid` where an event cannot be kept
    */
   append(
     run: RunKey,
     epoch: number,
     events: readonly unknown[],
-    options?: { end?: boolean; mustExist?: boolean },
+    options?: { end?: boolean; mustExist?: boolean; by?: Writer },
   ): Promise<Logged>
   /**
    * The events of a run behind a place, then those that come, until the run ends, the signal aborts or the reader leaves. A run

@@ -1,3 +1,5 @@
+import type { Writer } from './writer.ts'
+
 /** An account's room and what is taken of it. Amounts are in the account's own unit: USD, tokens. */
 export interface Reservation {
   readonly id: string
@@ -32,6 +34,8 @@ export interface Ledger {
     ttl?: number
     /** For whom it is: `holds()` finds it by that. No other tenant's is the same. @default nobody finds it */
     run?: string
+    /** For whose run it is: after that owner was erased the ledger knows the reservation by digests alone. What was spent stays. */
+    by?: Writer
   }): Reservation | undefined | Promise<Reservation | undefined>
   /** Turns a reservation into what was really spent, which may be more, less or 0. */
   settle(reservation: Reservation, spent: number): void | Promise<void>

@@ -213,7 +213,11 @@ export interface SessionStore {
   adopt(key: SessionKey, names: readonly string[], options?: { lease?: Lease }): Promise<boolean>
   /** Forgets a session, with its lease: who had it can store nothing more. Deleting one that is not there does nothing. */
   delete(key: SessionKey): Promise<void>
-  /** Forgets all sessions of a tenant, or of one owner in it, of every agent; tells how many there were. */
+  /**
+   * Forgets everything of a tenant, or of one owner in it, of every agent; tells how many sessions there were. Runs that go on store
+   * nothing any more: what they bring is refused with `store.fenced`. A run that begins later is stored as ever. What was spent stays, and
+   * usage totals do, without a name.
+   */
   erase(of: { tenant: string; owner?: string }): Promise<number>
   /**
    * Forgets sessions of all tenants whose last turn is older, in milliseconds by the store's clock; tells how many. Those that

@@ -1,5 +1,10 @@
-import { type EventLog, isAlliumError, type RunKey } from '@allium/core'
+import { type EventLog, isAlliumError, type RunKey, type Writer } from '@allium/core'
 import type { Entry } from './entry.ts'
+
+interface LogWriterOptions {
+  onFenced?: () => void
+  by?: Writer
+}
 
 /** Writes the events of one run into the log, as many at once as have come. */
 export class LogWriter {
@@ -7,6 +12,7 @@ export class LogWriter {
   readonly #run: RunKey
   readonly #epoch: number
   readonly #onFenced: () => void
+  readonly #by: Writer | undefined
   #waiting: Entry[] = []
   #due = false
   /** When it writes again, by `performance.now()`. */
@@ -16,18 +22,20 @@ export class LogWriter {
 
   /**
    * @param epoch that of who runs it: nobody writes behind one that has a newer
-   * @param onFenced is called once the log takes no more events from here, because the run was deleted or taken over
+   * @param options.onFenced is called once the log takes no more events from here, because the run was deleted or taken over
+   * @param options.by for whom the run is, and since when
    */
-  constructor(log: EventLog, run: RunKey, epoch: number, onFenced: () => void = () => {}) {
+  constructor(log: EventLog, run: RunKey, epoch: number, { onFenced = () => {}, by }: LogWriterOptions = {}) {
     this.#log = log
     this.#run = run
     this.#epoch = epoch
     this.#onFenced = onFenced
+    this.#by = by
   }
 
   /** Opens the run in the log, so that it can be read, and asked to stop. */
   open(): Promise<unknown> {
-    return this.#log.append(this.#run, this.#epoch, [])
+    return this.#log.append(this.#run, this.#epoch, [], this.#by && { by: this.#by })
   }
 
   /** What comes in one turn of the event loop, or soon behind what was written, is written as one: its readers are woken once. */

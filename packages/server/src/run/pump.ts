@@ -37,6 +37,8 @@ export class Pump implements Answering {
   readonly ended: Promise<void>
   readonly #run: AgentRun<unknown>
   readonly #options: PumpOptions
+  /** When it began. */
+  readonly #since: number
   #writer: LogWriter | undefined
   #inbox: Inbox | undefined
   /** Events before the first that names the run; all of them, where a stored run was answered. */
@@ -52,6 +54,7 @@ export class Pump implements Answering {
     this.idempotencyKey = options.idempotencyKey
     this.#run = run
     this.#options = options
+    this.#since = options.clock.now()
     this.readers = new Readers(options, (reason) => this.stop(reason))
     this.started = new Promise((resolve, reject) => (this.#start = { resolve, reject }))
     this.started.catch(() => {})
@@ -157,9 +160,11 @@ export class Pump implements Answering {
   }
 
   async #open(run: RunKey): Promise<void> {
-    const writer = new LogWriter(this.#options.log, run, epoch, () =>
-      this.stop('its session was deleted, or another process has taken it over'),
-    )
+    const { tenant, owner } = this.key
+    const writer = new LogWriter(this.#options.log, run, epoch, {
+      onFenced: () => this.stop('its session was deleted, or another process has taken it over'),
+      by: { tenant, owner, since: this.#since },
+    })
     await writer.open()
     this.#writer = writer
     const inbox = new Inbox(run, (entry) => writer.push(entry))

@@ -1,4 +1,4 @@
-import type { EventScope, LatestRun, RunKey } from '@allium/core'
+import type { EventScope, LatestRun, RunKey, Writer } from '@allium/core'
 
 /** The events of one append, as bytes. */
 export interface EventBatch {
@@ -49,8 +49,8 @@ export type AppendOutcome =
  */
 export interface EventTable {
   /**
-   * Opens the run where it is not there, unless it must exist. Without a batch nothing is appended. With `end` it gives the steers that
-   * nobody has dealt with, and keeps them until `take`.
+   * Opens the run where it is not there, unless it must exist, or its writer began before an erasure. Without a batch nothing is appended.
+   * With `end` it gives the steers that nobody has dealt with, and keeps them until `take`.
    *
    * @param options.request names the append: sent again, because its reply was lost, it appends nothing and gives the same outcome
    */
@@ -58,7 +58,12 @@ export interface EventTable {
     run: RunKey,
     epoch: number,
     batch: EventBatch | undefined,
-    options: { readonly end: boolean; readonly mustExist: boolean; readonly request: string },
+    options: {
+      readonly end: boolean
+      readonly mustExist: boolean
+      readonly request: string
+      readonly by?: Writer | undefined
+    },
   ): Promise<AppendOutcome>
   /** Batches with events behind a place, some at a time, in their order. */
   batches(run: RunKey, after: number): Promise<StoredBatch[]>

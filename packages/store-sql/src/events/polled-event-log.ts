@@ -32,14 +32,15 @@ export function polledEventLog(
   const sources = { table, sealer: sealed, poller }
   const inOrder = turnTaking()
   return {
-    async append(given, epoch, events, { end = false, mustExist = false } = {}) {
+    async append(given, epoch, events, { end = false, mustExist = false, by } = {}) {
       const run = check(given)
       const sealing = sealed.batch(run, events)
       if (sealing instanceof Promise) sealing.catch(() => {})
-      return inOrder(runName(run), async () => {
+      const name = runName(run)
+      return inOrder(name, async () => {
         const batch = sealing instanceof Promise ? await sealing : sealing
         const request = batch?.id ?? crypto.randomUUID()
-        const outcome = await table.append(run, epoch, batch, { end, mustExist, request })
+        const outcome = await table.append(run, epoch, batch, { end, mustExist, request, by })
         if (outcome.fenced !== undefined) {
           poller.lost(run)
           throw refused(run, outcome.fenced)

@@ -3,6 +3,7 @@ import { checkOptions, type KeysOf } from '../../errors/known-options.ts'
 import { toJson } from '../../messages/plain-json.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import type { EventLog, EventScope, RunKey } from '../event-log.ts'
+import { MemoryErasures } from '../memory-erasures.ts'
 import type { SessionKey } from '../session-store.ts'
 import { LoggedRun } from './logged-run.ts'
 
@@ -22,6 +23,7 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
   const latest = new Map<string, LoggedRun>()
   /** When runs have ended, the first ones first. */
   const ends = new Map<LoggedRun, number>()
+  const erasures = new MemoryErasures()
 
   const remove = (logged: LoggedRun) => {
     ends.delete(logged)
@@ -47,10 +49,10 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
   }
 
   return {
-    async append(run, epoch, events, { end = false, mustExist = false } = {}) {
+    async append(run, epoch, events, { end = false, mustExist = false, by } = {}) {
       const texts = events.map(toJson)
       const found = find(run)
-      if (found === undefined && mustExist) throw unknown(run)
+      if (found === undefined && (mustExist || erasures.fences(by))) throw unknown(run)
       const logged = found ?? open(run)
       const stands = logged.append(epoch, texts, end)
       ends.delete(logged)
@@ -75,6 +77,7 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
       return logged.signals.listen(fn)
     },
     async delete(of) {
+      if (!('sessionId' in of)) erasures.add(of, clock.now())
       for (const logged of [...runs.values()])
         if (isIn(of, logged.run.key)) {
           remove(logged)

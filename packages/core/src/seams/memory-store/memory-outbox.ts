@@ -1,9 +1,11 @@
 import type { Clock } from '../clock.ts'
-import type { Outbox, OutboxRecord, StoredTurn } from '../session-store.ts'
+import type { Outbox, OutboxRecord, SessionKey, StoredTurn } from '../session-store.ts'
+import type { Erasure } from '../writer.ts'
 import { ownCopy } from './copy.ts'
 
 interface Kept {
   readonly record: OutboxRecord
+  readonly owner: string
   /** When it was added, by the monotonic clock. */
   readonly since: number
   /** Until when a consumer has it; Infinity once it is done. */
@@ -32,10 +34,15 @@ export class MemoryOutbox implements Outbox {
     this.#keep = keepRecords
   }
 
-  add(tenant: string, { turnId, records }: StoredTurn): void {
+  add({ tenant, owner }: SessionKey, { turnId, records }: StoredTurn): void {
     const since = this.#clock.monotonic()
     for (const record of records)
-      this.#kept.set(record.id, { record: { ...record, tenant, turnId }, since, until: new Map() })
+      this.#kept.set(record.id, { record: { ...record, tenant, turnId }, owner, since, until: new Map() })
+  }
+
+  erase(of: Erasure): void {
+    for (const [id, { record, owner }] of this.#kept)
+      if (record.tenant === of.tenant && (of.owner ?? owner) === owner) this.#kept.delete(id)
   }
 
   async take(consumer: string, limit: number, ms: number): Promise<OutboxRecord[]> {

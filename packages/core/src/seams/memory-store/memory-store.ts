@@ -100,7 +100,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
         session.turns.push(copy)
         session.open = undefined
         session.updatedAt = clock.now()
-        outbox.add(lease.key.tenant, copy)
+        outbox.add(lease.key, copy)
       }
       if (release) free(lease)
     },
@@ -140,7 +140,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
     async delete(key) {
       sessions.delete(nameOf(checkKey(key)))
     },
-    erase: async ({ tenant, owner }) => forget(of(checkOwner({ tenant, owner }))),
+    async erase({ tenant, owner }) {
+      const which = checkOwner({ tenant, owner })
+      const stored = forget(of(which))
+      outbox.erase(which)
+      return stored
+    },
     async expire({ olderThan }) {
       const before = clock.now() - olderThan
       const stays = (session: KeptSession) =>

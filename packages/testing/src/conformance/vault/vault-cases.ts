@@ -1,3 +1,4 @@
+import type { Writer } from '@allium/core'
 import { check, checkEqual } from '../check.ts'
 import { hostileNames, lookAlikes } from '../hostile-names.ts'
 
@@ -6,7 +7,7 @@ export interface Vault {
   /** @param key the layer's name and the session's key: `guard:pii:["tenant","owner","agent","session"]` */
   load(key: string): Values | undefined | Promise<Values | undefined>
   /** All values of the session. */
-  save(key: string, values: Values): void | Promise<void>
+  save(key: string, values: Values, by?: Writer): void | Promise<void>
 }
 type Values = Readonly<Record<string, string>>
 

@@ -1,0 +1,9 @@
+import { heldLease, type Writer } from '../../seams/writer.ts'
+import type { TurnContext } from './context.ts'
+
+/** For whom a layer stores something: give it to `KeyValue.set`, `Vault.save` and `Ledger.reserve`. */
+export function writerOf(ctx: Pick<TurnContext, 'find' | 'sessionKey' | 'startedAt'>): Writer {
+  const lease = ctx.find(heldLease)?.lease
+  const { tenant, owner } = ctx.sessionKey
+  return { tenant, owner, since: ctx.startedAt, ...(lease !== undefined && { lease }) }
+}

@@ -1,0 +1,37 @@
+import type { SessionKey } from '@allium/core'
+import { usageCounts } from '@allium/store-sql'
+import type { Database, Value } from './database.ts'
+import type { Erasures } from './erasures.ts'
+
+const counts = usageCounts.map((name) => name.toLowerCase())
+const sums = usageCounts.map((name) => `sum(coalesce(json_extract(usage, '$.${name}'), 0))`)
+const ofSession = 'tenant = ? and owner = ? and agent = ? and session = ?'
+
+/** The runs that a report of usage counts, by the day on which they ended. */
+export const countedDays = `strftime('%Y-%m-%d', ended_at / 1000, 'unixepoch') as day, count(*) as runs,
+  sum(coalesce(json_extract(usage, '$.estimated'), 0)) as estimated, ${sums.map((sum, i) => `${sum} as ${counts[i]}`).join(', ')}`
+export const isCounted = "ended_at is not null and status not in ('closed', 'rewound')"
+
+const addTotals = `
+  insert into usage_totals (subject, day, runs, estimated, ${counts.join(', ')})
+  select ?, ${countedDays} from turns where ${ofSession} and ${isCounted} group by day
+  on conflict do update set ${['runs', 'estimated', ...counts].map((name) => `${name} = ${name} + excluded.${name}`).join(', ')}`
+
+/** Forgets a session; true where something of it was stored. */
+export function forgetSession(db: Database, { tenant, owner, agent, sessionId }: SessionKey): boolean {
+  const values: Value[] = [tenant, owner, agent, sessionId]
+  db.run(`delete from turns where ${ofSession}`, ...values)
+  db.run(`delete from waiting where ${ofSession}`, ...values)
+  const row = db.get(
+    'delete from sessions where tenant = ? and owner = ? and agent = ? and id = ? returning status',
+    ...values,
+  )
+  return typeof row?.status === 'string'
+}
+
+/** The same of a session that was erased: what it has used stays in the totals of its tenant. */
+export function forgetErased(db: Database, erasures: Erasures, key: SessionKey): boolean {
+  const { tenant, owner, agent, sessionId } = key
+  db.run(addTotals, erasures.digest(tenant), tenant, owner, agent, sessionId)
+  return forgetSession(db, key)
+}

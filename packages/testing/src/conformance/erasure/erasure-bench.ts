@@ -1,0 +1,148 @@
+import type {
+  Erasure,
+  EventLog,
+  KeyValue,
+  Lease,
+  Ledger,
+  RunStore,
+  SessionKey,
+  SessionStore,
+  Writer,
+} from '@allium/core'
+import { check } from '../check.ts'
+import { agents } from '../runs/run-bench.ts'
+import { storedTurn, waitingTurn } from '../store/bench.ts'
+import type { Vault } from '../vault/vault-cases.ts'
+
+/** A store as a whole. A part that it lacks is not tried. */
+export interface ErasureParts {
+  readonly sessions?: SessionStore | undefined
+  readonly events?: EventLog | undefined
+  readonly keyValue?: KeyValue | undefined
+  readonly vault?: Vault | undefined
+  readonly ledger?: Ledger | undefined
+  readonly runs?: RunStore | undefined
+  usage?(of: { tenant: string }): Promise<readonly { usage: { inputTokens: number } }[]>
+  /** What a store without sessions erases with. @default `sessions.erase` */
+  erase?(of: Erasure): Promise<unknown>
+}
+
+/** What a case works with. */
+export interface ErasureBench {
+  readonly store: ErasureParts
+  /** Milliseconds of a lease. */
+  readonly lease: number
+  readonly seed: number
+  /** Milliseconds since the epoch, as a run of the case has them. */
+  now(): number
+  /** Lets time pass. */
+  wait(ms: number): Promise<void>
+  /** All that the store holds, as text; undefined where nobody can look. */
+  contents(): Promise<string | undefined>
+}
+
+export async function erase({ store }: ErasureBench, of: Erasure): Promise<void> {
+  if (store.erase !== undefined) await store.erase(of)
+  else await store.sessions?.erase(of)
+}
+
+/** Fails where the store still holds one of the texts. */
+export async function checkGone(bench: ErasureBench, texts: readonly string[], what: string): Promise<void> {
+  const held = await bench.contents()
+  const found = texts.filter((text) => held?.includes(text) === true)
+  check(found.length === 0, `${what}, but the store still holds ${found.join(', ')}`)
+}
+
+/** One run, with its text in all that a store keeps of it. */
+export class ScriptedRun {
+  readonly key: SessionKey
+  readonly text: string
+  readonly #bench: ErasureBench
+  readonly #since: number
+  #lease: Lease | undefined
+
+  constructor(bench: ErasureBench, key: SessionKey, text: string) {
+    this.#bench = bench
+    this.key = key
+    this.text = text
+    this.#since = bench.now()
+  }
+
+  get by(): Writer {
+    const { tenant, owner } = this.key
+    return { tenant, owner, since: this.#since, ...(this.#lease !== undefined && { lease: this.#lease }) }
+  }
+  get #run() {
+    return { key: this.key, turnId: `turn ${this.text}` }
+  }
+  get #account() {
+    return JSON.stringify(['budget', this.key.tenant, this.key.owner])
+  }
+  get #hold() {
+    return { id: `${this.text}:0`, account: this.#account, amount: 2 }
+  }
+
+  /** What it does, in its order. A step that is refused is over; those behind it are tried all the same. */
+  get steps(): Readonly<Record<string, () => Promise<unknown>>> {
+    const { sessions, events, keyValue, vault, ledger, runs } = this.#bench.store
+    const { tenant, owner, agent, sessionId } = this.key
+    const { lease: ms } = this.#bench
+    return {
+      acquire: async () => {
+        this.#lease = (await sessions?.acquire(this.key, ms * 1000))?.lease
+      },
+      open: async () => events?.append(this.#run, 1, [], { by: this.by }),
+      tell: async () => events?.append(this.#run, 1, [{ text: this.text }], { mustExist: true }),
+      signal: async () => events?.signal(this.#run, { steer: this.text, id: this.text }),
+      reserve: async () =>
+        ledger?.reserve({ ...this.#hold, limit: 1000, ttl: ms * 1000, run: `run ${this.text}`, by: this.by }),
+      checkpoint: async () =>
+        this.#lease && sessions?.checkpoint(this.#lease, this.#lease.version, { ...this.#turn(0), status: 'running' }),
+      placeholders: async () =>
+        vault?.save(`pii:${JSON.stringify([tenant, owner, agent, sessionId])}`, { '[A_1]': this.text }, this.by),
+      cache: async () => keyValue?.set(`cache:${sessionId}:${this.text.length}`, this.text, ms * 1000, this.by),
+      settle: async () => ledger?.settle(this.#hold, 1),
+      append: async () => {
+        if (this.#lease === undefined) return
+        const { length = 0 } = (await sessions?.load(this.key))?.history ?? {}
+        await sessions?.append(this.#lease, this.#lease.version, this.#turn(length), { release: true })
+      },
+      end: async () => events?.append(this.#run, 1, [{ text: this.text }], { end: true, mustExist: true }),
+      durable: async () => this.#durable(runs),
+    }
+  }
+
+  #turn(from: number) {
+    const { text } = this
+    const { rest } = waitingTurn(text, { [`call ${text}`]: { token: text } }, from)
+    return storedTurn({
+      ...{ turnId: `turn ${text}`, answer: text, from, rest: { ...rest, state: { text } }, endedAt: 86_400_000 },
+      messages: [{ role: 'user', content: text }],
+      records: [{ id: `record ${text}`, topic: 'said', data: text, at: 1 }],
+      usage: { inputTokens: 1, outputTokens: 0, calls: 1 },
+    })
+  }
+
+  /** A durable run with a step, in a session of its own. */
+  async #durable(runs: RunStore | undefined): Promise<void> {
+    const key = { ...this.key, sessionId: `${this.key.sessionId} durable` }
+    const run = `durable ${this.text}`
+    const added = await runs?.add(
+      { run, key, agent: agents[0].name, version: agents[0].version, task: this.text },
+      { claim: this.#bench.lease * 1000 },
+    )
+    if (added?.lease === undefined) return
+    await runs?.record(added.lease, run, { id: 'step', body: this.text })
+    await runs?.giveUp(added.lease, run, { status: 'failed', code: 'run.failed', reason: this.text })
+  }
+}
+
+/** Runs all steps; gives the codes with which some were refused. */
+export async function play(run: ScriptedRun, only: readonly string[] = Object.keys(run.steps)): Promise<string[]> {
+  const refused: string[] = []
+  for (const name of only)
+    await run.steps[name]?.().catch((error: { code?: string }) =>
+      refused.push(`${name}: ${error.code ?? String(error)}`),
+    )
+  return refused
+}

@@ -1,0 +1,86 @@
+import type { SessionKey } from '@allium/core'
+import { check, checkEqual } from '../check.ts'
+import { checkGone, type ErasureBench, erase, play, ScriptedRun } from './erasure-bench.ts'
+import { randomErasures } from './random-erasures.ts'
+
+const ann: SessionKey = { tenant: 'acme-canary', owner: 'ann-canary', agent: 'agent', sessionId: 'chat-of-ann' }
+const bob: SessionKey = { tenant: 'acme-canary', owner: 'bob-canary', agent: 'agent', sessionId: 'chat-of-bob' }
+const account = ({ tenant, owner }: SessionKey) => JSON.stringify(['budget', tenant, owner])
+
+/** Erasure is final. */
+export const erasureCaseList: Readonly<Record<string, (bench: ErasureBench) => Promise<void>>> = {
+  async 'leaves nothing of an owner who was erased, and all of the others'(bench) {
+    checkEqual(await play(new ScriptedRun(bench, ann, 'ann says canary')), [], 'A run is stored')
+    checkEqual(await play(new ScriptedRun(bench, bob, 'bob says canary')), [], 'and another')
+    await bench.wait(1)
+    await erase(bench, ann)
+    await checkGone(bench, ['ann says canary', ann.owner, ann.sessionId], 'erase() leaves nothing of an owner')
+    const held = await bench.contents()
+    check(held === undefined || held.includes('bob says canary'), 'and all of the others')
+    await erase(bench, { tenant: bob.tenant })
+    await checkGone(bench, ['canary', bob.sessionId], 'erase() leaves nothing of a tenant')
+  },
+
+  async 'refuses what a run brings that began before, whichever step it is at'(bench) {
+    const steps = Object.keys(new ScriptedRun(bench, ann, '').steps)
+    for (const [at] of steps.entries()) {
+      const key = { ...ann, sessionId: `chat at ${at}` }
+      const run = new ScriptedRun(bench, key, `canary at ${at}`)
+      await play(run, steps.slice(0, at))
+      await bench.wait(1)
+      await erase(bench, at % 2 === 0 ? key : { tenant: key.tenant })
+      // A durable run and a lease are asked for anew: these begin after the erasure.
+      await play(
+        run,
+        steps.slice(at).filter((step) => step !== 'durable' && step !== 'acquire'),
+      )
+      await checkGone(bench, [run.text, key.owner, key.sessionId], `Nothing comes back after step ${at}`)
+    }
+  },
+
+  async 'stores a run that begins after the erasure, also of the same owner and session'(bench) {
+    const before = new ScriptedRun(bench, ann, 'first canary')
+    await play(before, ['acquire', 'open', 'tell', 'placeholders', 'cache'])
+    await bench.wait(1)
+    await erase(bench, ann)
+    await bench.wait(1)
+    const after = new ScriptedRun(bench, ann, 'second canary')
+    checkEqual(await play(after), [], 'Nothing of a run that begins after the erasure is refused')
+    await play(before, ['tell', 'placeholders', 'cache', 'append', 'end'])
+    await checkGone(bench, ['first canary'], 'The run from before writes over nothing')
+    const held = await bench.contents()
+    check(held === undefined || held.includes('second canary'), 'and what was stored since then stays')
+  },
+
+  async 'refunds no budget, and posts what a run has spent that began before'(bench) {
+    const { ledger } = bench.store
+    if (ledger === undefined) return
+    const run = new ScriptedRun(bench, ann, 'canary')
+    await play(run, ['reserve'])
+    await bench.wait(1)
+    await erase(bench, ann)
+    checkEqual((await ledger.balance(account(ann))).reserved, 2, 'What is held stays held')
+    await play(run, ['settle'])
+    checkEqual(await ledger.balance(account(ann)), { spent: 1, reserved: 0 }, 'What was spent is posted')
+    const more = await ledger.reserve({ id: 'more', account: account(ann), amount: 1, limit: 1, by: run.by })
+    checkEqual(more, undefined, 'and counts for who comes back')
+    checkEqual(await ledger.holds?.('run canary'), [], 'Nobody finds a hold by a run that was erased')
+  },
+
+  async 'keeps what a tenant has used, without a name'(bench) {
+    const { usage } = bench.store
+    if (usage === undefined) return
+    const used = async () => (await usage({ tenant: ann.tenant })).map(({ usage }) => usage.inputTokens)
+    await play(new ScriptedRun(bench, ann, 'canary'))
+    await play(new ScriptedRun(bench, bob, 'bob canary'))
+    checkEqual(await used(), [2], 'usage() reports what was used')
+    await bench.wait(1)
+    await erase(bench, ann)
+    checkEqual(await used(), [2], 'also of an owner who was erased')
+    await erase(bench, { tenant: ann.tenant })
+    checkEqual(await used(), [2], 'and of a tenant')
+    await checkGone(bench, ['canary'], 'Totals have no name')
+  },
+
+  'leaves nothing where owners are erased at random moments while runs go on': (bench) => randomErasures(bench),
+}

@@ -1,0 +1,62 @@
+import { type ManualClock, manualClock } from '../../manual-clock.ts'
+import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
+import { checkSkips } from '../check-skips.ts'
+import type { ErasureParts } from './erasure-bench.ts'
+import { erasureCaseList } from './erasure-cases.ts'
+
+/** Makes an empty store for one case. */
+export type MakeErasableStore = (given: { clock: ManualClock }) => ErasureParts | Promise<ErasureParts>
+
+export interface ErasureConformanceOptions {
+  /** All that the store holds, as text: its files, its tables, its keys. @default nobody looks */
+  contents?(store: ErasureParts): string | undefined | Promise<string | undefined>
+  /** Closes what a case has opened. */
+  close?(store: ErasureParts): unknown
+  /** Milliseconds of a lease. @default 1000 */
+  lease?: number | undefined
+  /** Milliseconds since the epoch, for a store that goes by a clock of its own. @default that of the clock */
+  now?(): number
+  /** Lets time pass, for such a store. @default moves the clock */
+  wait?(ms: number): Promise<void>
+  /** Of the random erasures; the same seed does the same. @default 1 */
+  seed?: number | undefined
+  /** Cases that cannot hold, each with its reason. */
+  skip?: Readonly<Record<string, string>> | undefined
+}
+
+/** What every store has to do when a tenant or an owner is erased, as cases. {@link erasureConformance} registers them. @throws TypeError where `skip` names no case */
+export function erasureCases(makeStore: MakeErasableStore, options: ErasureConformanceOptions = {}): ConformanceCase[] {
+  const { contents, close, lease = 1000, seed = 1, skip = {} } = options
+  checkSkips(skip, Object.keys(erasureCaseList))
+  return Object.entries(erasureCaseList).map(([name, run]) => ({
+    name,
+    ...(skip[name] !== undefined && { skip: skip[name] }),
+    async run() {
+      const clock = manualClock()
+      const store = await makeStore({ clock })
+      const now = options.now ?? (() => clock.now())
+      const wait = options.wait ?? ((ms) => clock.advance(ms))
+      try {
+        await run({ store, lease, seed, now, wait, contents: async () => contents?.(store) })
+      } finally {
+        await close?.(store)
+      }
+    },
+  }))
+}
+
+/**
+ * Registers the suite that every store passes of which data can be erased, with `describe` and `it` of vitest, jest or node:test.
+ *
+ * @example
+ * erasureConformance({ makeStore: ({ clock }) => sqlite(path, { clock }), contents: () => readFileSync(path, 'latin1'), describe, it })
+ */
+export function erasureConformance({
+  makeStore,
+  name = 'a store that erases',
+  describe,
+  it,
+  ...options
+}: ErasureConformanceOptions & TestFunctions & { makeStore: MakeErasableStore; name?: string }): void {
+  register(name, erasureCases(makeStore, options), { describe, it })
+}

@@ -1,0 +1,64 @@
+import type { SessionKey } from '@allium/core'
+import { check } from '../check.ts'
+import { type Random, seeded } from '../random.ts'
+import { checkGone, type ErasureBench, erase, ScriptedRun } from './erasure-bench.ts'
+
+const tenants = ['acme-canary', 'globex-canary']
+const owners = ['ann-canary', 'bob-canary']
+const rounds = 12
+
+/**
+ * Runs of some owners that go on at once, each step behind a random wait, and erasures between them. The texts name the owner and how often
+ * he was erased before: none of an earlier number may be there once his erasure and the runs from before are over.
+ */
+export async function randomErasures(bench: ErasureBench): Promise<void> {
+  const random = seeded(bench.seed)
+  const erased = new Map<string, number>()
+  const going = new Set<Promise<unknown>>()
+  const nameOf = (tenant: string, owner: string) => `${tenant}/${owner}`
+  const start = (n: number) => {
+    const [tenant, owner] = [random.pick(tenants), random.pick(owners)]
+    const number = erased.get(nameOf(tenant, owner)) ?? 0
+    const key: SessionKey = { tenant, owner, agent: 'agent', sessionId: `chat-${owner}-${random.below(2)}` }
+    const run = new ScriptedRun(bench, key, `<${nameOf(tenant, owner)}#${number}> ${n}`)
+    const playing = randomly(run, random)
+    going.add(playing)
+    void playing.finally(() => going.delete(playing))
+  }
+  const eraseOne = async () => {
+    const tenant = random.pick(tenants)
+    const owner = random.below(2) === 0 ? undefined : random.pick(owners)
+    await bench.wait(1)
+    await erase(bench, owner === undefined ? { tenant } : { tenant, owner })
+    await bench.wait(1)
+    for (const one of owner === undefined ? owners : [owner])
+      erased.set(nameOf(tenant, one), (erased.get(nameOf(tenant, one)) ?? 0) + 1)
+  }
+
+  for (let round = 0; round < rounds; round++) {
+    for (let i = 0; i < 4; i++) start(round * 4 + i)
+    await settle(random.below(20))
+    await eraseOne()
+  }
+  await Promise.all(going)
+  const gone = [...erased].flatMap(([name, times]) => Array.from({ length: times }, (_, i) => `<${name}#${i}>`))
+  check(gone.length >= rounds, 'Owners were erased')
+  await checkGone(bench, gone, `Nothing comes back (seed ${bench.seed})`)
+  for (const tenant of tenants) await erase(bench, { tenant })
+  await checkGone(bench, ['canary'], `In the end nothing is left (seed ${bench.seed})`)
+}
+
+/** A run whose steps wait at random. What began after an erasure is a run of its own, so that an old one asks for nothing anew. */
+async function randomly(run: ScriptedRun, random: Random): Promise<void> {
+  const waits = Object.keys(run.steps).map(() => random.below(4))
+  for (const [i, [name, step]] of Object.entries(run.steps).entries()) {
+    if (i > 0) await settle(waits[i] ?? 0)
+    if (name === 'durable') continue
+    await step().catch(() => {})
+  }
+}
+
+/** Turns of the event loop. */
+async function settle(turns: number): Promise<void> {
+  for (let i = 0; i < turns; i++) await new Promise((resolve) => setTimeout(resolve))
+}
