@@ -55,7 +55,8 @@ end
 for i = 1, 4 do redis.call('PEXPIRE', KEYS[i], ttl) end
 redis.call('ZREMRANGEBYSCORE', KEYS[6], '-inf', ARGV[12])
 redis.call('ZADD', KEYS[6], ARGV[12] + ttl, ARGV[1])
-redis.call('PEXPIRE', KEYS[6], ARGV[8])
+local last = redis.call('ZREVRANGE', KEYS[6], 0, 0, 'WITHSCORES')
+redis.call('PEXPIRE', KEYS[6], last[2] - ARGV[12])
 if redis.call('GET', KEYS[5]) == ARGV[1] then redis.call('PEXPIRE', KEYS[5], ttl) end
 local head = redis.call('HMGET', KEYS[1], 'asked', 'listener')
 return {'appended', seq, head[1], head[2]}`)

@@ -9,6 +9,7 @@ import {
   sessionParts,
 } from '@allium/store-sql'
 import type { Client } from './client.ts'
+import type { Erasures } from './erasures.ts'
 import { appendScript, askScript, dealScript, listenScript, takeScript } from './event-scripts.ts'
 
 /** What Redis keeps of a run, each under a key of its own. */
@@ -18,7 +19,7 @@ const parts = ['run', 'events', 'signals', 'steers'] as const
 const most = 64
 
 /** Events of runs as streams of Redis. */
-export function redisEvents(client: Client, eventTtl: number): EventTable {
+export function redisEvents(client: Client, eventTtl: number, erasures: Erasures): EventTable {
   /** How many events of its open runs this process has seen. */
   const known = new Map<string, number>()
   const latestKey = (key: RunKey['key']) => client.key(['run', ...sessionParts(key)])
@@ -37,7 +38,7 @@ export function redisEvents(client: Client, eventTtl: number): EventTable {
     client.key(['run', ...sessionParts(run.key)], run.turnId, part)
 
   return {
-    async append(run, epoch, batch, { end, mustExist, request }) {
+    async append(run, epoch, batch, { end, mustExist, request, by }) {
       const name = runName(run)
       const knows = known.get(name) ?? 0
       const count = batch?.count ?? 0
@@ -49,6 +50,10 @@ export function redisEvents(client: Client, eventTtl: number): EventTable {
         ...[mustExist ? '1' : '0', String(Date.now())],
       )) as [string, unknown, unknown, unknown]
       if (outcome === 'taken' || outcome === 'ended' || outcome === 'gone') return { fenced: outcome }
+      if (by !== undefined && !mustExist && (await erasures.isErased(by))) {
+        await client.ask((redis) => redis.del(...keysOf(run)))
+        return { fenced: 'gone' }
+      }
       if (outcome === 'unheard') return { unheard: signalsIn(given as string[]) }
       const seq = outcome === 'lost' ? knows + count : Number(given)
       if (end) known.delete(name)
@@ -85,6 +90,7 @@ export function redisEvents(client: Client, eventTtl: number): EventTable {
       await client.run(dealScript, keysOf(run), listener, n)
     },
     async delete(of) {
+      if (!('sessionId' in of)) await erasures.add(of)
       for await (const latest of 'sessionId' in of ? [latestKey(of)] : sessionsIn(client, of)) {
         const runs = await client.ask((redis) => redis.zrange(`${latest}:runs`, '0', '-1'))
         const names = runs.flatMap((turnId) => parts.map((part) => `${latest}:${encodeURIComponent(turnId)}:${part}`))

@@ -1,6 +1,7 @@
 import { checkOptions, type EventLog, type KeysOf, type KeyValue, type Logger } from '@allium/core'
 import { type Encrypt, hour, polledEventLog, Sealer } from '@allium/store-sql'
 import { Client, type RedisClient } from './client.ts'
+import { Erasures } from './erasures.ts'
 import { redisEvents } from './event-table.ts'
 import { redisKeyValue } from './key-value.ts'
 import { type LossyLedger, redisLedger } from './ledger.ts'
@@ -45,9 +46,10 @@ export function redis(given: string | RedisClient, options: RedisOptions = {}): 
   const { prefix = 'allium', eventTtl = hour, encrypt, logger = console } = options
   const client = new Client(given, prefix)
   const sealer = new Sealer(encrypt)
+  const erasures = new Erasures(client)
   return {
-    keyValue: redisKeyValue(client, sealer),
-    events: polledEventLog(redisEvents(client, eventTtl), sealer),
+    keyValue: redisKeyValue(client, sealer, erasures),
+    events: polledEventLog(redisEvents(client, eventTtl, erasures), sealer),
     limits: redisLimits(client, prefix),
     ledger: redisLedger(client, logger),
     close: () => client.close(),
