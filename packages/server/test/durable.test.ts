@@ -22,7 +22,10 @@ import {
 const pay: Tool = { name: 'pay', description: 'Pays', jsonSchema: {}, execute: () => 'Paid.', requireApproval: true }
 const paying: ScriptedStep = { toolCalls: [{ name: 'pay', callId: 'c1', args: {} }] }
 
-/** Processes on one store. One whose clock stands still is lost: what it has is taken over after a lease. */
+/**
+ * Processes on one store. One whose clock stands still is lost: what it has is taken over after its lease, which is short. The others have
+ * a lease that a busy machine does not outlast.
+ */
 function world() {
   const store = sqlite(':memory:')
   const lost = manualClock()
@@ -31,7 +34,7 @@ function world() {
     { isLost = false, ...options }: Partial<ServerOptions> & { isLost?: boolean } = {},
   ) => {
     const agent = new Agent({ model, tools: [pay], logger: silent }).use(persist({ store: store.sessions }))
-    const runs = durable(agent, { store, lease: 300, logger: silent, ...(isLost && { clock: lost }) })
+    const runs = durable(agent, { store, logger: silent, ...(isLost ? { lease: 300, clock: lost } : { lease: 4000 }) })
     if (!isLost) onTestFinished(() => runs.drain({ timeout: 1 }))
     return { ...(await listen(agent, { durable: runs, ...options })), runs }
   }
