@@ -1,7 +1,7 @@
 import { allowedAt, type MayLink } from './allowed-url.ts'
 import { isHostLike } from './host-like.ts'
 
-export const removed = '[link removed]'
+const removed = '[link removed]'
 
 /** Up to a character that may end an address. What stands behind that is looked at anew. */
 const rest = String.raw`(?:[^\s<>"'\x60)\]}\\]|\\[^\s"])*`

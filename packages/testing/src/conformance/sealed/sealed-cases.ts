@@ -13,7 +13,7 @@ export interface SealedParts {
 }
 
 /** What a case works with. */
-export interface SealedBench extends Pick<StoreBench, 'lease' | 'wait'> {
+interface SealedBench extends Pick<StoreBench, 'lease' | 'wait'> {
   readonly parts: SealedParts
   readonly seals: FailingSeals
 }
