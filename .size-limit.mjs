@@ -5,7 +5,7 @@ const packs = {
   detect: 8,
   durable: 8,
   'durable-restate': 5,
-  guard: 37,
+  guard: 41,
   hooks: 7,
   'json-schema': 8,
   memory: 8,
@@ -14,13 +14,13 @@ const packs = {
   prices: 2,
   providers: 20,
   resilience: 2,
-  server: 33,
-  'store-postgres': 17,
+  server: 43,
+  'store-postgres': 26,
   'store-redis': 6,
-  'store-sql': 7,
-  'store-sqlite': 12,
-  testing: 46,
-  tools: 19,
+  'store-sql': 8,
+  'store-sqlite': 17,
+  testing: 53,
+  tools: 21,
 }
 
 export default [
@@ -28,7 +28,7 @@ export default [
     name: "import { Agent } from '@allium/core'",
     path: 'packages/core/dist/index.js',
     import: '{ Agent }',
-    limit: '64 KB',
+    limit: '68 KB',
     gzip: true,
   },
   ...Object.entries(packs).map(([name, limit]) => ({
