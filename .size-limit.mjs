@@ -14,7 +14,7 @@ const packs = {
   prices: 2,
   providers: 20,
   resilience: 2,
-  server: 43,
+  server: 42,
   'store-postgres': 26,
   'store-redis': 6,
   'store-sql': 8,

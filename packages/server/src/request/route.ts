@@ -67,7 +67,7 @@ export function route<P extends Fields = None, Q extends Fields = None, H extend
   }
 }
 
-interface Named {
+export interface Named {
   /** Of the paths that have one. */
   readonly id: string
 }
