@@ -3,6 +3,7 @@ import { AlliumError, type Lease } from '@allium/core'
 import { isLost, isUndone, told } from './failures.ts'
 import type { PostgresClient, PostgresPool } from './pool.ts'
 import type { Schema } from './schema.ts'
+import { ServerClock } from './server-clock.ts'
 
 export type Row = Record<string, unknown>
 
@@ -18,6 +19,10 @@ export class Database {
   readonly #schema: Schema
   /** Leases of this store: tokens of others tell nothing here. */
   readonly given = new WeakSet<Lease>()
+  readonly clock = new ServerClock(async () => {
+    const [row] = await this.repeatable(`select ${this.s}.now_ms() as now`)
+    return Number(row?.now)
+  })
   #ready: Promise<void> | undefined
   /** Whether there are sessions of earlier versions, whose agent is not known yet: none are added. Known once it is ready. */
   hasUnclaimed = true

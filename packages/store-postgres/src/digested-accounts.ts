@@ -2,7 +2,7 @@
 export const digestedAccounts = `
 create function {s}.reserve(
   _id text, _account text, _amount numeric, _limit double precision, _ends_in double precision, _closed text[],
-  _ttl double precision, _run text, _tenant text, _owner text, _lease bigint, _age double precision, out amount_ numeric
+  _ttl double precision, _run text, _tenant text, _owner text, _lease bigint, _began double precision, out amount_ numeric
 ) language plpgsql as $$
 declare
   held {s}.accounts%rowtype;
@@ -14,7 +14,7 @@ declare
   _token bigint := 0;
 begin
   if _run is not null and _tenant is not null then
-    _token := {s}.writer_token(_tenant, _owner, null, null, _lease, _age);
+    _token := {s}.writer_token(_tenant, _owner, null, null, _lease, _began);
   end if;
   loop
     select * into held from {s}.accounts where name = _name for update;

@@ -78,25 +78,25 @@ begin
     ) and expires_at > {s}.now_ms();
 end $$;
 
--- The token of what a writer stores, by its lease or by how long its run goes on; null where its data were erased since.
+-- The token of what a writer stores, by its lease or by when its run began; null where its data were erased since.
 create function {s}.writer_token(
-  _tenant text, _owner text, _agent text, _session text, _lease bigint, _age double precision
+  _tenant text, _owner text, _agent text, _session text, _lease bigint, _began double precision
 ) returns bigint language plpgsql as $$
 declare
   e record;
 begin
   perform pg_advisory_xact_lock_shared(hashtextextended('{s}.erasure ' || _tenant, 0));
   select * into e from {s}.erased(_tenant, _owner, _agent, _session);
-  if _lease < e.token_ or _lease is null and {s}.now_ms() - _age <= e.at_ then return null; end if;
+  if _lease < e.token_ or _lease is null and _began <= e.at_ then return null; end if;
   -- Null before the first token; the right to use the sequence is enough.
   return coalesce(_lease, pg_sequence_last_value('{s}.tokens'::regclass), 0);
 end $$;
 
 create function {s}.save_vault(
-  _tenant text, _owner text, _agent text, _session text, _layer text, _body bytea, _lease bigint, _age double precision
+  _tenant text, _owner text, _agent text, _session text, _layer text, _body bytea, _lease bigint, _began double precision
 ) returns boolean language plpgsql as $$
 declare
-  _token bigint := {s}.writer_token(_tenant, _owner, _agent, _session, _lease, _age);
+  _token bigint := {s}.writer_token(_tenant, _owner, _agent, _session, _lease, _began);
 begin
   if _token is null then return false; end if;
   insert into {s}.vault (tenant, owner, agent, session, layer, body, sealed_as, token)
@@ -108,12 +108,12 @@ end $$;
 
 -- With each value a few that have expired go.
 create function {s}.set_value(
-  _key text, _value bytea, _ttl double precision, _tenant text, _owner text, _lease bigint, _age double precision
+  _key text, _value bytea, _ttl double precision, _tenant text, _owner text, _lease bigint, _began double precision
 ) returns boolean language plpgsql as $$
 declare
   _token bigint := 0;
 begin
-  if _tenant is not null then _token := {s}.writer_token(_tenant, _owner, null, null, _lease, _age); end if;
+  if _tenant is not null then _token := {s}.writer_token(_tenant, _owner, null, null, _lease, _began); end if;
   if _token is null then return false; end if;
   delete from {s}.key_values where key in (
     select key from {s}.key_values where expires_at <= (select {s}.now_ms()) and key <> _key limit 100 for update skip locked
@@ -128,7 +128,7 @@ end $$;
 -- Opens a run only for a writer that is not fenced, and tells that it is gone otherwise.
 create function {s}.append_to_run(
   _tenant text, _owner text, _session_agent text, _session text, _turn_id text, _epoch double precision,
-  _request text, _id text, _count integer, _body bytea, _end boolean, _ttl double precision, _lease bigint, _age double precision,
+  _request text, _id text, _count integer, _body bytea, _end boolean, _ttl double precision, _lease bigint, _began double precision,
   out outcome_ text, out seq_ integer, out ns_ integer[], out ids_ text[], out bodies_ bytea[]
 ) language plpgsql as $$
 declare
@@ -139,7 +139,7 @@ declare
   );
 begin
   if _is_new then
-    _token := {s}.writer_token(_tenant, _owner, _session_agent, _session, _lease, _age);
+    _token := {s}.writer_token(_tenant, _owner, _session_agent, _session, _lease, _began);
     if _token is null then
       outcome_ := 'gone';
       return;

@@ -30,7 +30,7 @@ export function postgresEvents(db: Database, eventTtl: number): EventTable {
       const [from, turnId] = mustExist ? [there, 'there.turn_id'] : ['', '$5']
       const [row] = await db.repeatable(
         `select a.* from ${from}${db.s}.append_to_run($1, $2, $3, $4, ${turnId}, $6, $7, $8, $9, $10, $11, $12, $13, $14) a`,
-        ...[...partsOf(run), epoch, request, id, count, body, end, eventTtl, ...since(db, by)],
+        ...[...partsOf(run), epoch, request, id, count, body, end, eventTtl, ...(await since(db, by))],
       )
       if (row === undefined) return { fenced: 'gone' }
       const outcome = row.outcome_

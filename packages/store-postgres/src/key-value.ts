@@ -18,7 +18,7 @@ export function postgresKeyValue(db: Database, sealer: Sealer): KeyValue {
       const bytes = await sealedValue(sealer, checkName('key', key), value)
       const { tenant = null, owner = null } = by ?? {}
       const sql = `select ${db.s}.set_value($1, $2, $3, $4, $5, $6, $7) as kept`
-      const [row] = await db.repeatable(sql, key, bytes, ttl ?? null, tenant, owner, ...since(db, by))
+      const [row] = await db.repeatable(sql, key, bytes, ttl ?? null, tenant, owner, ...(await since(db, by)))
       if (row?.kept !== true) throw erasedSince()
     },
     async delete(key) {

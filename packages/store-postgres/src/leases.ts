@@ -35,11 +35,14 @@ export function leaseOf(db: Database, key: SessionKey, row: Row): Lease {
   return lease
 }
 
-/** Since when a writer writes: the token of its lease, else the milliseconds for which its run goes on, so that no two clocks are compared. */
-export function since(db: Database, by: Writer | undefined): [lease: number | null, age: number | null] {
+/** Since when a writer writes: the token of its lease, else when its run began by the server's clock. */
+export async function since(
+  db: Database,
+  by: Writer | undefined,
+): Promise<[lease: number | null, began: number | null]> {
   if (by === undefined) return [null, null]
   if (by.lease !== undefined && db.given.has(by.lease)) return [by.lease.token, null]
-  return [null, Date.now() - by.since]
+  return [null, await db.clock.timeOf(by.since)]
 }
 
 interface Renewal {

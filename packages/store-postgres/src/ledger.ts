@@ -20,10 +20,10 @@ export function postgresLedger(db: Database): Ledger {
       if (by !== undefined) checkOwner(by)
       checkPlace(account, id)
       checkName('run of a reservation', run ?? '')
+      const writer = [by?.tenant ?? null, by?.owner ?? null, ...(await since(db, by))]
       closed.delete(account)
       const told = [...closed]
       for (const name of told) closed.delete(name)
-      const writer = [by?.tenant ?? null, by?.owner ?? null, ...since(db, by)]
       const asked = [limit, endsIn ?? null, told, ttl ?? null, run ?? null, ...writer]
       const taken = await post(account, { id, account, amount, asked }).catch((error) => {
         for (const name of told) closed.add(name)
@@ -73,17 +73,17 @@ async function sent(db: Database, posts: readonly Post[]): Promise<(number | und
   if (first !== undefined && posts.length === 1) return [await sentAlone(db, first)]
   const asked = posts.map(({ id, account, amount, asked }) => {
     const [limit = null, ends = null, closed = [], ttl = null, run = null, ...writer] = asked ?? []
-    const [tenant = null, owner = null, lease = null, age = null] = writer
+    const [tenant = null, owner = null, lease = null, began = null] = writer
     const reserves = asked !== undefined
-    return { id, account, amount, reserves, limit, ends, closed, ttl, run, tenant, owner, lease, age }
+    return { id, account, amount, reserves, limit, ends, closed, ttl, run, tenant, owner, lease, began }
   })
   const rows = await db.repeatable(
     `select case when reserves then (
-       select r.amount_ from ${db.s}.reserve(id, account, amount, "limit", ends, closed, ttl, run, tenant, owner, lease, age) r
+       select r.amount_ from ${db.s}.reserve(id, account, amount, "limit", ends, closed, ttl, run, tenant, owner, lease, began) r
      ) else (select null::numeric from ${db.s}.settle(id, account, amount)) end as taken
      from rows from (jsonb_to_recordset($1::jsonb) as (id text, account text, amount numeric, reserves boolean,
        "limit" double precision, ends double precision, closed text[], ttl double precision, run text, tenant text,
-       owner text, lease bigint, age double precision))`,
+       owner text, lease bigint, began double precision))`,
     JSON.stringify(asked),
   )
   return rows.map(({ taken }) => amountIn(taken))

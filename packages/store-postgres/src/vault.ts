@@ -27,7 +27,7 @@ export function postgresVault(db: Database, sealer: Sealer, renames: Renames): V
       const place = placeOf(key)
       const body = await sealer.seal(values, vaultRow(place))
       const sql = `select ${db.s}.save_vault($1, $2, $3, $4, $5, $6, $7, $8) as saved`
-      const [row] = await db.repeatable(sql, ...place, body, ...since(db, by))
+      const [row] = await db.repeatable(sql, ...place, body, ...(await since(db, by)))
       if (row?.saved !== true) throw erasedSince()
     },
   }
