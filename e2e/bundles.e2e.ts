@@ -98,7 +98,7 @@ describe('a bundle', () => {
     needs('esbuild for nothing', 'workerd'),
     'with a server at the top of its module, in a worker of workerd',
     async () => {
-      const url = await serveByWorkerd(await bundle('esbuild for nothing', 'served'))
+      const { url, first } = await serveByWorkerd(await bundle('esbuild for nothing', 'served'))
       const body = JSON.stringify({ input: 'Hi' })
       const headers = { authorization: 'ann', 'content-type': 'application/json' }
       const run = (accept: string) =>
@@ -179,11 +179,11 @@ async function server(): Promise<string> {
 
 /** Asks a module worker once. */
 async function inWorkerd(file: string): Promise<unknown> {
-  return (await fetch(await serveByWorkerd(file))).json()
+  return (await serveByWorkerd(file)).first.json()
 }
 
-/** Serves a module worker by workerd, without compatibility flags, and returns its address once it answers. */
-async function serveByWorkerd(file: string): Promise<string> {
+/** Serves a module worker by workerd, without compatibility flags, and returns its address with its first answer. */
+async function serveByWorkerd(file: string): Promise<{ url: string; first: Response }> {
   const url = await freePort()
   const worker = `(modules = [(name = "worker", esModule = embed "${basename(file)}")], compatibilityDate = "2026-11-01")`
   const socket = `(name = "http", address = "127.0.0.1:${new URL(url).port}", http = (), service = "main")`
@@ -194,8 +194,7 @@ const config :Workerd.Config = (services = [(name = "main", worker = ${worker})]
   onTestFinished(() => end(workerd))
   for (;;) {
     const response = await fetch(url).catch(() => undefined)
-    await response?.body?.cancel()
-    if (response !== undefined) return url
+    if (response !== undefined) return { url, first: response }
     if (workerd.exitCode !== null) throw new Error(`workerd ended with ${workerd.exitCode}.`)
   }
 }
