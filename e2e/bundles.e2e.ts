@@ -99,6 +99,7 @@ describe('a bundle', () => {
     'with a server at the top of its module, in a worker of workerd',
     async () => {
       const { url, first } = await serveByWorkerd(await bundle('esbuild for nothing', 'served'))
+      await first.body?.cancel()
       const body = JSON.stringify({ input: 'Hi' })
       const headers = { authorization: 'ann', 'content-type': 'application/json' }
       const run = (accept: string) =>
