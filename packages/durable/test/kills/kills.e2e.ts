@@ -56,7 +56,7 @@ describe.each(['sqlite', 'postgres'] as const)('durable runs on %s, killed at th
         Array.from({ length: sessions }, (_, i) => `s${i}`).toSorted(),
       )
       for (let i = 0; i < sessions; i++) {
-        const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: `s${i}` }
+        const key = { tenant: 'acme', owner: 'ann', agent: 'journey', sessionId: `s${i}` }
         const stored = await store.sessions.load(key)
         expect([stored?.version, stored?.history.length]).toEqual([1, 4])
       }
