@@ -15,7 +15,7 @@ export async function problemsOf(
   const problems: string[] = []
   const turns: StoredTurn[] = []
   for (const sessionId of new Set(ended.map(([session]) => session))) {
-    const key = { tenant: principal.tenantId, owner: principal.userId, agent: 'agent', sessionId }
+    const key = { tenant: principal.tenantId, owner: principal.userId, agent: 'desk', sessionId }
     for (const turn of await turnsOf(store, key)) turns.push({ ...turn, idempotencyKey: keyOf(turn, sessionId) })
     problems.push(...(await sessionProblems(store, key)))
   }

@@ -53,7 +53,7 @@ export async function onRestate(folder: string): Promise<Engine> {
 
 /** Asks Restate, and again while it is away. */
 function restateClient(ingress: string, registered: () => Promise<void> | undefined): Client {
-  const runs = durableRestate(new Agent({ model: scriptedModel([]) }), { ingress, name: 'desk' })
+  const runs = durableRestate(new Agent({ name: 'desk', model: scriptedModel([]) }), { ingress, name: 'desk' })
   const result = (run: string) => insisted(() => runs.attach(run, { principal }))
   return {
     async start(options) {

@@ -73,7 +73,7 @@ export interface Kept {
 }
 
 /** Four tools at once, one of which asks another agent and one of which is cached; then one that waits for a person; then an answer. */
-export function agentOn({ sessions, ledger, keyValue, audit: sink }: Kept, watch: Watch, name = 'desk'): Agent {
+export function agentOn({ sessions, ledger, keyValue, audit: sink }: Kept, watch: Watch): Agent {
   const charged = (as?: string) =>
     budget({
       ...{ limit: 1e12, unit: 'tokens', account: () => account, ledger, ...(as !== undefined && { as }) },
@@ -87,7 +87,7 @@ export function agentOn({ sessions, ledger, keyValue, audit: sink }: Kept, watch
   const court = billed('chaos/court', '{"score": 1, "why": "It is polite."}', watch)
   const tools = ['train', 'room', 'table', 'pay'].map((name) => tool(name, watch))
   return new Agent({
-    name,
+    name: 'desk',
     model: billed('chaos/desk', script, watch),
     tools,
     approvals: { secret: 'chaos' },

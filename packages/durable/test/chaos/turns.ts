@@ -68,8 +68,9 @@ async function decisionsFor(store: Opened, id: string) {
 
 /** Reads by the log of the store, as a process does that runs nothing. */
 export function storeClient(store: Opened, start: Client['start'], random: () => number): Client {
-  // Of an agent without runs, so that it takes none.
-  const runs = durable(agentOn(store, unwatched, 'reader'), { store, lease, logger: quiet })
+  const runs = durable(agentOn(store, unwatched), { store, lease, logger: quiet })
+  // This process reads, and runs nothing.
+  void runs.drain()
   return {
     start,
     get: (run) => insisted(() => runs.get(run, { principal })),

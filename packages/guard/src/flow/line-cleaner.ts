@@ -190,5 +190,10 @@ function inFence(line: string): string {
 }
 
 function wordAtEnd(text: string): string {
-  return /[^ \t\n\r]*$/.exec(text.slice(-maxWord))?.[0] ?? ''
+  return (
+    text
+      .slice(-maxWord)
+      .split(/[ \t\n\r]/)
+      .at(-1) ?? ''
+  )
 }

@@ -134,7 +134,7 @@ class Tenant {
   }
 
   async #vault(): Promise<void> {
-    const key = `guard:pii:${JSON.stringify([this.name, 'ann', this.#key().sessionId])}`
+    const key = `guard:pii:${JSON.stringify([this.name, 'ann', this.#key().agent, this.#key().sessionId])}`
     await this.store.vault.save(key, { '[NAME_1]': this.name })
     this.#owns('vault.load()', await this.store.vault.load(key))
   }
