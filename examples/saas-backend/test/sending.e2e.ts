@@ -15,6 +15,7 @@ const shown = async (page: Page) =>
 describe('a message that could not be sent', { timeout: 60_000 }, () => {
   test('stays in the message box, and Retry sends it once', async () => {
     const { page } = await pages.open(dana)
+    await page.getByLabel('Message').waitFor()
     await page.context().setOffline(true)
     await say(page, order)
     await page.getByText('was not sent').waitFor()

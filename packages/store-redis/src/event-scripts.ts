@@ -28,6 +28,8 @@ if not (${isThere}) then
   if ARGV[11] == '1' then return {'gone'} end
   seq = 0
   redis.call('HSET', KEYS[1], 'seq', 0, 'asked', 0, 'listener', 0, 'epoch', ARGV[2])
+  local before = redis.call('GET', KEYS[5])
+  if before then redis.call('HSET', KEYS[1], 'before', before) end
   redis.call('SET', KEYS[5], ARGV[1])
 end
 local standing = tonumber(redis.call('HGET', KEYS[1], 'epoch'))
@@ -90,4 +92,15 @@ export const takeScript = script(`
 local standing = redis.call('HGET', KEYS[1], 'epoch')
 if not standing or tonumber(ARGV[1]) < tonumber(standing) then return 0 end
 for i = 2, #ARGV do redis.call('HDEL', KEYS[3], ARGV[i]) end
+return 1`)
+
+/** A run goes; the other runs of its session stay listed, and the one before it is the latest again. ARGV: its turn id, and the time now. */
+export const forgetScript = script(`
+local before = redis.call('HGET', KEYS[1], 'before')
+for i = 1, 4 do redis.call('DEL', KEYS[i]) end
+redis.call('ZREM', KEYS[6], ARGV[1])
+if redis.call('GET', KEYS[5]) ~= ARGV[1] then return 1 end
+redis.call('DEL', KEYS[5])
+local till = before and redis.call('ZSCORE', KEYS[6], before)
+if till then redis.call('SET', KEYS[5], before, 'PX', math.max(1, till - ARGV[2])) end
 return 1`)

@@ -10,7 +10,7 @@ import {
 } from '@allium/store-sql'
 import type { Client } from './client.ts'
 import type { Erasures } from './erasures.ts'
-import { appendScript, askScript, dealScript, listenScript, takeScript } from './event-scripts.ts'
+import { appendScript, askScript, dealScript, forgetScript, listenScript, takeScript } from './event-scripts.ts'
 
 /** What Redis keeps of a run, each under a key of its own. */
 const parts = ['run', 'events', 'signals', 'steers'] as const
@@ -29,11 +29,8 @@ export function redisEvents(client: Client, eventTtl: number, erasures: Erasures
     keys.set(run, made)
     return made
   }
-  const makeKeys = ({ key, turnId }: RunKey) => {
-    const latest = latestKey(key)
-    const name = encodeURIComponent(turnId)
-    return [...parts.map((part) => `${latest}:${name}:${part}`), latest, `${latest}:runs`]
-  }
+  const makeKeys = ({ key, turnId }: RunKey) => keysUnder(latestKey(key), turnId)
+  const forget = (turnId: string, keys: readonly string[]) => client.run(forgetScript, keys, turnId, Date.now())
   const keyOf = (run: RunKey, part: 'run' | 'events' | 'signals') =>
     client.key(['run', ...sessionParts(run.key)], run.turnId, part)
 
@@ -51,7 +48,7 @@ export function redisEvents(client: Client, eventTtl: number, erasures: Erasures
       )) as [string, unknown, unknown, unknown]
       if (outcome === 'taken' || outcome === 'ended' || outcome === 'gone') return { fenced: outcome }
       if (by !== undefined && !mustExist && (await erasures.isErased(by))) {
-        await client.ask((redis) => redis.del(...keysOf(run)))
+        await forget(run.turnId, keysOf(run))
         return { fenced: 'gone' }
       }
       if (outcome === 'unheard') return { unheard: signalsIn(given as string[]) }
@@ -93,11 +90,14 @@ export function redisEvents(client: Client, eventTtl: number, erasures: Erasures
       if (!('sessionId' in of)) await erasures.add(of)
       for await (const latest of 'sessionId' in of ? [latestKey(of)] : sessionsIn(client, of)) {
         const runs = await client.ask((redis) => redis.zrange(`${latest}:runs`, '0', '-1'))
-        const names = runs.flatMap((turnId) => parts.map((part) => `${latest}:${encodeURIComponent(turnId)}:${part}`))
-        await client.ask((redis) => redis.del(...names, latest, `${latest}:runs`))
+        for (const turnId of runs) await forget(turnId, keysUnder(latest, turnId))
       }
     },
   }
+}
+
+function keysUnder(latest: string, turnId: string): string[] {
+  return [...parts.map((part) => `${latest}:${encodeURIComponent(turnId)}:${part}`), latest, `${latest}:runs`]
 }
 
 /** The keys of an owner's or a tenant's sessions: it looks through all keys of Redis. */
