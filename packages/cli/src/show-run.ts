@@ -40,12 +40,20 @@ export function endOf({ status, reason }: Pick<RunResult, 'status' | 'reason'>):
   return `The turn was ${status}${reason === undefined || reason === '' ? '.' : `: ${reason}`}`
 }
 
-/** One line of JSON: bytes as base64, and of an error what may be told. */
+/** One line of JSON: bytes as base64, and of an error what may be told. What a terminal would obey stands as an escape. */
 export function toLine(event: object): string {
-  return JSON.stringify(event, (_key, value: unknown) => {
+  const text = JSON.stringify(event, (_key, value: unknown) => {
     if (value instanceof Error) return errorFields(value)
     return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value
   })
+  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, escaped)
+}
+
+/** As JSON has it: two escapes for a character beyond the first 65,536. */
+function escaped(char: string): string {
+  return Array.from({ length: char.length }, (_, i) => `\\u${char.charCodeAt(i).toString(16).padStart(4, '0')}`).join(
+    '',
+  )
 }
 
 export function errorFields(error: unknown): { code?: string; message: string } {

@@ -68,6 +68,13 @@ describe('allium run', () => {
     expect((await allium(['run'], { files, stdin: 'Hi you\n' })).out).toBe('1: Hi you\n')
   })
 
+  test('shows in JSON as escapes what a terminal would obey', async () => {
+    const hostile = 'a\u202e\u009b31m\u2028\u{e0001}b'
+    const { out } = await allium(['run', '--json', hostile], { files })
+    expect(out).not.toMatch(/[^\P{C}\n]|\p{Zl}|\p{Zp}/u)
+    expect(JSON.parse(out.trim().split('\n').at(-1) ?? '')).toMatchObject({ text: `1: ${hostile}` })
+  })
+
   test('shows events as JSON, and the result last', async () => {
     const { out } = await allium(['run', '--json', 'Hi'], { files })
     const events = out

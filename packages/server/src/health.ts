@@ -2,6 +2,7 @@ import type { Host } from './host.ts'
 import { fail } from './http/problem.ts'
 import type { Router } from './http/router.ts'
 import { unserved } from './http/unserved.ts'
+import { Readiness } from './readiness.ts'
 import { route } from './request/route.ts'
 import { optional, text } from './request/schema.ts'
 
@@ -11,7 +12,7 @@ const routes = {
   ready: route({
     ...open,
     path: '/readyz',
-    summary: 'Whether it takes new runs',
+    summary: 'Whether it takes new runs: it does not drain, and its stores answer',
     answers: { 200: 'Health', 503: 'Health' },
   }),
   document: route({ ...open, path: '/openapi.json', summary: 'This document', isHidden: true }),
@@ -26,12 +27,17 @@ const routes = {
 }
 
 /** The routes for who runs the server. */
-export function healthRoutes(router: Router, { runs, metrics, options }: Host): void {
+export function healthRoutes(router: Router, host: Host): void {
+  const { runs, metrics, options } = host
+  const readiness = new Readiness(host)
   const serve = router.at('')
 
   serve(routes.health, async (c) => c.json({ ok: true }))
 
-  serve(routes.ready, async (c) => (runs.draining ? c.json({ ok: false }, 503) : c.json({ ok: true })))
+  serve(routes.ready, async (c) => {
+    const ok = !runs.draining && (await readiness.check())
+    return c.json({ ok }, ok ? 200 : 503)
+  })
 
   serve(routes.document, async (c) => {
     const { openapi } = await import('./native/openapi.ts')

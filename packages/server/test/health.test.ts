@@ -1,4 +1,7 @@
-import { Agent } from '@allium/core'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { Agent, memoryStore } from '@allium/core'
+import { manualClock } from '@allium/testing'
 import { expect, test } from 'vitest'
 import { server } from '../src/index.ts'
 import { serve } from '../src/node.ts'
@@ -68,4 +71,55 @@ test('the paths stand under the base', async () => {
   const { url } = await listen(agentOf(['Hello']), { base: '/api/ai' })
   expect((await ask(`${url}/api/ai/sessions/a/runs`, { body: { input: 'Hi' } })).status).toBe(200)
   expect((await ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' } })).status).toBe(404)
+})
+
+test('a server whose store is down, or silent, is not ready until it answers again', async () => {
+  const [store, clock] = [memoryStore(), manualClock()]
+  let { list } = store
+  const sessions = { ...store, list: (of: Parameters<typeof list>[0]) => list(of) }
+  const made = server(agentOf([]), { principal, sessions, clock })
+  const ready = async () => (await made.fetch(new Request('http://localhost/readyz'))).status
+  expect(await ready()).toBe(200)
+  await clock.advance(1000)
+  list = () => Promise.reject(new Error('The store is down.'))
+  expect(await ready()).toBe(503)
+  await clock.advance(1000)
+  const asked = new Promise<void>((resolve) => {
+    list = () => new Promise(() => resolve())
+  })
+  const silent = ready()
+  await asked
+  await clock.advance(2000)
+  expect(await silent).toBe(503)
+  list = store.list
+  expect(await ready()).toBe(200)
+})
+
+test('however often it is asked whether it is ready, a server asks its store once a second', async () => {
+  const [store, clock] = [memoryStore(), manualClock()]
+  let asked = 0
+  const list: typeof store.list = (of) => {
+    asked++
+    return store.list(of)
+  }
+  const sessions = { ...store, list }
+  const made = server(agentOf([]), { principal, sessions, clock })
+  const ready = () => made.fetch(new Request('http://localhost/readyz'))
+  await Promise.all(Array.from({ length: 100 }, ready))
+  expect(asked).toBe(1)
+  await clock.advance(1000)
+  await ready()
+  expect(asked).toBe(2)
+})
+
+test('a port that is in use is an error that says so', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const { port } = taken.address() as { port: number }
+  const served = serve(server(agentOf([]), { principal }), { port, signals: false })
+  await expect(served).rejects.toMatchObject({
+    code: 'server.options',
+    message: expect.stringContaining('another port'),
+  })
+  taken.close()
 })

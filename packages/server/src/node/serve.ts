@@ -1,6 +1,6 @@
 import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { checkOptions, type KeysOf } from '@allium/core'
+import { AlliumError, checkOptions, type KeysOf } from '@allium/core'
 import { getRequestListener } from '@hono/node-server'
 import { shapeOf } from '../http/shapes.ts'
 import type { Server } from '../server.ts'
@@ -42,6 +42,8 @@ export interface Served {
  *
  * Where it listens on loopback, requests for other hosts are refused, unless the server has `hosts`: a page of another site
  * could have given its own name this address.
+ *
+ * @throws AlliumError `server.options` where it cannot listen there: the port is in use, or is not allowed
  */
 export async function serve(server: Server, options: ServeOptions = {}): Promise<Served> {
   checkOptions(options, known, 'serve()', 'server.options', { host: 'It is called hostname.' })
@@ -51,7 +53,7 @@ export async function serve(server: Server, options: ServeOptions = {}): Promise
   const bounds = { headersTimeout, requestTimeout, connectionsCheckingInterval: Math.min(1000, headersTimeout) }
   const http = createServer(bounds, toNode(local))
   await new Promise<void>((resolve, reject) => {
-    http.once('error', reject)
+    http.once('error', (error) => reject(notListening(error, hostname, port)))
     http.listen(port, hostname, resolve)
   })
   const close = once(async () => {
@@ -113,6 +115,17 @@ interface KoaContext {
   readonly req: IncomingMessage
   readonly res: ServerResponse
   respond?: boolean
+}
+
+function notListening(cause: Error, hostname: string, port: number): AlliumError {
+  const { code } = cause as { code?: string }
+  const why = {
+    EADDRINUSE: 'Another process listens there. Stop it, or give serve() another port; 0 is a free one.',
+    EACCES: 'This process may not use that port. Give serve() one above 1023.',
+    EADDRNOTAVAIL: 'This machine has no such address. Give serve() another hostname.',
+  }[code ?? '']
+  const what = `The server cannot listen on ${hostname}, port ${port}.`
+  return new AlliumError('server.options', `${what} ${why ?? cause.message}`, { cause })
 }
 
 const stops = ['SIGTERM', 'SIGINT'] as const
