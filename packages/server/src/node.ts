@@ -1,1 +1,2 @@
-export { type Served, type ServeOptions, serve, toFastify, toKoa, toNode } from './node/serve.ts'
+export { toFastify } from './node/fastify.ts'
+export { type Served, type ServeOptions, serve, toKoa, toNode } from './node/serve.ts'

@@ -16,6 +16,7 @@ import { routes } from './native/routes.ts'
 import { runRoutes } from './native/runs.ts'
 import { sessionRoutes } from './native/sessions.ts'
 import { checkDrainOptions, checkServerOptions, type ServedAgent, type ServerOptions } from './options.ts'
+import { imageBody } from './request/body.ts'
 import { type Ctx, type Env, mayUse, principalOf } from './visit.ts'
 
 /** A server without a socket: a handler of requests as the web has them. */
@@ -28,6 +29,8 @@ export interface Server {
    * @param options.timeout milliseconds @default 30_000
    */
   drain(options?: { timeout?: number }): Promise<void>
+  /** Bytes that a body may have on the route that takes the longest. */
+  readonly maxBody: number
   /** The hosts that it serves, where it was given them. */
   readonly hosts: readonly string[] | undefined
 }
@@ -58,6 +61,7 @@ export function server(
     // What is no Error passes by hono's own handler.
     fetch: async (request) => app.then((ready) => ready.fetch(request)).catch((error) => fault(error, host)),
     hosts: options.hosts,
+    maxBody: Math.max(host.maxBody, imageBody),
     drain: async (options) => {
       checkDrainOptions(options)
       await host.runs.drain(options?.timeout ?? 30_000)

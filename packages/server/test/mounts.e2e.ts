@@ -4,7 +4,7 @@ import express from 'express'
 import fastify from 'fastify'
 import Koa from 'koa'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type Server, server } from '../src/index.ts'
+import { type Server, type ServerOptions, server } from '../src/index.ts'
 import { toFastify, toKoa, toNode } from '../src/node.ts'
 import { agentOf, allOf, ask, asStream, principal, silent, textIn } from './kit.ts'
 
@@ -46,5 +46,42 @@ describe.each(Object.entries(mounts))('under %s', (_, mount) => {
     const url = await mount(made())
     expect((await ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, as: '' })).status).toBe(401)
     expect((await ask(`${url}/nowhere`)).status).toBe(404)
+  })
+})
+
+describe('under Fastify', () => {
+  const fastified = async (options: Partial<ServerOptions>, http = fastify()) => {
+    http.all('/*', toFastify(server(agentOf(['One.']), { principal, logger: silent, ...options })))
+    await http.listen({ port: 0, host: '127.0.0.1' })
+    return urlOf(http.server)
+  }
+
+  test('a body of 3 MiB comes in where the server takes it', async () => {
+    const url = await fastified({ maxBody: 8 * 1024 ** 2 })
+    const answer = await ask(`${url}/sessions/a/runs`, { body: { input: 'a'.repeat(3 * 1024 ** 2) } })
+    expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ text: 'One.' })])
+  })
+
+  test('a body that is too long, cut, or no JSON is refused in the form of the server', async () => {
+    const url = await fastified({})
+    const send = async (body: string, type = 'application/json') => {
+      const headers = { authorization: 'acme/ann', 'content-type': type }
+      const answer = await fetch(`${url}/sessions/a/runs`, { method: 'POST', headers, body })
+      const { code, requestId } = (await answer.json()) as { code: string; requestId: string }
+      return [answer.status, code, typeof requestId]
+    }
+    expect(await send(`{"input":"${'a'.repeat(6 * 1024 ** 2)}"}`)).toEqual([413, 'request.too_large', 'string'])
+    expect(await send('{"input":')).toEqual([400, 'request.invalid', 'string'])
+    expect(await send('<a/>', 'application/xml')).toEqual([415, 'request.media_type', 'string'])
+  })
+
+  test('what a hook throws is for the error handler around the route', async () => {
+    const http = fastify()
+    http.addHook('preHandler', async () => {
+      throw new Error('Not today.')
+    })
+    http.setErrorHandler((_, __, reply) => reply.code(418).send('of the app'))
+    const answer = await ask(`${await fastified({}, http)}/sessions/a/runs`, { body: { input: 'Hi' } })
+    expect([answer.status, await answer.text()]).toEqual([418, 'of the app'])
   })
 })

@@ -83,24 +83,6 @@ export function toNode(server: Pick<Server, 'fetch'>): (incoming: IncomingMessag
   }
 }
 
-/** The server as a handler of Fastify, which has read the body: `fastify.all('/*', toFastify(app))`. */
-export function toFastify(server: Pick<Server, 'fetch'>): (request: FastifyAsked, reply: FastifyAnswer) => void {
-  const handle = toNode(server)
-  return (request, reply) => {
-    reply.hijack()
-    handle(Object.assign(request.raw, { body: request.body }), reply.raw)
-  }
-}
-
-interface FastifyAsked {
-  readonly raw: IncomingMessage
-  readonly body?: unknown
-}
-interface FastifyAnswer {
-  readonly raw: ServerResponse
-  hijack(): unknown
-}
-
 /** The server as a middleware of Koa, the last one: it answers whatever comes to it. */
 export function toKoa(server: Pick<Server, 'fetch'>): (ctx: KoaContext) => void {
   const handle = toNode(server)
