@@ -35,6 +35,13 @@ describe('who decides', () => {
     expect(ran).toHaveLength(1)
   })
 
+  it('is told that it is somebody else, and not that a token is missing, which only that one was given', async () => {
+    const { session, ran } = await waiting(others)
+    expect((await failure(session.resume({ c1: { approve: true } }))).code).toBe('approval.forbidden')
+    expect((await failure(session.resume({ c1: { approve: true } }, { decider: bob }))).code).toBe('approval.forged')
+    expect(ran).toEqual([])
+  })
+
   it('is whom mayDecide says, and nobody else, the owner neither', async () => {
     const { session, ran, token } = await waiting(others)
     expect(await session.pendingFor(ann)).toEqual([])

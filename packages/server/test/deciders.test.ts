@@ -73,6 +73,22 @@ describe.each(kinds)('deciders of runs %s', (_, listen) => {
     expect(refunds).toHaveLength(1)
   })
 
+  test('who may not approve is told so, by the page and by the route', async () => {
+    const { url } = await waiting(listen, { resolvePrincipal, uiStream: 7 })
+    const approval = { id: 'c1', approved: true }
+    const card = { type: 'tool-refund', toolCallId: 'c1', state: 'approval-responded', input: { cents: 5 }, approval }
+    const page = await ask(`${url}/chat`, {
+      body: { id: 'a', messages: [{ id: 'm', role: 'assistant', parts: [card] }] },
+    })
+    const route = await ask(`${url}/sessions/a/decisions`, { body: { decisions: { c1: { approve: true } } } })
+    for (const answer of [page, route])
+      expect([answer.status, await answer.json()]).toEqual([
+        403,
+        expect.objectContaining({ code: 'approval.forbidden' }),
+      ])
+    expect(refunds).toEqual([])
+  })
+
   test('others, and other tenants, see nothing, and a token in their hands opens nothing', async () => {
     const { url, token } = await waiting(listen)
     expect(token).not.toBe('')

@@ -48,8 +48,11 @@ export async function checkedDecisions(
     checkUnused(session, call.outer)
     const checked = checkShape(callId, decision)
     decisions.set(callId, checked)
+    // Who may not decide was given no token: they are told the former.
+    const hasToken = checked.token !== undefined
+    if (!hasToken) await checkRight(session, decider, call.pending, checked)
     await checkCall(session, callId, checked, { ...call, tools })
-    await checkRight(session, decider, call.pending, checked)
+    if (hasToken) await checkRight(session, decider, call.pending, checked)
     if (!call.inside && !('result' in checked)) records.set(callId, await recordOf(session, decider, checked))
     decided.add(call.outer)
   }

@@ -86,12 +86,13 @@ function saidIn(all: readonly (readonly [readonly unknown[], Place])[], place: P
 
 type AnswerPart = ReturnType<typeof answerPart.parse>
 
-/** The id of an approval is the token of its call. */
+/** The id of an approval is the token of its call; that of the call itself, where who reads may not approve it, is none. */
 function decisionOf(part: AnswerPart): [string, Decision][] {
   if (part.state !== 'approval-responded' || !('approval' in part)) return []
-  const { id: token, approved, reason } = part.approval
-  if (approved) return [[part.toolCallId, { approve: true, token }]]
-  return [[part.toolCallId, { deny: reason === undefined || reason === '' ? 'Denied.' : reason, token }]]
+  const { id, approved, reason } = part.approval
+  const token = id === part.toolCallId ? {} : { token: id }
+  if (approved) return [[part.toolCallId, { approve: true, ...token }]]
+  return [[part.toolCallId, { deny: reason === undefined || reason === '' ? 'Denied.' : reason, ...token }]]
 }
 
 /** What a page says that came of a call: it counts for one that was handed to it. */
