@@ -33,7 +33,10 @@ export async function createApp({ store, accounts, models, pages, secret, public
   const app = new Hono()
   app.use(secureHeaders({ contentSecurityPolicy, referrerPolicy: 'no-referrer', strictTransportSecurity: false }))
   app.use(csrf(publicUrl && { origin: publicUrl.origin }))
-  const { principalOf } = signInRoutes(app, { accounts, secret, secure: publicUrl?.protocol === 'https:' })
+  const { principalOf } = signInRoutes(app, {
+    ...{ accounts, secret, keyValue: store.keyValue },
+    secure: publicUrl?.protocol === 'https:',
+  })
   const hosts = publicUrl && { hosts: [publicUrl.host] }
   const ai: Server = server(agent, {
     principal: principalOf,

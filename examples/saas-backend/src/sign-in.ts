@@ -1,4 +1,6 @@
+import type { KeyValue } from 'allium'
 import type { Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
 import { deleteCookie, setSignedCookie } from 'hono/cookie'
 import { parseSigned } from 'hono/utils/cookie'
 import type { Accounts } from './accounts.ts'
@@ -7,6 +9,8 @@ import type { Principal } from './principal.ts'
 const cookie = 'saas'
 /** Seconds. */
 const maxAge = 12 * 60 * 60
+/** Bytes: a key is short, and anybody may ask. */
+const maxBody = 4096
 
 export interface SignIn {
   /** Who asks: by the cookie of a page, or by an API key as a bearer. */
@@ -15,6 +19,8 @@ export interface SignIn {
 
 export interface SignInOptions {
   accounts: Accounts
+  /** Remembers the cookies that were signed out, until they expire. */
+  keyValue: KeyValue
   /** What cookies are signed with. */
   secret: string
   /** Whether pages come by HTTPS alone. */
@@ -22,18 +28,20 @@ export interface SignInOptions {
 }
 
 /** The routes that change an API key for a cookie and take it back. The cookie names a person and is signed: a page never holds the key. */
-export function signInRoutes(app: Hono, { accounts, secret, secure }: SignInOptions): SignIn {
-  app.post('/sign-in', async (c) => {
+export function signInRoutes(app: Hono, { accounts, keyValue, secret, secure }: SignInOptions): SignIn {
+  app.post('/sign-in', bodyLimit({ maxSize: maxBody }), async (c) => {
     const { key } = (await c.req.json().catch(() => ({}))) as { key?: unknown }
     const principal = typeof key === 'string' ? accounts.byKey(key.trim()) : undefined
     if (principal === undefined) return c.json({ code: 'sign_in.unknown', message: 'This key is not known.' }, 401)
     const { tenantId, userId } = principal
-    const value = JSON.stringify([tenantId, userId, Date.now() + maxAge * 1000])
+    const value = JSON.stringify([tenantId, userId, Date.now() + maxAge * 1000, crypto.randomUUID()])
     await setSignedCookie(c, cookie, value, secret, { httpOnly: true, sameSite: 'Strict', secure, path: '/', maxAge })
     return c.json(shown(principal))
   })
 
-  app.post('/sign-out', (c) => {
+  app.post('/sign-out', async (c) => {
+    const signedIn = await cookieOf(c.req.raw)
+    if (signedIn !== undefined) await keyValue.set(signedOut(signedIn.id), true, signedIn.until - Date.now())
     deleteCookie(c, cookie, { path: '/' })
     return c.body(null, 204)
   })
@@ -48,11 +56,22 @@ export function signInRoutes(app: Hono, { accounts, secret, secure }: SignInOpti
   async function principalOf(request: Request): Promise<Principal | undefined> {
     const [, bearer] = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '') ?? []
     if (bearer !== undefined) return accounts.byKey(bearer)
+    const signedIn = await cookieOf(request)
+    if (signedIn === undefined || (await keyValue.get(signedOut(signedIn.id)))) return undefined
+    return accounts.find(signedIn.tenantId, signedIn.userId)
+  }
+
+  /** Returns the content of a cookie that is signed and has not expired. */
+  async function cookieOf(request: Request) {
     const { [cookie]: value } = await parseSigned(request.headers.get('cookie') ?? '', secret, cookie)
     if (!value) return undefined
-    const [tenantId, userId, until] = JSON.parse(value) as [string, string, number]
-    return until > Date.now() ? accounts.find(tenantId, userId) : undefined
+    const [tenantId, userId, until, id] = JSON.parse(value) as [string, string, number, string]
+    return until > Date.now() ? { tenantId, userId, until, id } : undefined
   }
+}
+
+function signedOut(id: string): string {
+  return `saas:signed-out:${id}`
 }
 
 function shown({ name, tenantId, tenant, plan, administers }: Principal) {

@@ -55,6 +55,16 @@ test('a key is changed for a cookie that no script reads and no other site sends
   expect((await ask('/api/sessions', { cookie: forged })).status).toBe(401)
 })
 
+test('a cookie is worth nothing after the sign-out, and a key is short', async () => {
+  const { ask } = await product()
+  const set = async () => (await ask('/sign-in', { body: { key: dana } })).headers.get('set-cookie') ?? ''
+  const [mine, other] = [await set(), await set()].map((one) => one.split(';')[0] as string)
+  expect((await ask('/sign-out', { cookie: mine, body: {} })).status).toBe(204)
+  expect(await (await ask('/me', { cookie: mine })).json()).toEqual({ me: null })
+  expect(await (await ask('/me', { cookie: other })).json()).toMatchObject({ me: { name: 'Dana' } })
+  expect((await ask('/sign-in', { body: { key: 'a'.repeat(5000) } })).status).toBe(413)
+})
+
 test('an admin sees their own tenants alone, and nobody else sees any', async () => {
   const { ask } = await product('Hello.')
   await ask('/api/sessions/a/runs', { key: dana, body: { input: 'Hi' } })

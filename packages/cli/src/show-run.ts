@@ -40,7 +40,7 @@ export function endOf({ status, reason }: Pick<RunResult, 'status' | 'reason'>):
   return `The turn was ${status}${reason === undefined || reason === '' ? '.' : `: ${reason}`}`
 }
 
-/** One line of JSON: bytes as base64, and of an error what may be told. What a terminal would obey stands as an escape. */
+/** One line of JSON: bytes as base64, and of an error what may be told. Characters that a terminal would obey are escaped. */
 export function toLine(event: object): string {
   const text = JSON.stringify(event, (_key, value: unknown) => {
     if (value instanceof Error) return errorFields(value)

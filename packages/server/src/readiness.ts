@@ -6,10 +6,10 @@ interface Probed {
   readonly clock: Clock
 }
 
-/** Milliseconds that the stores have to answer, and that an answer holds, so that nobody can make a server ask them often. */
+/** Milliseconds: the timeout of a probe, and how long its result is cached. The cache bounds the load that probes put on the stores. */
 const [patience, freshness] = [2000, 1000]
 
-/** Whether the stores of a server answer. */
+/** Probes the stores of a server. */
 export class Readiness {
   readonly #probed: Probed
   #asked: { at: number; answer: Promise<boolean> } | undefined
@@ -18,7 +18,7 @@ export class Readiness {
     this.#probed = probed
   }
 
-  /** False where a store fails, or is silent for two seconds. The answer may be a second old. */
+  /** Resolves to false when a store fails or does not answer within two seconds. The result may be one second old. */
   check(): Promise<boolean> {
     const now = this.#probed.clock.now()
     if (this.#asked === undefined || now - this.#asked.at >= freshness) this.#asked = { at: now, answer: this.#ask() }

@@ -29,7 +29,7 @@ export interface Server {
    * @param options.timeout milliseconds @default 30_000
    */
   drain(options?: { timeout?: number }): Promise<void>
-  /** Bytes that a body may have on the route that takes the longest. */
+  /** The largest request body that any route accepts, in bytes. */
   readonly maxBody: number
   /** The hosts that it serves, where it was given them. */
   readonly hosts: readonly string[] | undefined

@@ -94,7 +94,7 @@ if not standing or tonumber(ARGV[1]) < tonumber(standing) then return 0 end
 for i = 2, #ARGV do redis.call('HDEL', KEYS[3], ARGV[i]) end
 return 1`)
 
-/** A run goes; the other runs of its session stay listed, and the one before it is the latest again. ARGV: its turn id, and the time now. */
+/** Deletes one run. Other runs of the session stay listed, and the previous one becomes the latest again. ARGV: turn id, current time. */
 export const forgetScript = script(`
 local before = redis.call('HGET', KEYS[1], 'before')
 for i = 1, 4 do redis.call('DEL', KEYS[i]) end

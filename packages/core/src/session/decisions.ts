@@ -48,7 +48,7 @@ export async function checkedDecisions(
     checkUnused(session, call.outer)
     const checked = checkShape(callId, decision)
     decisions.set(callId, checked)
-    // Who may not decide was given no token: they are told the former.
+    // A decider without permission never received a token, so report the missing permission first.
     const hasToken = checked.token !== undefined
     if (!hasToken) await checkRight(session, decider, call.pending, checked)
     await checkCall(session, callId, checked, { ...call, tools })

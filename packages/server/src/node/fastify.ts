@@ -5,8 +5,8 @@ import type { Server } from '../server.ts'
 import { toNode } from './serve.ts'
 
 /**
- * The server as a route of Fastify: `fastify.all('/*', toFastify(app))`. Hooks of Fastify run before it. Fastify reads the bodies, as long
- * as the server takes them; what it refuses in one has the form of the server's own errors.
+ * Returns the server as a Fastify route: `fastify.all('/*', toFastify(app))`. Your Fastify hooks run first. Fastify reads the request
+ * bodies, up to the limit of the server, and its parse errors have the form of the server's own errors.
  */
 export function toFastify(server: Pick<Server, 'fetch' | 'maxBody'>): FastifyRoute {
   const handle = toNode(server)
@@ -18,7 +18,7 @@ export function toFastify(server: Pick<Server, 'fetch' | 'maxBody'>): FastifyRou
     },
     errorHandler(error, request, reply) {
       const problem = problemOf(error, server.maxBody)
-      // Of a hook: it is for the error handler around this route.
+      // An error of a user's hook belongs to the error handler of the application.
       if (problem === undefined) throw error
       const shape = shapeOf(new URL(request.raw.url ?? '/', 'http://localhost').pathname)
       reply.code(problem.status).send(shape(problem, crypto.randomUUID()))
@@ -41,7 +41,7 @@ interface FastifyReply {
   code(status: number): { send(body: unknown): unknown }
 }
 
-/** What Fastify found wrong with a body. */
+/** Maps a parse error of Fastify. Returns undefined for any other error. */
 function problemOf(error: unknown, maxBody: number): Problem | undefined {
   const { code } = (typeof error === 'object' && error !== null ? error : {}) as { code?: unknown }
   if (typeof code !== 'string' || !code.startsWith('FST_ERR_CTP_')) return undefined

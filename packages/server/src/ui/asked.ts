@@ -86,7 +86,7 @@ function saidIn(all: readonly (readonly [readonly unknown[], Place])[], place: P
 
 type AnswerPart = ReturnType<typeof answerPart.parse>
 
-/** The id of an approval is the token of its call; that of the call itself, where who reads may not approve it, is none. */
+/** The id of an approval is the token of its call. A reader who may not approve the call has no token, and the id is the call's. */
 function decisionOf(part: AnswerPart): [string, Decision][] {
   if (part.state !== 'approval-responded' || !('approval' in part)) return []
   const { id, approved, reason } = part.approval
