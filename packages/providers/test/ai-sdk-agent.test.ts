@@ -288,7 +288,7 @@ describe.each([6, 7] as const)('in ai %i', (version) => {
       await chat.addToolApprovalResponse({ id: card(chat).approval.id, approved })
       await expect.poll(() => refused.length + Number(parts(chat)?.at(-1) === 'Done.')).toBe(1)
       expect([refunds, refused.length, card(chat).approval.id === 'call-1']).toEqual([ran, refusals, decider === ann])
-      for (const code of refused) expect(code).toBe('approval.forged')
+      for (const code of refused) expect(code).toBe('approval.forbidden')
     }
   })
 
