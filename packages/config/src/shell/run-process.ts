@@ -38,14 +38,16 @@ export function runProcess(job: Job): Promise<string> {
     const mark = `${markName}=${id}`
     const stderr = new Tail(job.onLine)
     const stdout = new Output()
+    const { started, letGo } = endWithUs(mark)
     let child: ChildProcessByStdio<Writable, Readable, Readable>
     try {
       child = spawn(command, args, { cwd, env: { ...env, [markName]: id }, detached: true, windowsHide: true })
     } catch (error) {
+      letGo()
       return reject(notStarted(command, error))
     }
     const { pid } = child
-    const letGo = pid === undefined ? () => {} : endWithUs(pid, mark)
+    if (pid !== undefined) started(pid)
     let open = true
     let release = () => {}
 
