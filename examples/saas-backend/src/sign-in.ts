@@ -9,7 +9,7 @@ import type { Principal } from './principal.ts'
 const cookie = 'saas'
 /** Seconds. */
 const maxAge = 12 * 60 * 60
-/** Bytes: a key is short, and anybody may ask. */
+/** Bytes. A key is short, and the route needs no sign-in. */
 const maxBody = 4096
 
 export interface SignIn {
@@ -65,8 +65,8 @@ export function signInRoutes(app: Hono, { accounts, keyValue, secret, secure }: 
   async function cookieOf(request: Request) {
     const { [cookie]: value } = await parseSigned(request.headers.get('cookie') ?? '', secret, cookie)
     if (!value) return undefined
-    const [tenantId, userId, until, id] = JSON.parse(value) as [string, string, number, string]
-    return until > Date.now() ? { tenantId, userId, until, id } : undefined
+    const [tenantId, userId, until, id] = JSON.parse(value) as [string, string, number, string?]
+    return until > Date.now() && id !== undefined ? { tenantId, userId, until, id } : undefined
   }
 }
 

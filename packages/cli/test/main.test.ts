@@ -68,7 +68,7 @@ describe('allium run', () => {
     expect((await allium(['run'], { files, stdin: 'Hi you\n' })).out).toBe('1: Hi you\n')
   })
 
-  test('shows in JSON as escapes what a terminal would obey', async () => {
+  test('escapes terminal control and bidi characters in JSON', async () => {
     const hostile = 'a\u202e\u009b31m\u2028\u{e0001}b'
     const { out } = await allium(['run', '--json', hostile], { files })
     expect(out).not.toMatch(/[^\P{C}\n]|\p{Zl}|\p{Zp}/u)

@@ -35,7 +35,7 @@ describe('who decides', () => {
     expect(ran).toHaveLength(1)
   })
 
-  it('is told that it is somebody else, and not that a token is missing, which only that one was given', async () => {
+  it('learns of a missing permission before a missing token', async () => {
     const { session, ran } = await waiting(others)
     expect((await failure(session.resume({ c1: { approve: true } }))).code).toBe('approval.forbidden')
     expect((await failure(session.resume({ c1: { approve: true } }, { decider: bob }))).code).toBe('approval.forged')

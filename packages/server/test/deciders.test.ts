@@ -73,7 +73,7 @@ describe.each(kinds)('deciders of runs %s', (_, listen) => {
     expect(refunds).toHaveLength(1)
   })
 
-  test('who may not approve is told so, by the page and by the route', async () => {
+  test('an approval by a user without permission is 403 approval.forbidden, on /chat and on the decisions route', async () => {
     const { url } = await waiting(listen, { resolvePrincipal, uiStream: 7 })
     const approval = { id: 'c1', approved: true }
     const card = { type: 'tool-refund', toolCallId: 'c1', state: 'approval-responded', input: { cents: 5 }, approval }

@@ -73,7 +73,7 @@ test('the paths stand under the base', async () => {
   expect((await ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' } })).status).toBe(404)
 })
 
-test('a server whose store is down, or silent, is not ready until it answers again', async () => {
+test('/readyz is 503 while the store fails or does not answer', async () => {
   const [store, clock] = [memoryStore(), manualClock()]
   let { list } = store
   const sessions = { ...store, list: (of: Parameters<typeof list>[0]) => list(of) }
@@ -95,7 +95,7 @@ test('a server whose store is down, or silent, is not ready until it answers aga
   expect(await ready()).toBe(200)
 })
 
-test('however often it is asked whether it is ready, a server asks its store once a second', async () => {
+test('/readyz probes the store at most once a second', async () => {
   const [store, clock] = [memoryStore(), manualClock()]
   let asked = 0
   const list: typeof store.list = (of) => {
@@ -112,7 +112,7 @@ test('however often it is asked whether it is ready, a server asks its store onc
   expect(asked).toBe(2)
 })
 
-test('a port that is in use is an error that says so', async () => {
+test('serve() rejects with a typed error when the port is in use', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   const { port } = taken.address() as { port: number }

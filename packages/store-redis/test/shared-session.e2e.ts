@@ -7,8 +7,8 @@ afterAll(() => server?.end())
 
 const key = { tenant: 'acme', owner: 'ann', agent: 'support', sessionId: 'chat-1' }
 
-describe.skipIf(server === undefined)('a run of a session that an older writer comes back to after its erasure', () => {
-  it('is still listed, so that the next erasure finds it', async () => {
+describe.skipIf(server === undefined)('rejecting a late write after an erasure', () => {
+  it('keeps the newer runs of the session listed, so the next erasure deletes them', async () => {
     const { events, close } = redis(server?.url ?? '', { prefix: `test:${crypto.randomUUID()}` })
     const [old, fresh] = [
       { key, turnId: 'old' },
