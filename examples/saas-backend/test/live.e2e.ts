@@ -125,6 +125,7 @@ describe('the admin page', { timeout: 60_000 }, () => {
 
   test('says when it is not up to date, and is again once the server answers', async () => {
     const { page } = await admin()
+    await page.locator('.sums dd').nth(3).waitFor()
     await page.route('**/admin/api/**', (route) => route.abort())
     await page.getByText('Not up to date. The server cannot be reached.').waitFor()
     expect(await page.locator('.sums dd').count()).toBe(4)
