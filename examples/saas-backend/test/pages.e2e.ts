@@ -60,6 +60,18 @@ describe('the chat page', { timeout: 60_000 }, () => {
     expect([await page.locator('.card').count(), faults]).toEqual([1, []])
   })
 
+  test('keeps what the user wrote after a reload, though the model was not sent it', async () => {
+    const { page, faults } = await open(dana)
+    await page.getByRole('button', { name: /Refund a dented stove/ }).click()
+    await page.getByRole('button', { name: 'Approve' }).waitFor()
+    const own = page.locator('.message.user')
+    const written = await own.textContent()
+    expect(written).toContain('ann@acme.example')
+    await page.reload()
+    await page.getByRole('button', { name: 'Approve' }).waitFor()
+    expect([await own.textContent(), faults]).toEqual([written, []])
+  })
+
   test('goes on after a reload in the middle of what was approved, and asks for nothing twice', async () => {
     const { page, faults } = await open(dana)
     await page.getByRole('button', { name: /Refund a dented stove/ }).click()

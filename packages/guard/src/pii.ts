@@ -130,6 +130,10 @@ export function pii<Name extends string = 'guard:pii'>(
     order: { is: ['redacts'] },
     inherit: true,
     state: { [stateKey]: sum(), ...(draws && drawn.state) },
+    async shows(ctx) {
+      const names = show === 'none' ? undefined : await vaults.read(ctx)
+      return names && ((text) => names.show(text, kinds, show as 'own' | 'all'))
+    },
     async turn(ctx, next) {
       if (draws) await drawn.draw(ctx)
       const names = await ask(ctx, guard, () => vaults.of(ctx, { isNewTurn: true }))

@@ -1,10 +1,19 @@
-import { type ShownText, sessionKeyOf, sharedStore, type TurnContext, type Vault, type Writer } from '@allium/core'
+import {
+  type Message,
+  type ShowContext,
+  type ShownText,
+  sessionKeyOf,
+  sharedStore,
+  type TurnContext,
+  type Vault,
+  type Writer,
+} from '@allium/core'
 import { LRUCache } from 'lru-cache'
 
 /** Keeps what placeholders stand for, by session: in a store of your own, encrypted as its content deserves. */
 export interface PiiVault extends Vault {}
 
-type Place = Pick<TurnContext, 'find' | 'history' | 'sessionKey'>
+type Place = Pick<TurnContext, 'find' | 'sessionKey'> & { readonly history: readonly Message[] }
 
 /** The placeholders of the last sessions. */
 export class OpenVaults {
@@ -24,7 +33,7 @@ export class OpenVaults {
 
   /** Those of a session, the same for all who ask. A new turn looks into the vault again: another process may have run the last one. */
   of(ctx: Place, { isNewTurn = false } = {}): Promise<Placeholders> {
-    const key = `${this.#layer}:${sessionKeyOf(ctx)}`
+    const key = this.#keyOf(ctx)
     // Made by the first session: it takes its room at once.
     this.#open ??= new LRUCache({ max: 10_000, ttl: 24 * 3_600_000, updateAgeOnGet: true })
     const vault = this.vaultOf(ctx)
@@ -34,6 +43,17 @@ export class OpenVaults {
     this.#open.set(key, opened)
     opened.catch(() => this.#open?.delete(key))
     return opened
+  }
+
+  /** Those of a session that nobody runs here: read alone, so that a run which goes on keeps its own. */
+  async read(ctx: ShowContext): Promise<Placeholders | undefined> {
+    const key = this.#keyOf(ctx)
+    const vault = this.vaultOf(ctx)
+    return vault === undefined ? this.#open?.get(key) : Placeholders.open(key, vault, { history: await ctx.history() })
+  }
+
+  #keyOf(ctx: Pick<Place, 'sessionKey'>): string {
+    return `${this.#layer}:${sessionKeyOf(ctx)}`
   }
 }
 
@@ -93,11 +113,7 @@ export class Placeholders {
 
   /** A text for the reader, with values in it: a placeholder may come in pieces. */
   shown(types: ReadonlySet<string>, which: 'own' | 'all'): ShownText {
-    const show = (text: string) =>
-      text.replace(pattern, (name, type: string) => {
-        const isShown = types.has(type.toLowerCase()) && (which === 'all' || this.#own.has(name))
-        return (isShown ? this.#values.get(name) : undefined) ?? name
-      })
+    const show = (text: string) => this.show(text, types, which)
     let kept = ''
     return {
       push(piece) {
@@ -108,6 +124,14 @@ export class Placeholders {
       },
       end: () => show(kept),
     }
+  }
+
+  /** A whole text for the reader. */
+  show(text: string, types: ReadonlySet<string>, which: 'own' | 'all'): string {
+    return text.replace(pattern, (name, type: string) => {
+      const isShown = types.has(type.toLowerCase()) && (which === 'all' || this.#own.has(name))
+      return (isShown ? this.#values.get(name) : undefined) ?? name
+    })
   }
 
   /** The text with the values of placeholders in their place; `unknown` is told of those that have none. */

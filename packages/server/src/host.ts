@@ -54,6 +54,7 @@ export function hostOf(agents: ReadonlyMap<string, ServedAgent>, options: Server
     log: events,
     sessions,
     clock,
+    logger,
     onDisconnect,
     abortAfter,
     metrics,

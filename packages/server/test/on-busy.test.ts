@@ -22,9 +22,9 @@ async function running(on: Listen, options: Partial<ServerOptions>) {
 }
 const historyOf = async (url: string) => {
   const { messages } = (await (await ask(`${url}/sessions/a/messages`)).json()) as {
-    messages: { role: string; parts: { text?: string }[] }[]
+    messages: { role: string; parts: { text?: string; data?: { text: string } }[] }[]
   }
-  return messages.map(({ parts }) => parts.map(({ text }) => text ?? '').join(''))
+  return messages.map(({ parts }) => parts.map(({ text, data }) => text ?? data?.text ?? '').join(''))
 }
 const typesOf = (events: { event?: string }[]) => events.map(({ event }) => event)
 
@@ -65,7 +65,7 @@ describe.each(kinds)('With onBusy: steer, an input to a session of runs %s that 
       'steer:heard',
       'turn:end',
     ])
-    expect(await historyOf(url)).toEqual(['Hi', 'One. ', 'In French.', 'Next.'])
+    expect(await historyOf(url)).toEqual(['Hi', 'One. In French.Next.'])
   })
 
   test('gets the answer of that run where it asks for no stream', async () => {

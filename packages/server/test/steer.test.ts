@@ -25,8 +25,6 @@ describe.each(kinds)('what is said to runs of runs %s', (_, listen) => {
     const events = await allOf(stream)
     expect(dataOf(events, 'steer:heard')).toMatchObject({ id: 's1' })
     expect(textIn(events)).toBe('One. Next.')
-    const { messages } = (await (await ask(`${url}/sessions/a/messages`)).json()) as { messages: { role: string }[] }
-    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant'])
   })
 
   test('the same message sent twice is heard once', async () => {

@@ -40,8 +40,15 @@ function readIn({ role, parts }: UIMessage): number {
 }
 
 /** What became of a message that was sent while the answer was being written; undefined for other parts. */
-export function steerIn(part: UIMessage['parts'][number]): { id: string; heard: boolean } | undefined {
+export function steerIn(part: UIMessage['parts'][number]): Steered | undefined {
   if (part.type !== 'data-steer') return undefined
-  const { id = '', data } = part as { id?: string; data: { heard?: boolean } }
-  return { id, heard: data.heard === true }
+  const { id = '', data } = part as { id?: string; data: { heard?: boolean; text?: string } }
+  return { id, heard: data.heard === true, text: data.text }
+}
+
+export interface Steered {
+  id: string
+  heard: boolean
+  /** What it said; the stream of the page that sent it does not repeat it. */
+  text: string | undefined
 }

@@ -1,7 +1,7 @@
 import { isToolUIPart, type UIMessage } from 'ai'
 import { Fragment, memo } from 'react'
 import { Name } from '../shared/name.tsx'
-import { steerIn } from './history.ts'
+import { type Steered, steerIn } from './history.ts'
 import { Markdown } from './markdown.tsx'
 import type { Outgoing } from './outbox.ts'
 import { type Decide, ToolCard } from './tool-card.tsx'
@@ -23,7 +23,9 @@ export const MessageView = memo(function MessageView({ message, steers, isWritin
   return pieces.map(({ steer, parts }, at) => (
     <Fragment key={`${at}`}>
       {steer !== undefined && (
-        <UserMessage text={steers.find(({ id }) => id === steer)?.text ?? 'A message that you sent meanwhile.'} />
+        <UserMessage
+          text={steers.find(({ id }) => id === steer.id)?.text ?? steer.text ?? 'A message that you sent meanwhile.'}
+        />
       )}
       {parts.some(isShown) && (
         <article className="message assistant" aria-label="Support">
@@ -73,7 +75,7 @@ function FileView({ filename, mediaType }: { filename?: string | undefined; medi
 
 interface Piece {
   /** The message of the user that the answer read before these parts. */
-  steer?: string
+  steer?: Steered
   parts: Part[]
 }
 
@@ -83,7 +85,7 @@ function splitBySteers(parts: readonly Part[]): Piece[] {
   for (const part of parts) {
     const steer = steerIn(part)
     if (steer === undefined) pieces.at(-1)?.parts.push(part)
-    else if (steer.heard) pieces.push({ steer: steer.id, parts: [] })
+    else if (steer.heard) pieces.push({ steer, parts: [] })
   }
   return pieces
 }

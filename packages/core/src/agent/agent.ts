@@ -15,6 +15,7 @@ import type {
   Usable,
 } from '../middleware/middleware.ts'
 import type { Finding } from '../middleware/order.ts'
+import type { Show, ShownSession } from '../middleware/shows.ts'
 import type { ScopeName } from '../onion/hook.ts'
 import type { OutputOf, OutputOption } from '../output/output.ts'
 import { AgentScope } from '../rings/agent/agent-scope.ts'
@@ -200,6 +201,17 @@ export class Agent<
       .then(() => session.close())
       .catch((error) => this.#scope.setup.logger.error('A session layer failed while closing.', { error }))
     return run
+  }
+
+  /**
+   * How the owner of a stored session reads its texts: its history and answers pass the same layers as the stream of their run did.
+   *
+   * @example
+   * const show = await agent.showing({ sessionKey: session.key, history: () => session.history })
+   */
+  async showing(session: ShownSession): Promise<Show> {
+    await this.init()
+    return this.#life.showing(session)
   }
 
   /** Listens beside the path: what the listener does or throws changes nothing in a run. */

@@ -3,6 +3,7 @@ import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import type { Layer, Middleware, Usable } from '../middleware/middleware.ts'
 import { compileOnion, wrapOnion } from '../middleware/onion.ts'
+import type { Show, ShownSession } from '../middleware/shows.ts'
 import type { Ring } from '../onion/attempt.ts'
 import type { Cancel } from '../onion/cancel.ts'
 import type { Onion } from '../onion/hook.ts'
@@ -15,6 +16,7 @@ import { SharedWork } from '../session/shared-work.ts'
 import type { Waits } from '../session/waits.ts'
 import { checkSessionId, checkValue } from './check-value.ts'
 import type { LayerStack, OrderCheck } from './layer-stack.ts'
+import { showing } from './showing.ts'
 import { checkSubAgents } from './sub-agents.ts'
 
 type Closable = { close(): Promise<void> }
@@ -88,6 +90,9 @@ export class Lifecycle implements SessionHost {
 
   onionWith(use: readonly Usable[] | undefined, inner?: Middleware): Onion {
     return this.#stack.with(use, inner)
+  }
+  showing(session: ShownSession): Promise<Show> {
+    return showing(this.#stack.layers, this.scope, session)
   }
   checkContext(context: unknown): unknown {
     return checkValue(this.scope.setup.context, context, 'context', 'run.options')

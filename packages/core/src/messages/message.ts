@@ -68,6 +68,8 @@ export interface Message {
   id?: string
   /** The answer was cut by an abort, a stop or a disconnect. */
   interrupted?: boolean
+  /** It was said while its turn ran: the id by which `steer:heard` told of it. Models are not sent it. */
+  steer?: string
 }
 
 /** What `run()` takes as input: a text, a message, or several. */

@@ -104,6 +104,7 @@ const layerKeys: readonly string[] = [
   'inherit',
   'guards',
   'admits',
+  'shows',
   'wrapHooks',
   'loose',
 ]

@@ -1,4 +1,5 @@
 import type { Middleware, Usable } from '../middleware/middleware.ts'
+import type { Show, ShownSession } from '../middleware/shows.ts'
 import type { Cancel } from '../onion/cancel.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { AgentScope } from '../rings/agent/agent-scope.ts'
@@ -24,6 +25,8 @@ export interface SessionHost {
   refusal(): Error | undefined
   /** The agent's onion with a run's own layers inside it, and one inside these. */
   onionWith(use: readonly Usable[] | undefined, inner?: Middleware): Onion
+  /** How a stored text is read. */
+  showing(session: ShownSession): Promise<Show>
   checkContext(context: unknown): unknown
   checkPrincipal(principal: unknown): unknown
   checkSessionId(id: unknown): string

@@ -7,6 +7,7 @@ import type { RunResult } from '../loop/run-result.ts'
 import { runTurn } from '../loop/run-turn.ts'
 import type { ReadonlyHistory } from '../messages/history.ts'
 import type { Input } from '../messages/message.ts'
+import type { Show } from '../middleware/shows.ts'
 import type { OutputOf, OutputOption } from '../output/output.ts'
 import { parseOutput } from '../output/parse-output.ts'
 import { SessionScope } from '../rings/session/session-scope.ts'
@@ -340,7 +341,11 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     try {
       const abort = (reason: unknown) => run.abort(reason)
       const prepared = await prepare(task, this.#scope, this.#host, { waits, abort })
-      if (prepared.stored !== undefined) return this.#answered(run, task, prepared.stored)
+      if (prepared.stored !== undefined) {
+        const { key: sessionKey, history } = this.#scope
+        const show = await waits.until(this.#host.showing({ sessionKey, history: () => history.items }))
+        return this.#answered(run, task, prepared.stored, show)
+      }
       try {
         const ready = await waits.until(delegated(task, this.#scope))
         run.follow(undefined)
@@ -365,9 +370,10 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   }
 
   /** The run of its key was stored: it ends as that did. */
-  #answered(run: LiveRun, task: Task<C>, stored: StoredTurn): RunResult {
-    tellStored(run.events, this.#scope, stored)
-    const result = storedResult(stored, this.#scope)
+  #answered(run: LiveRun, task: Task<C>, stored: StoredTurn, show: Show): RunResult {
+    const text = show(stored.answer ?? '')
+    tellStored(run.events, this.#scope, stored, text)
+    const result = storedResult(stored, this.#scope, text)
     this.#settle(run, task, { result })
     return result
   }

@@ -11,10 +11,10 @@ import type { StoredTurn } from '../seams/session-store.ts'
 import type { PendingCall } from '../state/snapshot.ts'
 import type { ToolCallRecord } from '../tool/call-record.ts'
 
-/** The stream of a run that was answered from the store: its text at once, and its end. */
-export function tellStored(events: RunEvents, scope: SessionScope, stored: StoredTurn): void {
-  const { turnId, answer, usage, reason, rest } = stored
-  if (answer !== null && answer !== '') void events.push({ type: 'text-delta', delta: answer })
+/** The stream of a run that was answered from the store: the text of its answer at once, and its end. */
+export function tellStored(events: RunEvents, scope: SessionScope, stored: StoredTurn, text: string): void {
+  const { turnId, usage, reason, rest } = stored
+  if (text !== '') void events.push({ type: 'text-delta', delta: text })
   const status = endOf(stored)
   const turnIndex = Math.max(0, (rest.turnCount ?? 1) - 1)
   const told = reason === undefined || status === 'failed' ? {} : { reason }
@@ -26,14 +26,15 @@ export function tellStored(events: RunEvents, scope: SessionScope, stored: Store
 /**
  * What a stored run came to, as it ended.
  *
+ * @param text its answer, as the reader sees it
  * @throws what it ended with, where it was aborted, failed or interrupted
  */
-export function storedResult(stored: StoredTurn, scope: SessionScope): RunResult {
+export function storedResult(stored: StoredTurn, scope: SessionScope, text: string): RunResult {
   const { turnId, answer, usage, messages, reason, code, resumes, rest } = stored
   const status = endOf(stored)
-  if (status === 'aborted' || status === 'failed') throw failureOf(stored, scope.id)
+  if (status === 'aborted' || status === 'failed') throw failureOf(stored, scope.id, text)
   const result: RunResult = jsonSafe({
-    text: answer ?? '',
+    text,
     output: answer,
     status,
     state: { ...rest.state },
@@ -60,10 +61,10 @@ function endOf({ status }: StoredTurn): RunStatus {
   return status === 'closed' || status === 'rewound' ? 'completed' : status
 }
 
-function failureOf(stored: StoredTurn, sessionId: string): Error {
-  const { answer, usage, messages, turnId } = stored
+function failureOf(stored: StoredTurn, sessionId: string, text: string): Error {
+  const { usage, messages, turnId } = stored
   const error = errorOf(stored)
-  const partial = { text: answer ?? '', usage: { ...usage }, messages, turnId, sessionId }
+  const partial = { text, usage: { ...usage }, messages, turnId, sessionId }
   return Object.defineProperty(error, 'partial', { value: partial, writable: true, configurable: true })
 }
 

@@ -1,6 +1,7 @@
 import type { Input, Message, SessionKey, StoredSession } from '@allium/core'
 import type { Host } from '../host.ts'
 import { resumedRun } from '../run/resumed-run.ts'
+import { asStored, showOf } from '../run/show-of.ts'
 import type { Visit } from '../visit.ts'
 import { isThere } from './is-there.ts'
 import { type UiMessage, uiMessages } from './ui-messages.ts'
@@ -13,12 +14,16 @@ export async function shownMessages(
   key: SessionKey,
 ): Promise<{ messages: UiMessage[]; running: boolean }> {
   const stored = await isThere(host, key)
+  const isOwner = key.owner === asks.owner
   // Tokens and true values are for the owner.
-  const waiting = key.owner === asks.owner ? await waitingIn(asks, key.sessionId, stored) : []
+  const waiting = isOwner ? await waitingIn(asks, key.sessionId, stored) : []
   const lasting = await lastingRun(host, asks, key)
   const running = stored.open !== undefined || lasting !== undefined
   const decided = running ? await resumedRun(host, key, asks.request.signal) : undefined
-  const messages = uiMessages([...historyOf(stored), ...messagesOf(lasting?.input)], waiting, decided)
+  const history = [...historyOf(stored), ...messagesOf(lasting?.input)]
+  const told = { sessionKey: key, history: () => history }
+  const show = isOwner ? await showOf({ ...asks, logger: host.logger }, told) : asStored
+  const messages = uiMessages({ history, pending: waiting, decided, show })
   const last = messages.at(-1)
   const going = decided === undefined ? undefined : stored.rest.suspension?.rootId
   const run = last?.role !== 'assistant' ? undefined : running ? going : await lastAnswer(host, key)
@@ -49,6 +54,6 @@ async function lastAnswer({ events, sessions }: Host, key: SessionKey): Promise<
 /** The answer of a run that goes on comes in its stream. */
 function historyOf({ history, open }: StoredSession): Message[] {
   if (open === undefined || open.resumes !== undefined) return history
-  const input = open.messages.findIndex(({ role }) => role === 'assistant')
+  const input = open.messages.findIndex(({ role, steer }) => role === 'assistant' || steer !== undefined)
   return [...history.slice(0, open.from), ...open.messages.slice(0, input === -1 ? undefined : input)]
 }

@@ -1,4 +1,4 @@
-import type { Message, Part, PendingCall, ToolResultPart } from '@allium/core'
+import type { Message, Part, PendingCall, Show, ToolResultPart } from '@allium/core'
 
 /** A message in the form that pages with the AI SDK's `useChat` show: https://ai-sdk.dev/docs/reference/ai-sdk-core/ui-message */
 export interface UiMessage {
@@ -9,35 +9,46 @@ export interface UiMessage {
 
 type UiPart = { type: string; [field: string]: unknown }
 
+/** What a page is shown of a session. */
+export interface Shown {
+  readonly history: readonly Message[]
+  readonly pending: readonly PendingCall[]
+  /** Calls of those that wait which the run that goes on has taken up. */
+  readonly decided?: readonly string[] | undefined
+  /** A stored text, as it was in the stream. */
+  readonly show: Show
+}
+
 /**
- * The answers to one input are one message; results stand at their calls, and calls that wait ask for an approval.
- *
- * @param decided calls of those that wait which the run that goes on has taken up
+ * The answers to one input are one message, as in the stream, with what the user said while they were written. Results stand at
+ * their calls, and calls that wait ask for an approval.
  */
-export function uiMessages(
-  history: readonly Message[],
-  pending: readonly PendingCall[],
-  decided: readonly string[] = [],
-): UiMessage[] {
-  const waits: Waits = { pending, decided: new Set(decided) }
+export function uiMessages({ history, pending, decided, show }: Shown): UiMessage[] {
+  const waits: Waits = { pending, decided: new Set(decided), show }
   const results = new Map(
     history.flatMap(partsOf).flatMap((part) => (part.type === 'tool-result' ? [[part.callId, part]] : [])),
   )
   const shown: UiMessage[] = []
   for (const [at, message] of history.entries()) {
     if (message.role === 'tool') continue
-    const { role } = message
-    const parts = partsOf(message).flatMap((part) => uiPart(part, results, waits))
+    const isSteer = message.steer !== undefined
+    const role = isSteer ? 'assistant' : message.role
+    const said = partsOf(message).flatMap((part) => uiPart(part, results, waits))
+    const parts = isSteer ? [steered(message.steer, said)] : role === 'assistant' ? [stepStart, ...said] : said
     const before = shown.at(-1)
-    if (role === 'assistant' && before?.role === 'assistant') before.parts.push({ type: 'step-start' }, ...parts)
-    else
-      shown.push({
-        id: message.id ?? `message-${at}`,
-        role,
-        parts: role === 'assistant' ? [{ type: 'step-start' }, ...parts] : parts,
-      })
+    if (role === 'assistant' && before?.role === 'assistant') before.parts.push(...parts)
+    else shown.push({ id: message.id ?? `message-${at}`, role, parts })
   }
   return shown
+}
+
+const stepStart: UiPart = { type: 'step-start' }
+
+/** What the user said while the answer was written, where it was heard: with its words, for a page that did not send it. */
+function steered(id: string | undefined, parts: readonly UiPart[]): UiPart {
+  const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+  const files = parts.filter(({ type }) => type === 'file')
+  return { type: 'data-steer', id, data: { heard: true, text, ...(files.length > 0 && { files }) } }
 }
 
 function partsOf({ content }: Message): readonly Part[] {
@@ -47,11 +58,12 @@ function partsOf({ content }: Message): readonly Part[] {
 interface Waits {
   readonly pending: readonly PendingCall[]
   readonly decided: ReadonlySet<string>
+  readonly show: Show
 }
 
-function uiPart(part: Part, results: ReadonlyMap<string, ToolResultPart>, { pending, decided }: Waits): UiPart[] {
-  if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: part.text, state: 'done' }]
-  if (part.type === 'reasoning') return [{ type: 'reasoning', text: part.text, state: 'done' }]
+function uiPart(part: Part, results: ReadonlyMap<string, ToolResultPart>, { pending, decided, show }: Waits): UiPart[] {
+  if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: show(part.text), state: 'done' }]
+  if (part.type === 'reasoning') return [{ type: 'reasoning', text: show(part.text), state: 'done' }]
   if (part.type === 'image' || part.type === 'file') return fileOf(part)
   if (part.type !== 'tool-call') return []
   const { callId: toolCallId, name, args } = part

@@ -31,6 +31,8 @@ export interface AttachedOptions extends ReadersOptions {
   readonly principal: unknown
   readonly key: SessionKey
   readonly idempotencyKey: string | undefined
+  /** A stored answer as its reader sees it. */
+  show(text: string): Promise<string>
 }
 
 /** A run that is read from the log, whichever process runs it. */
@@ -125,9 +127,10 @@ export class AttachedRun implements Answering {
       throw new AlliumError('server.draining', 'The server stops. The run goes on: ask for its events again.')
   }
 
-  #info() {
-    const { runs, principal } = this.#options
-    return runs.get(this.turnId, { principal })
+  async #info(): Promise<Standing> {
+    const { runs, principal, show } = this.#options
+    const { text, ...info } = await runs.get(this.turnId, { principal })
+    return text === undefined ? info : { ...info, text: await show(text) }
   }
 }
 

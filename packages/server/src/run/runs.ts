@@ -1,4 +1,4 @@
-import type { AgentRun, Decision, EventLog, RunKey, SessionKey, SessionStore } from '@allium/core'
+import type { AgentRun, Decision, EventLog, Logger, RunKey, SessionKey, SessionStore } from '@allium/core'
 import type { Durable, RunInfo } from '@allium/durable'
 import type { Known } from '@allium/durable/log'
 import { fail } from '../http/problem.ts'
@@ -13,6 +13,7 @@ import { LaterRun } from './later-run.ts'
 import { nameOf } from './name-of.ts'
 import { Pump } from './pump.ts'
 import { Queues } from './queues.ts'
+import { showOf } from './show-of.ts'
 import { SteerLimits } from './steer-limits.ts'
 import { saidIn, steeredRun } from './steered-run.ts'
 import { noteUsed } from './used-tokens.ts'
@@ -23,6 +24,7 @@ export interface RunsOptions extends ReadersOptions {
   readonly log: EventLog
   readonly sessions: SessionStore
   readonly metrics: Metrics
+  readonly logger: Logger
   readonly durables: readonly Durable[]
   readonly onBusy: 'reject' | 'steer' | 'queue'
 }
@@ -89,7 +91,8 @@ export class Runs {
     if (onBusy === 'steer' && said !== undefined) {
       const id = idempotencyKey ?? crypto.randomUUID()
       const { steers } = this
-      const run = await steeredRun(said, { ...this.#options, steers, principal, key, idempotencyKey, id, left })
+      const show = this.#showing(agent, key)
+      const run = await steeredRun(said, { ...this.#options, steers, show, principal, key, idempotencyKey, id, left })
       if (run !== undefined) return run
     }
     return this.#queues.begin(key, left, () => this.#begin(asked))
@@ -187,14 +190,21 @@ export class Runs {
     const { sessionId } = key
     const own = { principal, sessionId, clientTools, output, idempotencyKey, resets, onBusy: 'reject' } as const
     const started = await durable.start({ ...what, ...own })
-    const { sessions, onDisconnect } = this.#options
-    const options = { ...this.#options, runs: durable, sessions, principal, key, idempotencyKey }
+    const { onDisconnect } = this.#options
+    const show = this.#showing(asked.agent, key)
+    const options = { ...this.#options, runs: durable, show, principal, key, idempotencyKey }
     const run =
       this.find(key, started.turnId) ??
       this.#note(new AttachedRun(started, { ...options, onDisconnect: asked.onDisconnect ?? onDisconnect }))
     this.#use(run, decisions)
     run.readers.join()
     return run
+  }
+
+  #showing(agent: ServedAgent, key: SessionKey): (text: string) => Promise<string> {
+    const { logger, sessions } = this.#options
+    const history = async () => (await sessions.load(key))?.history ?? []
+    return async (text) => (await showOf({ agent, logger }, { sessionKey: key, history }))(text)
   }
 
   #follow(

@@ -8,12 +8,18 @@ import { sourceChunk, ToldSources } from './sources.ts'
 /** The version of the AI SDK whose pages read the stream: 7 knows `reset-step`. */
 export type UiVersion = 6 | 7
 
+export interface UiWriterOptions {
+  /** The answer that a run goes on with has been written: the run adds to it. */
+  readonly begun: boolean
+  /** What the user said while the answer was written, by id, with its words. @default told without them */
+  readonly steers?: ReadonlyMap<string, UiChunk> | undefined
+}
+
 /** The events of a run as a UI message stream of the AI SDK. What sub-agents and layers tell of themselves stays out. */
 export class UiWriter {
   /** Nothing of what is still to come is written. */
   over = false
   readonly #version: UiVersion
-  /** The answer that a run goes on with has been written: the run adds to it. */
   readonly #begun: boolean
   readonly #blocks = new Blocks()
   readonly #told = new ToldSources()
@@ -29,9 +35,12 @@ export class UiWriter {
   /** Those that wait, or in which a call of a sub-agent waits. */
   readonly #suspended: string[] = []
 
-  constructor(version: UiVersion, begun = false) {
+  readonly #steers: ReadonlyMap<string, UiChunk>
+
+  constructor(version: UiVersion, { begun, steers = new Map() }: UiWriterOptions) {
     this.#version = version
     this.#begun = begun
+    this.#steers = steers
   }
 
   *write({ event, pending = [], client, decided }: Placed): Generator<UiChunk> {
@@ -77,7 +86,7 @@ export class UiWriter {
         this.#reason = event.reason
         return
       case 'steer:heard':
-        return yield steered(event.id, { heard: true })
+        return yield this.#steers.get(event.id) ?? steered(event.id, { heard: true })
       case 'steer:returned':
         return yield steered(event.id, { heard: false, reason: event.reason })
       case 'run:error':

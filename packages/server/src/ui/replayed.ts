@@ -15,6 +15,7 @@ export function* replayed({ id, parts }: UiMessage): Generator<UiChunk> {
       yield { type: `${type}-delta`, ...block, delta: text }
       yield { type: `${type}-end`, ...block }
     } else if (type === 'file') yield { type, mediaType, url }
+    else if (type === 'data-steer') yield { type, id: part.id, data: part.data }
     else yield* call(part)
   }
 }

@@ -17,6 +17,7 @@ import { chatBody, type UiSaid } from './asked.ts'
 import type { UiChunk } from './blocks.ts'
 import { type UiVersion, UiWriter } from './chunks.ts'
 import { replayed } from './replayed.ts'
+import { steersIn } from './steers.ts'
 
 const routes = {
   chat: route({
@@ -58,16 +59,20 @@ export function uiRoutes(serve: Serve, host: Host, version: UiVersion): void {
   serve(routes.stream, async (c, read) => {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
     const key = keyOf(asks, (await read()).params.id)
-    const follow = (of: Protocol) => resumedOf(host, asks, key.sessionId, undefined, of)
+    const follow = async (begun?: readonly UiChunk[]) => {
+      const steers = isHead ? undefined : await steersIn(host, asks, key)
+      const of = { ...protocol, frames: () => uiFrames(version, begun, steers) }
+      return (await resumedOf(host, asks, key.sessionId, undefined, of)) ?? c.body(null, 204)
+    }
     const isHead = c.req.method === 'HEAD'
     const decided = isHead ? undefined : await resumedRun(host, key, c.req.raw.signal)
-    if (decided === undefined) return (await follow(protocol)) ?? c.body(null, 204)
+    if (decided === undefined) return follow()
     const { messages, running } = await shownMessages(host, asks, key)
     const last = messages.at(-1)
     if (last?.role !== 'assistant') return c.body(null, 204)
     const begun = [...replayed(last)]
     if (!running) return toldAlone(host, asks, { ...protocol, frames: () => uiFrames(version, [...begun, ...ended]) })
-    return (await follow({ ...protocol, frames: () => uiFrames(version, begun) })) ?? c.body(null, 204)
+    return follow(begun)
   })
 
   stopRoute(serve, host, routes.stop)
@@ -77,9 +82,12 @@ export function uiRoutes(serve: Serve, host: Host, version: UiVersion): void {
 const headers = { 'x-vercel-ai-ui-message-stream': 'v1' }
 const ended: readonly UiChunk[] = [{ type: 'finish-step' }, { type: 'finish' }]
 
-/** @param begun the answer that the run goes on with */
-function uiFrames(version: UiVersion, begun: readonly UiChunk[] = []): Frames {
-  const writer = new UiWriter(version, begun.length > 0)
+/**
+ * @param begun the answer that the run goes on with
+ * @param steers what the user said meanwhile, for a page that does not know it
+ */
+function uiFrames(version: UiVersion, begun: readonly UiChunk[] = [], steers?: ReadonlyMap<string, UiChunk>): Frames {
+  const writer = new UiWriter(version, { begun: begun.length > 0, steers })
   return {
     begin: () => begun.map((chunk) => ({ data: JSON.stringify(chunk) })),
     *write(entry) {

@@ -75,7 +75,7 @@ export class Steering {
   hear(): void {
     const turn = this.#turn
     for (const { id, message, settle } of this.#passed.splice(0)) {
-      turn.view.commit(message)
+      turn.view.commit({ ...message, steer: id })
       turn.send({ type: 'steer:heard', ...turn.place, id })
       settle({ heard: true })
     }

@@ -1,0 +1,94 @@
+import { Agent } from '@allium/core'
+import { pii } from '@allium/guard'
+import type { ScriptedStep } from '@allium/testing'
+import { describe, expect, test } from 'vitest'
+import { agentOf, allOf, ask, asStream, gated, kinds, type Listen, textIn } from './kit.ts'
+
+const mail = 'ann@acme.example'
+const echo: ScriptedStep = 'I wrote to [EMAIL_1].'
+const said = `Write to ${mail}.`
+const answer = `I wrote to ${mail}.`
+
+const partsOf = async (url: string, options = {}) => {
+  const { messages } = await (await ask(`${url}/sessions/a/messages`, options)).json()
+  return messages as {
+    id: string
+    role: string
+    parts: { type: string; text?: string; id?: string; data?: object }[]
+  }[]
+}
+const textsOf = async (url: string, options = {}) =>
+  (await partsOf(url, options)).flatMap(({ parts }) => parts.flatMap(({ text }) => text ?? []))
+
+describe.each(kinds)('what a reader is shown of runs %s', (_, listen) => {
+  const guarded = (options = {}) => listen(agentOf([echo]).use(pii()), options)
+  const run = (url: string, more = {}) => ask(`${url}/sessions/a/runs`, { body: { input: said }, ...more })
+
+  test('the JSON answer has the values of its stream', async () => {
+    const [asked, streamed] = [await guarded(), await guarded()]
+    expect(await (await run(asked.url)).json()).toMatchObject({ text: answer })
+    expect(textIn(await allOf(await run(streamed.url, { headers: asStream })))).toBe(answer)
+  })
+
+  test('so has the history, for its owner alone', async () => {
+    const { url } = await guarded({ mayRead: () => true })
+    await run(url)
+    expect(await textsOf(url)).toEqual([said, answer])
+    const { messages } = await (await ask(`${url}/sessions/a/messages?owner=ann`, { as: 'acme/bob' })).json()
+    expect(JSON.stringify(messages)).toContain('[EMAIL_1]')
+    expect(JSON.stringify(messages)).not.toContain(mail)
+  })
+
+  test('so has the answer that a repeated request gets', async () => {
+    const { url } = await guarded()
+    const again = { headers: { 'idempotency-key': 'k1' } }
+    for (let n = 0; n < 2; n++) expect(await (await run(url, again)).json()).toMatchObject({ text: answer })
+  })
+
+  test('where the vault does not answer, the history is shown as it is stored, and the log says so', async () => {
+    const warned: string[] = []
+    let isDown = false
+    const values: Record<string, Record<string, string>> = {}
+    const vault = {
+      load: async (key: string) => (isDown ? Promise.reject(new Error('The vault is down.')) : values[key]),
+      save: async (key: string, all: Record<string, string>) => void (values[key] = all),
+    }
+    const logger = { warn: (message: string) => warned.push(message), error() {} }
+    const { url } = await listen(agentOf([echo]).use(pii({ vault })), { logger })
+    await run(url)
+    isDown = true
+    expect(await textsOf(url)).toEqual(['Write to [EMAIL_1].', 'I wrote to [EMAIL_1].'])
+    expect(warned.join()).toContain('The vault is down.')
+  })
+})
+
+describe.each(kinds)('a message that was sent while the answer of a run was written, of runs %s', (_, listen) => {
+  async function steered(of: Listen) {
+    const gate = gated()
+    const { url } = await of(new Agent({ model: gate.model }).use(pii()), { uiStream: 7 })
+    const asked = ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream })
+    gate.text('One. ')
+    const stream = await asked
+    await ask(`${url}/sessions/a/steer`, { body: { message: said, id: 's1' } })
+    gate.end()
+    await allOf(stream)
+    return url
+  }
+
+  test('stands in that answer, where it was heard, with its words', async () => {
+    const [, told, ...more] = await partsOf(await steered(listen))
+    expect(more).toEqual([])
+    expect(told?.parts.map(({ type }) => type)).toEqual(['step-start', 'text', 'data-steer', 'step-start', 'text'])
+    expect(told?.parts[2]).toEqual({ type: 'data-steer', id: 's1', data: { heard: true, text: said } })
+  })
+
+  test('and a page that follows the stream again gets the same message once', async () => {
+    const url = await steered(listen)
+    const [, told] = await partsOf(url)
+    const chunks = (await allOf(await ask(`${url}/chat/a/stream`)))
+      .filter(({ data }) => data.startsWith('{'))
+      .map(({ data }) => JSON.parse(data))
+    expect(chunks[0]).toEqual({ type: 'start', messageId: told?.id })
+    expect(chunks.find(({ type }) => type === 'data-steer')).toEqual(told?.parts[2])
+  })
+})
