@@ -4,6 +4,7 @@ import { AlliumError, checkOptions, type KeysOf } from '@allium/core'
 import { getRequestListener } from '@hono/node-server'
 import { shapeOf } from '../http/shapes.ts'
 import type { Server } from '../server.ts'
+import { isAdmitted } from './pipelined.ts'
 
 export interface ServeOptions {
   /** 0 is a free one. @default 3000 */
@@ -14,6 +15,8 @@ export interface ServeOptions {
   headersTimeout?: number | undefined
   /** Milliseconds in which all of a request is to come, its body included. @default 30_000 */
   requestTimeout?: number | undefined
+  /** Connections at a time; more are closed as they come. @default 10_000 */
+  maxConnections?: number | undefined
   /** Milliseconds that runs have to end when the process is to stop. @default 30_000 */
   drainTimeout?: number | undefined
   /** Whether SIGTERM and SIGINT close the server, after which nothing of it holds the process. @default true */
@@ -25,6 +28,7 @@ const known: KeysOf<ServeOptions> = {
   hostname: true,
   headersTimeout: true,
   requestTimeout: true,
+  maxConnections: true,
   drainTimeout: true,
   signals: true,
 }
@@ -52,6 +56,7 @@ export async function serve(server: Server, options: ServeOptions = {}): Promise
   const local = server.hosts === undefined && isLoopback(hostname) ? loopbackOnly(server) : server
   const bounds = { headersTimeout, requestTimeout, connectionsCheckingInterval: Math.min(1000, headersTimeout) }
   const http = createServer(bounds, toNode(local))
+  http.maxConnections = options.maxConnections ?? 10_000
   await new Promise<void>((resolve, reject) => {
     http.once('error', (error) => reject(notListening(error, hostname, port)))
     http.listen(port, hostname, resolve)
@@ -76,6 +81,7 @@ export async function serve(server: Server, options: ServeOptions = {}): Promise
 export function toNode(server: Pick<Server, 'fetch'>): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
   const listener = getRequestListener((request) => server.fetch(request), { overrideGlobalObjects: false })
   return (incoming, outgoing) => {
+    if (!isAdmitted(incoming, outgoing)) return
     const parsed = incoming as IncomingMessage & { body?: unknown; rawBody?: unknown }
     if (parsed.body !== undefined && incoming.readableEnded && parsed.rawBody === undefined)
       parsed.rawBody = Buffer.from(JSON.stringify(parsed.body))

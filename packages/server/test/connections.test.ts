@@ -1,0 +1,57 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { server } from '../src/index.ts'
+import { serve } from '../src/node.ts'
+import { agentOf, ask, listen, principal } from './kit.ts'
+
+function open(url: string) {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.on('error', () => {})
+  onTestFinished(() => void socket.destroy())
+  return socket
+}
+
+const closed = (socket: Socket) => new Promise((resolve) => socket.once('close', resolve))
+
+test('a client that sends many requests over one connection and reads no answer loses the connection', async () => {
+  let asked = 0
+  const { url } = await listen(agentOf([]), {
+    principal: (request) => {
+      asked++
+      return principal(request)
+    },
+  })
+  const socket = open(url)
+  socket.pause()
+  socket.write('GET /sessions HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: acme/ann\r\n\r\n'.repeat(2500))
+  socket.resume()
+  await closed(socket)
+  expect(asked).toBeLessThanOrEqual(16)
+  expect((await ask(`${url}/sessions`)).status).toBe(200)
+})
+
+test('one that reads them may send as many as it likes, one after the other', async () => {
+  const { url } = await listen(agentOf([]))
+  const socket = open(url)
+  let text = ''
+  for (let n = 1; n <= 40; n++) {
+    socket.write('GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n')
+    while (text.split('HTTP/1.1 200').length <= n) text += (await once(socket, 'data')).join('')
+  }
+  expect(text.split('HTTP/1.1 200')).toHaveLength(41)
+})
+
+test('connections beyond maxConnections are closed as they come', async () => {
+  const made = server(agentOf([]), { principal })
+  const served = await serve(made, { port: 0, signals: false, drainTimeout: 0, maxConnections: 1 })
+  const first = open(served.url)
+  onTestFinished(() => {
+    served.server.closeAllConnections()
+    return served.close()
+  })
+  await once(first, 'connect')
+  await closed(open(served.url))
+  first.write('GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n')
+  expect(String(await once(first, 'data'))).toContain('HTTP/1.1 200')
+})
