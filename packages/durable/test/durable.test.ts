@@ -1,5 +1,6 @@
 import { Agent, type Model } from '@allium/core'
 import { persist } from '@allium/memory'
+import { audit } from '@allium/observe'
 import { type SqliteStore, sqlite } from '@allium/store-sqlite'
 import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { afterEach, expect, it } from 'vitest'
@@ -154,6 +155,23 @@ it('gives up what does not end in time where it stands, and another process goes
   expect(await next.recover()).toBe(1)
   await eventsOf(next, run)
   expect(await next.get(run, { principal })).toMatchObject({ status: 'completed', text: 'Paid.' })
+})
+
+it('gives a run up without an error in the log, also where a layer writes something down as it ends', async () => {
+  const { clock, store } = world()
+  const logged: string[] = []
+  const logger = { warn: (text: string) => void logged.push(text), error: (text: string) => void logged.push(text) }
+  const agent = new Agent({ model: hangs(), clock, logger })
+    .use(persist({ store: store.sessions }))
+    .use(audit({ sink: () => {} }))
+  const runs = durable(agent, { store, lease: 1000, clock, logger })
+  const { run } = await runs.start({ principal, sessionId: 'chat', input: 'Hi' })
+  await untilStep(store, run, 'observe:audit')
+  const drained = runs.drain({ timeout: 1500 })
+  await clock.advance(1600)
+  await drained
+  await clock.advance(20_000)
+  expect(logged).toEqual([])
 })
 
 it('refuses what cannot be kept, and options that it does not know', async () => {

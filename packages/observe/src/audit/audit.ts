@@ -1,4 +1,5 @@
 import {
+  AbortError,
   type Clock,
   defineMiddleware,
   followSignal,
@@ -170,7 +171,9 @@ export function audit(given: AuditOptions): Audit {
     writing.catch((error) => complain(ctx, error))
   }
 
+  /** A run that goes on in another process writes its records there. */
   function complain({ logger }: TurnContext, error: unknown): void {
+    if (error instanceof AbortError) return
     logger.error(`The layer "${as}" could not keep a record: ${messageOf(error)}`, { error })
   }
 }

@@ -64,7 +64,10 @@ export class Afterwards {
   }
 
   #report(event: string, what: string, error: unknown): void {
-    const { observers, setup } = this.#turn.session.agent
+    const { options, session } = this.#turn
+    // It goes on in another process, and ends there.
+    if (options.journal.lost === true) return
+    const { observers, setup } = session.agent
     observers.emit('observer:error', { type: 'observer:error', event, error })
     setup.logger.error(`${what} failed: ${messageOf(error)}`, { error })
   }
