@@ -31,6 +31,11 @@ export function absent(tool: Tool): string | undefined {
   }
 }
 
+/** The command of a tool, with what comes before its own arguments. */
+export function commandOf(tool: Tool): readonly string[] {
+  return commands[tool]
+}
+
 const execute = promisify(execFile)
 
 /** Runs a tool to its end, and gives what it printed. */

@@ -1,10 +1,8 @@
 /// <reference path="./rate-limiter-redis.d.ts" />
+import type { MakeRateCounter } from '@allium/core'
 import { checkName } from '@allium/store-sql'
 import RateLimiterRedis from 'rate-limiter-flexible/lib/RateLimiterRedis.js'
 import { type Client, script } from './client.ts'
-
-/** Makes what counts a rate: `store` of `guard.rateLimit`. */
-export type MakeLimiter = (options: { keyPrefix: string; points: number; duration: number }) => RateLimiterRedis
 
 /** Milliseconds for which a request is known again: longer than a client keeps a command that it could not send. */
 const knownFor = 30_000
@@ -26,7 +24,7 @@ end
 return {consumed, left}`)
 
 /** Windows in Redis, which all processes share. One of less than a second counts as a second. */
-export function redisLimits(client: Client, prefix: string): MakeLimiter {
+export function redisLimits(client: Client, prefix: string): MakeRateCounter {
   return ({ keyPrefix, points, duration }) => {
     const seconds = Math.max(1, duration)
     const limiter = new RateLimiterRedis({

@@ -1,11 +1,18 @@
-import { checkOptions, type EventLog, type KeysOf, type KeyValue, type Logger } from '@allium/core'
+import {
+  checkOptions,
+  type EventLog,
+  type KeysOf,
+  type KeyValue,
+  type Logger,
+  type MakeRateCounter,
+} from '@allium/core'
 import { type Encrypt, hour, polledEventLog, Sealer } from '@allium/store-sql'
 import { Client, type RedisClient } from './client.ts'
 import { Erasures } from './erasures.ts'
 import { redisEvents } from './event-table.ts'
 import { redisKeyValue } from './key-value.ts'
 import { type LossyLedger, redisLedger } from './ledger.ts'
-import { type MakeLimiter, redisLimits } from './limits.ts'
+import { redisLimits } from './limits.ts'
 
 export interface RedisOptions {
   /** What all keys begin with. @default 'allium' */
@@ -24,7 +31,7 @@ export interface RedisStore {
   readonly keyValue: KeyValue
   readonly events: EventLog
   /** `store` of `guard.rateLimit`. */
-  readonly limits: MakeLimiter
+  readonly limits: MakeRateCounter
   /** Forgets what was spent when Redis forgets. */
   readonly ledger: LossyLedger
   /** Ends its connection; a client that was given stays. */

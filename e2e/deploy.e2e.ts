@@ -1,0 +1,186 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { LLMock } from '@copilotkit/aimock'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { freePort, ownServer as ownPostgres, type Server } from '../packages/store-postgres/test/server.ts'
+import { ownServer as ownRedis } from '../packages/store-redis/test/server.ts'
+import { copyOf, remove } from './app-copy.ts'
+import { recipe, writeRecipe } from './recipes.ts'
+import { absent, commandOf, type Tool } from './runtimes.ts'
+
+/** What is installed from the tarballs, and the provider that the recipes name. */
+let app: string
+const nodes: readonly Tool[] = ['Node (this one)', 'Node 22', 'Node 24']
+let postgres: Server
+let redis: Server
+let model: LLMock
+let env: Record<string, string>
+
+beforeAll(async () => {
+  postgres = await there(ownPostgres(), 'Postgres')
+  redis = await there(ownRedis(), 'redis-server')
+  model = new LLMock({ host: '127.0.0.1', port: 0, chunkSize: 4, latency: 40, logLevel: 'silent' })
+  model.onMessage('Hi', { content: 'Good morning, Ann. What can I do for you today?' })
+  await model.start()
+  env = {
+    DATABASE_URL: postgres.url,
+    REDIS_URL: redis.url,
+    OPENAI_API_KEY: 'none needed',
+    OPENAI_BASE_URL: `${model.url}/v1`,
+    ALLIUM_SECRET: 'a secret of thirty-two characters',
+  }
+  app = copyOf(inject('app'), { '@ai-sdk/openai': 'providers' })
+}, 60_000)
+
+afterAll(async () => {
+  await model.stop()
+  await Promise.all([postgres.end(), redis.end()])
+  remove(app)
+})
+
+describe.each(nodes)('the recipe "Node behind a proxy", on %s behind nginx', (tool) => {
+  const on = absent(tool) === undefined ? it : it.skip
+
+  on('streams without buffering, tells its health, and ends on SIGTERM', { timeout: 60_000 }, async () => {
+    const principal =
+      "const signedIn = async (request) => ({ tenantId: 'acme', userId: String(request.headers.get('cookie')) })"
+    const file = writeRecipe(app, 'behind-a-proxy', [principal, recipe('Node behind a proxy', 'ts')])
+    const child = started(commandOf(tool), [file])
+    const proxy = await nginx(recipe('Node behind a proxy', 'nginx'))
+    await expect.poll(async () => (await ask(proxy, '/readyz')).status, { timeout: 30_000 }).toBe(200)
+
+    const run = await ask(proxy, '/sessions/a/runs', { input: 'Hi' })
+    expect(run.text()).toBe('Good morning, Ann. What can I do for you today?')
+    // The first words came while the model was still speaking.
+    expect(run.pieces.filter((piece) => !piece.includes('turn:end')).length).toBeGreaterThan(2)
+    expect((await ask(proxy, '/healthz', undefined, 'evil.example')).status).toBe(421)
+
+    child.kill('SIGTERM')
+    expect(await once(child, 'exit')).toEqual([0, null])
+  })
+})
+
+describe.each(nodes)('the recipe "Several processes", on %s', (tool) => {
+  const on = absent(tool) === undefined ? it : it.skip
+
+  on('runs an agent on Postgres and Redis', { timeout: 60_000 }, async () => {
+    const rest = `await store.ready()
+const principal = { tenantId: 'acme', userId: 'ann' }
+console.log((await agent.run('Hi', { session: { principal } })).text)
+await agent.dispose()
+await store.close()
+process.exit(0)`
+    const file = writeRecipe(app, 'several-processes', [recipe('Several processes', 'ts'), rest])
+    const child = started(commandOf(tool), [file])
+    let printed = ''
+    child.stdout?.on('data', (piece) => (printed += piece))
+    expect([await once(child, 'close'), printed]).toEqual([
+      [0, null],
+      'Good morning, Ann. What can I do for you today?\n',
+    ])
+  })
+})
+
+describe('the recipe "Workers, Deno, Bun"', () => {
+  it.each([
+    ['Deno', ['serve', '--allow-all', '--host', '127.0.0.1', '--port']],
+    ['Bun', []],
+  ] as const)('serves on %s what a module exports', { timeout: 60_000 }, async (tool, args) => {
+    const [command = ''] = commandOf(tool)
+    const port = await freePort()
+    const first = tool === 'Deno' ? [...args, `${port}`, 'served.js'] : ['served.js']
+    started([command], first, { PORT: `${port}`, HOST: '127.0.0.1' })
+    await expect
+      .poll(
+        () =>
+          ask(port, '/healthz').then(
+            ({ status }) => status,
+            () => 0,
+          ),
+        { timeout: 30_000 },
+      )
+      .toBe(200)
+    expect((await ask(port, '/sessions/a/runs', { input: 'Hi' })).text()).toBe('Hello from a Worker.')
+  })
+})
+
+async function there(server: Promise<Server | undefined>, name: string): Promise<Server> {
+  const found = await server
+  if (found === undefined) throw new Error(`${name} is not installed here.`)
+  return found
+}
+
+/** A process in the folder of the app, until the test ends. */
+function started([command = '', ...before]: readonly string[], args: readonly string[], more = {}): ChildProcess {
+  const child = spawn(command, [...before, ...args], {
+    cwd: app,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: '1', ...env, ...more },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  })
+  return child
+}
+
+/** An nginx with the page's location, in a folder of its own. Returns its port. */
+async function nginx(location: string): Promise<number> {
+  const [port, folder] = [await freePort(), mkdtempSync(join(tmpdir(), 'allium-nginx-'))]
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${folder}/${name};`,
+  )
+  const site = `server { listen 127.0.0.1:${port}; server_name api.acme.com; ${location} }`
+  const rest = `error_log stderr; pid ${folder}/pid; daemon off; events {}`
+  writeFileSync(join(folder, 'nginx.conf'), `${rest} http { access_log off; ${paths.join(' ')} ${site} }`)
+  const child = spawn('nginx', ['-c', join(folder, 'nginx.conf'), '-e', 'stderr'], {
+    stdio: ['ignore', 'ignore', 'ignore'],
+  })
+  onTestFinished(async () => {
+    child.kill('SIGQUIT')
+    if (child.exitCode === null) await once(child, 'exit')
+    rmSync(folder, { recursive: true, force: true })
+  })
+  await expect
+    .poll(() =>
+      ask(port, '/').then(
+        () => true,
+        () => false,
+      ),
+    )
+    .toBe(true)
+  return port
+}
+
+interface Answer {
+  status: number
+  /** As they came. */
+  pieces: string[]
+  text(): string
+}
+
+/** Asks as Ann, for a stream where there is a body. */
+function ask(port: number, path: string, body?: object, host = 'api.acme.com'): Promise<Answer> {
+  const headers = { host, cookie: 'ann', accept: 'text/event-stream', authorization: 'ann' }
+  const of = { host: '127.0.0.1', port, path, method: body === undefined ? 'GET' : 'POST' }
+  return new Promise((resolve, reject) => {
+    const asked = request({ ...of, headers: { ...headers, ...(body && { 'content-type': 'application/json' }) } })
+    asked.once('error', reject)
+    asked.once('response', async (response) => {
+      const pieces: string[] = []
+      for await (const piece of response) pieces.push(String(piece))
+      resolve({ status: response.statusCode ?? 0, pieces, text: () => textIn(pieces.join('')) })
+    })
+    asked.end(body && JSON.stringify(body))
+  })
+}
+
+function textIn(stream: string): string {
+  const events = stream.matchAll(/^data: (\{"type":"text-delta".*)$/gm)
+  return [...events].map(([, data = '{}']) => JSON.parse(data).delta).join('')
+}
