@@ -10,7 +10,7 @@ import { freePort, ownServer as ownPostgres, type Server } from '../packages/sto
 import { ownServer as ownRedis } from '../packages/store-redis/test/server.ts'
 import { copyOf, remove } from './app-copy.ts'
 import { recipe, writeRecipe } from './recipes.ts'
-import { absent, commandOf, type Tool } from './runtimes.ts'
+import { absent, commandOf, end, type Tool } from './runtimes.ts'
 
 /** What is installed from the tarballs, and the provider that the recipes name. */
 let app: string
@@ -120,10 +120,11 @@ function started([command = '', ...before]: readonly string[], args: readonly st
     cwd: app,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: '1', ...env, ...more },
     stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
   })
   onTestFinished(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
-    child.kill('SIGKILL')
+    end(child)
     await once(child, 'exit')
   })
   return child
