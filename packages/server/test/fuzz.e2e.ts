@@ -17,9 +17,10 @@ test(`${requests} random requests from the schemas of all routes find no fault, 
   })
   expect(faults.slice(0, 10)).toEqual([])
   expect([...statuses.keys()].filter((status) => status >= 500)).toEqual([])
-  for (const status of [200, 201, 202, 204, 400, 403, 404, 405, 409, 413, 415, 422])
-    expect([status, statuses.get(status) ?? 0]).toEqual([status, expect.any(Number)])
-  expect([answered.size, refused.size]).toEqual([expect.any(Number), expect.any(Number)])
+  const usual = [200, 201, 202, 204, 400, 404, 405, 409, 413, 415]
+  expect(usual.filter((status) => !statuses.has(status))).toEqual([])
+  // Nearly all routes: some answer only what few random bodies are.
+  expect([answered.size >= 30, refused.size >= 40]).toEqual([true, true])
   // Modules and compiled code come with the first worlds.
   const [early = 0, late = 0] = [heaps[Math.floor(heaps.length / 4)], heaps.at(-1)]
   expect(late - early).toBeLessThan(30)
