@@ -23,7 +23,13 @@ const mounts: Record<string, (app: Server) => Promise<string>> = {
   'node:http': (app) => urlOf(createServer(toNode(app))),
   'Express 5': async (app) => `${await urlOf(createServer(express().use('/ai', toNode(app)) as RequestListener))}/ai`,
   'Express 5, behind its body parser': (app) =>
-    urlOf(createServer(express().use(express.json()).use(toNode(app)) as RequestListener)),
+    urlOf(
+      createServer(
+        express()
+          .use(express.json({ limit: '1mb' }))
+          .use(toNode(app)) as RequestListener,
+      ),
+    ),
   'Fastify 5': async (app) => {
     const http = fastify()
     http.all('/*', toFastify(app))
@@ -40,6 +46,13 @@ describe.each(Object.entries(mounts))('under %s', (_, mount) => {
     expect([whole.status, await whole.json()]).toEqual([200, expect.objectContaining({ text: 'One.' })])
     const stream = await ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream })
     expect(textIn(await allOf(stream))).toBe('Two three.')
+  })
+
+  test('a body that nests 100,000 deep is refused', async () => {
+    const url = await mount(made())
+    const body = `{"input":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+    const refused = await ask(`${url}/sessions/a/runs`, { body })
+    expect([refused.status, await refused.json()]).toEqual([400, expect.objectContaining({ code: 'request.invalid' })])
   })
 
   test('nobody is let in, and a path that leads nowhere is told', async () => {

@@ -84,8 +84,17 @@ export function toNode(server: Pick<Server, 'fetch'>): (incoming: IncomingMessag
     if (!isAdmitted(incoming, outgoing)) return
     const parsed = incoming as IncomingMessage & { body?: unknown; rawBody?: unknown }
     if (parsed.body !== undefined && incoming.readableEnded && parsed.rawBody === undefined)
-      parsed.rawBody = Buffer.from(JSON.stringify(parsed.body))
+      parsed.rawBody = Buffer.from(jsonOf(parsed.body))
     void listener(incoming, outgoing)
+  }
+}
+
+/** What a parser made of a body, as a body again. One that nests too deep to be written is refused as no JSON. */
+function jsonOf(body: unknown): string {
+  try {
+    return JSON.stringify(body)
+  } catch {
+    return '…'
   }
 }
 
