@@ -59,7 +59,7 @@ export async function listenDurably(agent: Agent | Record<string, Agent>, option
 }
 
 /** For layers that redact: a durable run is stored before they see it. */
-const mirrored = { seal: mirror, open: mirror }
+export const mirrored = { seal: mirror, open: mirror }
 function mirror(bytes: Uint8Array): Uint8Array {
   return bytes.map((byte) => byte ^ 0xff)
 }

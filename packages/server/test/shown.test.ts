@@ -1,8 +1,22 @@
 import { Agent } from '@allium/core'
 import { pii } from '@allium/guard'
+import { sqlite } from '@allium/store-sqlite'
 import type { ScriptedStep } from '@allium/testing'
-import { describe, expect, test } from 'vitest'
-import { agentOf, allOf, ask, asStream, gated, kinds, type Listen, textIn } from './kit.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import {
+  agentOf,
+  allOf,
+  ask,
+  asStream,
+  fileOf,
+  gated,
+  kept,
+  kinds,
+  type Listen,
+  listen,
+  mirrored,
+  textIn,
+} from './kit.ts'
 
 const mail = 'ann@acme.example'
 const echo: ScriptedStep = 'I wrote to [EMAIL_1].'
@@ -90,5 +104,21 @@ describe.each(kinds)('a message that was sent while the answer of a run was writ
       .map(({ data }) => JSON.parse(data))
     expect(chunks[0]).toEqual({ type: 'start', messageId: told?.id })
     expect(chunks.find(({ type }) => type === 'data-steer')).toEqual(told?.parts[2])
+  })
+})
+
+test('a renamed agent shows its owners what they wrote before', async () => {
+  const store = sqlite(fileOf(), { encrypt: mirrored })
+  onTestFinished(() => store.close())
+  const served = (name: string, formerNames: string[] = []) =>
+    listen(kept(agentOf([echo], { name, formerNames }).use(pii({ vault: store.vault })), store.sessions).agent, {
+      sessions: store.sessions,
+    })
+  const before = await served('support')
+  await ask(`${before.url}/sessions/a/runs`, { body: { input: said } })
+  const after = await served('desk', ['support'])
+  expect(await textsOf(after.url)).toEqual([said, answer])
+  expect(await (await ask(`${after.url}/sessions/a/runs`, { body: { input: 'Again.' } })).json()).toMatchObject({
+    text: answer,
   })
 })
