@@ -20,10 +20,18 @@ function world() {
   const paid: string[] = []
   const process = (
     model: Model,
-    { own = clock, pay = () => void paid.push('paid') as unknown, requireApproval = false, expiresIn = 60_000 } = {},
+    {
+      own = clock,
+      pay = () => void paid.push('paid') as unknown,
+      requireApproval = false,
+      expiresIn = 60_000,
+      name = 'agent',
+      formerNames = [] as string[],
+    } = {},
   ) => {
     const tool = { name: 'pay', description: 'Pays', jsonSchema: {}, execute: pay, requireApproval }
-    const agent = new Agent({ model, tools: [tool as never], clock: own, approvals: { expiresIn } }).use(
+    const tools = [tool as never]
+    const agent = new Agent({ name, formerNames, model, tools, clock: own, approvals: { expiresIn } }).use(
       persist({ store: store.sessions }),
     )
     const runs = durable(agent, { store, lease: 1000, clock: own, logger: { ...console, error() {}, warn() {} } })
@@ -172,6 +180,32 @@ it('gives a run up without an error in the log, also where a layer writes someth
   await drained
   await clock.advance(20_000)
   expect(logged).toEqual([])
+})
+
+it('takes over the runs of an agent that was renamed meanwhile, and lists them', async () => {
+  const { clock, process, store, paid } = world()
+  const dead = process(scriptedModel([call, { stall: true }]), { own: manualClock(), name: 'support' })
+  const { run } = await dead.start({ principal, sessionId: 'chat', input: 'Pay.' })
+  await untilStep(store, run, 'tool:c1')
+  await clock.advance(1500)
+  const renamed = process(scriptedModel(['Paid.']), { name: 'desk', formerNames: ['support'] })
+  expect(await renamed.recover()).toBe(1)
+  await eventsOf(renamed, run)
+  expect(await renamed.get(run, { principal })).toMatchObject({ status: 'completed', text: 'Paid.' })
+  const { items } = await renamed.list({ tenant: 'acme' })
+  expect([paid, items.map((one) => one.run)]).toEqual([['paid'], [run]])
+})
+
+it('leaves the runs of other agents alone, and does not list them', async () => {
+  const { clock, process, store } = world()
+  const dead = process(scriptedModel([call, { stall: true }]), { own: manualClock(), name: 'support' })
+  const { run } = await dead.start({ principal, sessionId: 'chat', input: 'Pay.' })
+  await untilStep(store, run, 'tool:c1')
+  await clock.advance(1500)
+  const other = process(scriptedModel([]), { name: 'sales' })
+  expect(await other.recover()).toBe(0)
+  expect((await other.list({ tenant: 'acme' })).items).toEqual([])
+  await expect(other.get(run, { principal })).rejects.toMatchObject({ code: 'session.not_found' })
 })
 
 it('refuses what cannot be kept, and options that it does not know', async () => {
