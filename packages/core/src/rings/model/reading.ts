@@ -23,6 +23,8 @@ export class Reading {
   readonly #request: ProviderRequest
   readonly #taker: Taker
   #iterator: AsyncIterator<unknown> | undefined
+  /** Characters that came, and a few for each chunk. */
+  #size = 0
 
   constructor(model: Model, request: ProviderRequest, taker: Taker) {
     this.#model = model
@@ -67,6 +69,8 @@ export class Reading {
   #take({ done, value }: IteratorResult<unknown>): void | PromiseLike<void> {
     if (done === true) throw truncated(this.#model)
     const chunk = checked(value, this.#model)
+    this.#size += 16 + ((chunk as { delta?: string } | undefined)?.delta?.length ?? 0)
+    if (this.#size > most) throw endless(this.#model)
     if (chunk === undefined) return
     if (chunk.type !== 'finish') return this.#taker.take(chunk)
     this.#shut()
@@ -108,6 +112,14 @@ function truncated({ id }: Model): AlliumError {
     `The stream of the model "${id}" ended without its finish: the answer was cut. Retry it (model.retry does).`,
     { details: { model: id } },
   )
+}
+
+/** What one call may send. No provider has an answer as long. */
+const most = 64 * 1024 * 1024
+
+function endless({ id }: Model): AlliumError {
+  const what = `The model "${id}" sent more than ${most} characters in one call, so the call was ended. Check the endpoint that answers for it.`
+  return new AlliumError('model.protocol', what, { details: { model: id } })
 }
 
 /** A chunk that is known; others are passed over, as a newer provider may send them. */
