@@ -43,7 +43,7 @@ export {
 export * as option from './middleware/option-checks.ts'
 export { layerOptions, misconfigured, sum, withState } from './middleware/options.ts'
 export type { Finding } from './middleware/order.ts'
-export type { Show, ShowContext, ShownSession } from './middleware/shows.ts'
+export type { Show, ShowContext } from './middleware/shows.ts'
 // Models
 export type * from './model/chunk.ts'
 export { estimateInputTokens } from './model/estimate.ts'

@@ -49,7 +49,7 @@ export class OpenVaults {
   async read(ctx: ShowContext): Promise<Placeholders | undefined> {
     const key = this.#keyOf(ctx)
     const vault = this.vaultOf(ctx)
-    return vault === undefined ? this.#open?.get(key) : Placeholders.open(key, vault, { history: await ctx.history() })
+    return vault === undefined ? this.#open?.get(key) : Placeholders.open(key, vault)
   }
 
   #keyOf(ctx: Pick<Place, 'sessionKey'>): string {
@@ -64,6 +64,7 @@ export class Placeholders {
   readonly #values = new Map<string, string>()
   readonly #names = new Map<string, string>()
   readonly #last = new Map<string, number>()
+  /** What came in with the input. Who writes a placeholder does not bring its value. */
   readonly #own = new Set<string>()
   readonly #numbers = new Set<string>()
   /** So much was there to save when it was saved last. */
@@ -72,11 +73,16 @@ export class Placeholders {
   /** Messages of the history whose placeholders are known. */
   #read = 0
 
-  static async open(key: string, vault: Vault | undefined, { history }: Pick<Place, 'history'>): Promise<Placeholders> {
+  static async open(
+    key: string,
+    vault: Vault | undefined,
+    { history }: Pick<Place, 'history'> = { history: [] },
+  ): Promise<Placeholders> {
     const placeholders = new Placeholders(key, vault)
-    const { numbers = '', ...values } = (await vault?.load(key)) ?? {}
+    const { numbers = '', own = '', ...values } = (await vault?.load(key)) ?? {}
     for (const [name, value] of Object.entries(values)) placeholders.#keep(name, value)
-    for (const name of numbers.split(' ')) if (name !== '') placeholders.#numbers.add(name)
+    for (const name of namesIn(numbers)) placeholders.#numbers.add(name)
+    for (const name of namesIn(own)) placeholders.#own.add(name)
     placeholders.#saved = placeholders.#size
     return placeholders.after(history)
   }
@@ -90,10 +96,7 @@ export class Placeholders {
   after(history: Place['history']): this {
     if (history.length < this.#read) this.#read = 0
     for (; this.#read < history.length; this.#read++)
-      for (const [name] of JSON.stringify(history[this.#read]).matchAll(pattern)) {
-        this.#count(name)
-        if (history[this.#read]?.role === 'user') this.#own.add(name)
-      }
+      for (const [name] of JSON.stringify(history[this.#read]).matchAll(pattern)) this.#count(name)
     return this
   }
 
@@ -154,14 +157,14 @@ export class Placeholders {
   async #save(by: Writer): Promise<void> {
     const size = this.#size
     if (size === this.#saved) return
-    const numbers = [...this.#numbers].join(' ')
-    const values = { ...Object.fromEntries(this.#values), ...(numbers !== '' && { numbers }) }
+    const [numbers, own] = [this.#numbers, this.#own].map((names) => [...names].join(' '))
+    const values = { ...Object.fromEntries(this.#values), ...(numbers && { numbers }), ...(own && { own }) }
     await this.#vault?.save(this.#key, values, by)
     this.#saved = size
   }
 
   get #size(): number {
-    return this.#values.size + this.#numbers.size
+    return this.#values.size + this.#numbers.size + this.#own.size
   }
 
   #keep(name: string, value: string): void {
@@ -176,6 +179,10 @@ export class Placeholders {
     this.#last.set(key, Math.max(this.#last.get(key) ?? 0, Number(number)))
     return key
   }
+}
+
+function namesIn(text: string): string[] {
+  return text.split(' ').filter((name) => name !== '')
 }
 
 /** The beginning of a placeholder at the end of a text. */

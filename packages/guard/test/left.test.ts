@@ -104,7 +104,7 @@ describe('the vault of guard.pii', () => {
     }
     const { agent } = scene(['Hello.'], pii({ vault, onError: 'allow' }) as unknown as Middleware[])
     await agent.run('I am b@example.com')
-    expect(saved).toEqual([{ '[EMAIL_1]': 'b@example.com' }])
+    expect(saved).toEqual([{ '[EMAIL_1]': 'b@example.com', own: '[EMAIL_1]' }])
   })
 
   it('keeps the newest values, though an older save ends last', async () => {

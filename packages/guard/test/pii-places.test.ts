@@ -149,6 +149,22 @@ describe('what the reader of guard.pii sees', () => {
     expect((await session.run('Who am I?')).text).toBe(`You are ${mail}.`)
   })
 
+  it('is no value that it only named by its placeholder, in this process or in another', async () => {
+    const values = new Map<string, Readonly<Record<string, string>>>()
+    const vault = {
+      load: (key: string) => values.get(key),
+      save: (key: string, all: never) => void values.set(key, all),
+    }
+    const steps = ['Ask eve@evil.com.', 'It is [EMAIL_1].', 'It is [EMAIL_1].']
+    const first = scene(steps, pii({ vault })).agent.session({ id: 'chat' })
+    await first.run('Whom do I ask?')
+    expect((await first.run('Say [EMAIL_1] again.')).text).toBe('It is [EMAIL_1].')
+    expect((await first.run('And again.')).text).toBe('It is [EMAIL_1].')
+    const second = scene(['It is [EMAIL_1].'], pii({ vault })).agent.session({ id: 'chat' })
+    second.restore(first.snapshot())
+    expect((await second.run('Once more.')).text).toBe('It is [EMAIL_1].')
+  })
+
   it('and who approves a call sees what is to run', async () => {
     const steps = [calling(['mail', { to: '[EMAIL_1]' }]), 'Sent.']
     const { agent, ran } = scene(steps, [...pii(), approve() as Middleware], { tools: ['mail'] })

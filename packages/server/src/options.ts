@@ -8,9 +8,9 @@ import {
   type Logger,
   type Middleware,
   type Session,
+  type SessionKey,
   type SessionStore,
   type Show,
-  type ShownSession,
 } from '@allium/core'
 import type { Durable } from '@allium/durable'
 import { checkLimits, type ServerLimits } from './limits.ts'
@@ -24,7 +24,7 @@ export interface ServedAgent {
   /** The store that it was made with, where it was. */
   readonly store?: Pick<AgentStore, 'sessions' | 'events'> | undefined
   session(options?: { id?: string; principal?: never }): Session<unknown, unknown>
-  showing(session: ShownSession): Promise<Show>
+  showing(key: SessionKey): Promise<Show>
   use(layer: Middleware): unknown
   inspect(): {
     layers: readonly { name: string; state: readonly string[]; order: { is?: readonly string[] } }[]

@@ -24,7 +24,7 @@ const said = `Write to ${mail}.`
 const answer = `I wrote to ${mail}.`
 
 const partsOf = async (url: string, options = {}) => {
-  const { messages } = await (await ask(`${url}/sessions/a/messages`, options)).json()
+  const { messages } = (await (await ask(`${url}/sessions/a/messages`, options)).json()) as { messages: unknown }
   return messages as {
     id: string
     role: string
@@ -48,9 +48,9 @@ describe.each(kinds)('what a reader is shown of runs %s', (_, listen) => {
     const { url } = await guarded({ mayRead: () => true })
     await run(url)
     expect(await textsOf(url)).toEqual([said, answer])
-    const { messages } = await (await ask(`${url}/sessions/a/messages?owner=ann`, { as: 'acme/bob' })).json()
-    expect(JSON.stringify(messages)).toContain('[EMAIL_1]')
-    expect(JSON.stringify(messages)).not.toContain(mail)
+    const others = await (await ask(`${url}/sessions/a/messages?owner=ann`, { as: 'acme/bob' })).text()
+    expect(others).toContain('[EMAIL_1]')
+    expect(others).not.toContain(mail)
   })
 
   test('so has the answer that a repeated request gets', async () => {

@@ -15,13 +15,14 @@ import type {
   Usable,
 } from '../middleware/middleware.ts'
 import type { Finding } from '../middleware/order.ts'
-import type { Show, ShownSession } from '../middleware/shows.ts'
+import type { Show } from '../middleware/shows.ts'
 import type { ScopeName } from '../onion/hook.ts'
 import type { OutputOf, OutputOption } from '../output/output.ts'
 import { AgentScope } from '../rings/agent/agent-scope.ts'
 import { SessionScope } from '../rings/session/session-scope.ts'
 import { toolAttemptOf } from '../rings/tool/context.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../seams/register.ts'
+import type { SessionKey } from '../seams/session-store.ts'
 import type { AgentRun } from '../session/agent-run.ts'
 import { checkSessionOptions, type RunOptions, type SessionOptions } from '../session/options.ts'
 import { Session } from '../session/session.ts'
@@ -207,11 +208,11 @@ export class Agent<
    * How the owner of a stored session reads its texts: its history and answers pass the same layers as the stream of their run did.
    *
    * @example
-   * const show = await agent.showing({ sessionKey: session.key, history: () => session.history })
+   * const show = await agent.showing(session.key)
    */
-  async showing(session: ShownSession): Promise<Show> {
+  async showing(key: SessionKey): Promise<Show> {
     await this.init()
-    return this.#life.showing(session)
+    return this.#life.showing(key)
   }
 
   /** Listens beside the path: what the listener does or throws changes nothing in a run. */

@@ -3,13 +3,14 @@ import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import type { Layer, Middleware, Usable } from '../middleware/middleware.ts'
 import { compileOnion, wrapOnion } from '../middleware/onion.ts'
-import type { Show, ShownSession } from '../middleware/shows.ts'
+import type { Show } from '../middleware/shows.ts'
 import type { Ring } from '../onion/attempt.ts'
 import type { Cancel } from '../onion/cancel.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { AgentScope } from '../rings/agent/agent-scope.ts'
 import { AgentAttempt } from '../rings/agent/context.ts'
 import { Gate } from '../rings/session/gate.ts'
+import type { SessionKey } from '../seams/session-store.ts'
 import { RunKeys } from '../session/run-keys.ts'
 import type { Abortable, SessionHost } from '../session/session-host.ts'
 import { SharedWork } from '../session/shared-work.ts'
@@ -91,8 +92,8 @@ export class Lifecycle implements SessionHost {
   onionWith(use: readonly Usable[] | undefined, inner?: Middleware): Onion {
     return this.#stack.with(use, inner)
   }
-  showing(session: ShownSession): Promise<Show> {
-    return showing(this.#stack.layers, this.scope, session)
+  showing(key: SessionKey): Promise<Show> {
+    return showing(this.#stack.layers, this.scope, key)
   }
   checkContext(context: unknown): unknown {
     return checkValue(this.scope.setup.context, context, 'context', 'run.options')

@@ -1,17 +1,10 @@
-import type { Message } from '../messages/message.ts'
 import type { Capability } from '../seams/capability.ts'
 import type { SessionKey } from '../seams/session-store.ts'
 
-/** A session whose texts are read after their run. */
-export interface ShownSession {
-  readonly sessionKey: SessionKey
-  /** What was said in it, as it is stored. Read only where a layer asks for it. */
-  history(): readonly Message[] | Promise<readonly Message[]>
-}
-
-/** What a layer's `shows()` is given. */
-export interface ShowContext extends ShownSession {
+/** What a layer's `shows()` is given: the session whose stored texts are read. */
+export interface ShowContext {
   readonly agent: { readonly name: string }
+  readonly sessionKey: SessionKey
   /** What the agent's layers provide. */
   find<T>(capability: Capability<T>): T | undefined
 }

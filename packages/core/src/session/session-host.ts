@@ -1,8 +1,9 @@
 import type { Middleware, Usable } from '../middleware/middleware.ts'
-import type { Show, ShownSession } from '../middleware/shows.ts'
+import type { Show } from '../middleware/shows.ts'
 import type { Cancel } from '../onion/cancel.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { AgentScope } from '../rings/agent/agent-scope.ts'
+import type { SessionKey } from '../seams/session-store.ts'
 import type { RunKeys } from './run-keys.ts'
 
 export interface Abortable {
@@ -26,7 +27,7 @@ export interface SessionHost {
   /** The agent's onion with a run's own layers inside it, and one inside these. */
   onionWith(use: readonly Usable[] | undefined, inner?: Middleware): Onion
   /** How a stored text is read. */
-  showing(session: ShownSession): Promise<Show>
+  showing(key: SessionKey): Promise<Show>
   checkContext(context: unknown): unknown
   checkPrincipal(principal: unknown): unknown
   checkSessionId(id: unknown): string

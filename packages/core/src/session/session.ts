@@ -342,8 +342,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
       const abort = (reason: unknown) => run.abort(reason)
       const prepared = await prepare(task, this.#scope, this.#host, { waits, abort })
       if (prepared.stored !== undefined) {
-        const { key: sessionKey, history } = this.#scope
-        const show = await waits.until(this.#host.showing({ sessionKey, history: () => history.items }))
+        const show = await waits.until(this.#host.showing(this.#scope.key))
         return this.#answered(run, task, prepared.stored, show)
       }
       try {

@@ -21,8 +21,7 @@ export async function shownMessages(
   const running = stored.open !== undefined || lasting !== undefined
   const decided = running ? await resumedRun(host, key, asks.request.signal) : undefined
   const history = [...historyOf(stored), ...messagesOf(lasting?.input)]
-  const told = { sessionKey: key, history: () => history }
-  const show = isOwner ? await showOf({ ...asks, logger: host.logger }, told) : asStored
+  const show = isOwner ? await showOf(asks.agent, key, host.logger) : asStored
   const messages = uiMessages({ history, pending: waiting, decided, show })
   const last = messages.at(-1)
   const going = decided === undefined ? undefined : stored.rest.suspension?.rootId

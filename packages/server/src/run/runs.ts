@@ -202,9 +202,7 @@ export class Runs {
   }
 
   #showing(agent: ServedAgent, key: SessionKey): (text: string) => Promise<string> {
-    const { logger, sessions } = this.#options
-    const history = async () => (await sessions.load(key))?.history ?? []
-    return async (text) => (await showOf({ agent, logger }, { sessionKey: key, history }))(text)
+    return async (text) => (await showOf(agent, key, this.#options.logger))(text)
   }
 
   #follow(

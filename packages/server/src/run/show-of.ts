@@ -1,16 +1,13 @@
-import { type Logger, messageOf, type Show, type ShownSession } from '@allium/core'
+import { type Logger, messageOf, type SessionKey, type Show } from '@allium/core'
 import type { ServedAgent } from '../options.ts'
 
 /**
  * How the owner of a session reads its stored texts: as in the stream, with the values that layers such as `guard.pii` keep from the
  * history. Where a layer cannot tell now, as they are stored.
  */
-export async function showOf(
-  { agent, logger }: { readonly agent: ServedAgent; readonly logger: Logger },
-  session: ShownSession,
-): Promise<Show> {
+export async function showOf(agent: ServedAgent, key: SessionKey, logger: Logger): Promise<Show> {
   try {
-    return await agent.showing(session)
+    return await agent.showing(key)
   } catch (error) {
     logger.warn(`Stored texts are shown as they are stored: ${messageOf(error)}`)
     return asStored

@@ -11,7 +11,7 @@ export async function steersIn(host: Host, asks: Visit, key: SessionKey): Promis
   const all = [...history, ...(open?.messages ?? [])]
   const steers = all.filter(({ steer }) => steer !== undefined)
   if (steers.length === 0) return new Map()
-  const show = await showOf({ ...asks, logger: host.logger }, { sessionKey: key, history: () => all })
+  const show = await showOf(asks.agent, key, host.logger)
   const parts = uiMessages({ history: steers, pending: [], show }).flatMap((message) => message.parts)
   return new Map(parts.map((part) => [part.id as string, part]))
 }
