@@ -90,11 +90,12 @@ describe('on a phone', { timeout: 60_000 }, () => {
     expect([(ninth?.y ?? 800) < 750, await faultsOf(page)]).toEqual([true, none])
     await picture(page, 'conversations-390')
     await page.keyboard.press('Escape')
-    expect([await list.isVisible(), await menu.and(page.locator(':focus')).count()]).toEqual([false, 1])
+    const state = async () => [await list.isVisible(), await menu.and(page.locator(':focus')).count()]
+    await expect.poll(state).toEqual([false, 1])
     await page.keyboard.press('Enter')
     await list.locator('a').nth(2).click()
     await expect.poll(() => list.isVisible()).toBe(false)
-    expect(page.url()).toContain('#s-2')
+    await expect.poll(() => page.url()).toContain('#s-2')
   })
 
   test('no cell of an admin table is cut', async () => {
@@ -109,7 +110,7 @@ describe('on a phone', { timeout: 60_000 }, () => {
     const boxes = await Promise.all((await page.locator('td').all()).map((cell) => cell.boundingBox()))
     const right = boxes.map((box) => (box === null ? 0 : box.x + box.width))
     expect([right.length > 100, right.filter((at) => at > 390)]).toEqual([true, []])
-    expect(await page.locator('.layers td', { hasText: 'ms' }).first().isVisible()).toBe(true)
+    await expect.poll(() => page.locator('.layers td', { hasText: 'ms' }).first().isVisible()).toBe(true)
   })
 })
 
@@ -122,8 +123,8 @@ test('a refund is asked for, approved and followed by keyboard alone', { timeout
   await approve.waitFor()
   await page.keyboard.press('Shift+Tab')
   await page.keyboard.press('Shift+Tab')
-  expect(await approve.and(page.locator(':focus-visible')).count()).toBe(1)
+  await expect.poll(() => approve.and(page.locator(':focus-visible')).count()).toBe(1)
   await page.keyboard.press('Enter')
   await page.getByText('You need not return it.').waitFor()
-  expect(await page.getByLabel('Message').and(page.locator(':focus')).count()).toBe(1)
+  await expect.poll(() => page.getByLabel('Message').and(page.locator(':focus')).count()).toBe(1)
 })

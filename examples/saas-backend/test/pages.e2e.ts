@@ -80,7 +80,7 @@ describe('the chat page', { timeout: 60_000 }, () => {
     await page.reload()
     await page.getByText('You need not return it.').waitFor()
     expect(await page.locator('.card .output').textContent()).toContain('Refunded $180')
-    expect(await page.getByText('I am sorry').count()).toBe(1)
+    await expect.poll(() => page.getByText('I am sorry').count()).toBe(1)
     expect([await page.getByRole('button', { name: 'Approve' }).count(), faults]).toEqual([0, []])
   })
 
@@ -156,7 +156,7 @@ describe('the admin page', { timeout: 60_000 }, () => {
     await page.getByRole('link', { name: 'Admin' }).click()
     await page.getByText('are as they were written').waitFor()
     await page.locator('.plot').waitFor()
-    expect(await page.locator('.plot rect').count()).toBe(14)
+    await expect.poll(() => page.locator('.plot rect').count()).toBe(14)
     expect(await page.locator('.sums dd').first().textContent()).not.toBe('$0.00')
     await page.locator('.row', { hasText: 'alex' }).click()
     await page.locator('.panel', { hasText: 'Turns of alex' }).locator('.row').first().click()

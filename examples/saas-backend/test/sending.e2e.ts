@@ -96,7 +96,7 @@ describe('a message that is sent while an answer is being written', { timeout: 6
     await page.locator('.message.user', { hasText: order }).waitFor()
     await page.getByText('Tell me if anything').waitFor()
     expect(await shown(page)).toEqual(['You', 'Support', 'You', 'Support'])
-    expect(await page.getByText('Is there an order that you would like').count()).toBe(1)
+    await expect.poll(() => page.getByText('Is there an order that you would like').count()).toBe(1)
     await page.reload()
     await page.getByText('Tell me if anything').waitFor()
     expect(await shown(page)).toEqual(['You', 'Support', 'You', 'Support'])

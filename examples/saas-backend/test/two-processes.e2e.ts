@@ -101,7 +101,7 @@ describe.each(stores)('two processes on %s', { timeout: 120_000 }, (_, open) => 
     }
     await (demos[1 - runner] as Demo).kill('SIGKILL')
     await page.getByText('Is there an order that you would like to return?').waitFor({ timeout: 30_000 })
-    expect(await page.locator('.message').count()).toBe(2)
+    await expect.poll(() => page.locator('.message').count()).toBe(2)
   })
 })
 
