@@ -113,19 +113,22 @@ describe('the turn and its history', () => {
     expect([session.history.at(-1)?.content, result?.text, shown]).toEqual(['DONE', 'DONE', 'DONE'])
   })
 
-  it.each(['the answer', ''])('drops the thoughts of an answer that a holding turn layer replaces with "%s"', async (text) => {
-    const holder: Middleware = {
-      name: 'holder',
-      async turn(ctx, next) {
-        ctx.hold()
-        await next()
-        ctx.output = text
-      },
-    }
-    const { session, shown, events } = await turn([{ reasoning: 'a secret thought', text: 'a secret' }], [holder])
-    expect(reach([events, session.history])).not.toContain('secret')
-    expect([shown, assistantTexts(session.history)]).toEqual([text, text === '' ? [] : [text]])
-  })
+  it.each(['the answer', ''])(
+    'drops the thoughts of an answer that a holding turn layer replaces with "%s"',
+    async (text) => {
+      const holder: Middleware = {
+        name: 'holder',
+        async turn(ctx, next) {
+          ctx.hold()
+          await next()
+          ctx.output = text
+        },
+      }
+      const { session, shown, events } = await turn([{ reasoning: 'a secret thought', text: 'a secret' }], [holder])
+      expect(reach([events, session.history])).not.toContain('secret')
+      expect([shown, assistantTexts(session.history)]).toEqual([text, text === '' ? [] : [text]])
+    },
+  )
 
   it('drops the thoughts of an answer that a layer replaces after a layer inside has failed', async () => {
     const apology: Middleware = {
