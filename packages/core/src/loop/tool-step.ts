@@ -38,6 +38,8 @@ class ToolStep {
   /** By place, as the calls. */
   readonly #records: (ToolCallRecord | undefined)[]
   readonly #runs: boolean[]
+  /** The arguments of each call that has begun, as its records show them. */
+  readonly #begun: (Record<string, unknown> | undefined)[] = []
   #closed = false
 
   constructor(turn: Turn, calls: readonly AskedCall[]) {
@@ -61,15 +63,14 @@ class ToolStep {
   async runOne(index: number): Promise<void> {
     const turn = this.#turn
     const asked = this.#calls[index] as AskedCall
-    const { callId, name, args } = asked.call
-    const ran = cloneJson(args)
-    tellStart(turn, callId, name, cloneJson(args))
+    const { callId } = asked.call
     this.#runs[index] = true
     let result: ToolResult
     let call: ToolCall | undefined
     try {
-      const prepared = prepare(turn, asked, ran)
+      const prepared = prepare(turn, asked, cloneJson(asked.call.args))
       call = prepared instanceof Promise ? await turn.life.until(prepared) : prepared
+      call.begins = (args) => this.#begins(index, args)
       result = (await turn.life.run(call)) as ToolResult
       if (result.status === 'suspended') waits(turn, call, result)
     } catch (error) {
@@ -78,8 +79,8 @@ class ToolStep {
     }
     // A step that was closed has told it as cancelled.
     if (this.#closed) return
+    const record = this.#recordOf(index, jsonSafe({ ...result }, 'error'))
     this.#runs[index] = false
-    const record: ToolCallRecord = { callId, name, args: ran, result: jsonSafe({ ...result }, 'error') }
     const decided = call?.decided ?? asked.decided
     if (decided !== undefined && result.status !== 'suspended') record.approval = { ...decided, at: turn.startedAt }
     this.#records[index] = record
@@ -101,21 +102,31 @@ class ToolStep {
     this.#closed = true
     const turn = this.#turn
     turn.view.step = undefined
-    for (const [i, { call }] of this.#calls.entries()) if (this.#runs[i] === true) tellEnd(turn, recordOf(call))
+    const cancel = (i: number, { callId }: CallOfModel) => this.#recordOf(i, cancelled(callId))
+    for (const [i, { call }] of this.#calls.entries()) if (this.#runs[i] === true) tellEnd(turn, cancel(i, call))
     const content: ToolResultPart[] = []
     for (const [i, { call }] of this.#calls.entries()) {
       const own = this.#records[i]
-      const record = own === undefined || (cut && own.result.status === 'suspended') ? recordOf(call) : own
+      const record = own === undefined || (cut && own.result.status === 'suspended') ? cancel(i, call) : own
       turn.toolCalls.push(record)
       if (record.result.status !== 'suspended') content.push(resultPart(turn, record))
     }
     turn.view.commitResults(content)
   }
-}
 
-/** A call that was cancelled. */
-function recordOf({ callId, name, args }: CallOfModel): ToolCallRecord {
-  return { callId, name, args: cloneJson(args), result: cancelled(callId) }
+  /** The tool is about to run. Readers and observers see the arguments of the first attempt, records those of the last. */
+  #begins(index: number, args: Record<string, unknown>): void {
+    const { callId, name } = (this.#calls[index] as AskedCall).call
+    if (this.#begun[index] === undefined) tellStart(this.#turn, callId, name, cloneJson(args))
+    this.#begun[index] = cloneJson(args)
+  }
+
+  /** A call that a layer answered, or that was cancelled before its tool, begins as it ends. */
+  #recordOf(index: number, result: ToolResult): ToolCallRecord {
+    const { callId, name, args } = (this.#calls[index] as AskedCall).call
+    if (this.#runs[index] === true && this.#begun[index] === undefined) this.#begins(index, args)
+    return { callId, name, args: this.#begun[index] ?? cloneJson(args), result }
+  }
 }
 
 function waits(turn: Turn, call: ToolCall, result: ToolResult): void {

@@ -18,7 +18,8 @@ import type { Waiting } from './tool-call.ts'
 /** The core of the tool scope: the arguments are asked of the schema once more, then the tool runs through the journal. */
 export function executeTool(core: ToolAttempt): void {
   const { registered, callId, parsed } = core.$call
-  const { invalid, changed, args } = core.$fields
+  const { invalid, changed, args, shown = args } = core.$fields
+  core.$call.begins?.(shown)
   if (invalid !== undefined || registered === undefined)
     return succeed(core, errorResult(callId, tellIssues(invalid ?? []), core.$call.sent.cause))
   const { tool } = registered
