@@ -40,6 +40,8 @@ class ToolStep {
   readonly #runs: boolean[]
   /** The arguments of each call that has begun, as its records show them. */
   readonly #begun: (Record<string, unknown> | undefined)[] = []
+  /** Those that the provider which asked may run. */
+  readonly #permitted = new Set<ToolCallRecord>()
   #closed = false
 
   constructor(turn: Turn, calls: readonly AskedCall[]) {
@@ -84,6 +86,7 @@ class ToolStep {
     const decided = call?.decided ?? asked.decided
     if (decided !== undefined && result.status !== 'suspended') record.approval = { ...decided, at: turn.startedAt }
     this.#records[index] = record
+    if (call?.permitted === true && result.status === 'ok' && result.isError !== true) this.#permitted.add(record)
     tellEnd(turn, record)
   }
 
@@ -109,7 +112,10 @@ class ToolStep {
       const own = this.#records[i]
       const record = own === undefined || (cut && own.result.status === 'suspended') ? cancel(i, call) : own
       turn.toolCalls.push(record)
-      if (record.result.status !== 'suspended') content.push(resultPart(turn, record))
+      if (record.result.status === 'suspended') continue
+      const part = resultPart(turn, record)
+      content.push(part)
+      if (call.approvalRequest !== undefined) part.approved = this.#permitted.has(record)
     }
     turn.view.commitResults(content)
   }
@@ -166,15 +172,17 @@ function tellEnd(turn: Turn, { name, result, approval }: ToolCallRecord): void {
 function prepare(turn: Turn, asked: AskedCall, args: Record<string, unknown>): ToolCall | Promise<ToolCall> {
   const { agent } = turn.session
   const { call, problem } = asked
-  const registered = turn.options.tools.get(call.name)
+  const isRemote = call.approvalRequest !== undefined
+  const registered = isRemote ? undefined : turn.options.tools.get(call.name)
   const make = (invalid: SentArgs['invalid'], parsed?: unknown, cause?: unknown) =>
     new ToolCall(turn, toolRing, asked, { args, invalid, cause }, registered, parsed)
   const judged = (checked: CheckedArgs) =>
     checked.issues === undefined ? make(undefined, checked.value) : make(checked.issues, undefined, checked.cause)
-  if (registered === undefined) return make([{ message: noSuchTool(turn, call.name) }])
+  if (registered === undefined && !isRemote) return make([{ message: noSuchTool(turn, call.name) }])
   if (problem !== undefined) return make([{ message: problem }])
   const refused = refusedKey(call.args)
   if (refused !== undefined) return make(refused.issues)
+  if (registered === undefined) return make(undefined, args)
   const checked = checkArgs(registered.tool, args, agent.setup.validate)
   return checked instanceof Promise ? checked.then(judged) : judged(checked)
 }
