@@ -10,6 +10,7 @@ import type { Turn } from '../rings/turn/turn.ts'
 import type { ToolCallRecord } from '../tool/call-record.ts'
 import { type CheckedArgs, checkArgs, refusedKey } from '../tool/check-args.ts'
 import { errorResult, isShaped, type ToolResult } from '../tool/tool-result.ts'
+import { approvalSeal } from './provider-approvals.ts'
 
 /** Runs tool calls, some at once, and puts their results into the history in the order of the calls. */
 export async function toolStep(turn: Turn, calls: readonly AskedCall[]): Promise<void> {
@@ -41,7 +42,7 @@ class ToolStep {
   /** The arguments of each call that has begun, as its records show them. */
   readonly #begun: (Record<string, unknown> | undefined)[] = []
   /** Those that the provider which asked may run. */
-  readonly #permitted = new Set<ToolCallRecord>()
+  readonly #permitted = new Map<ToolCallRecord, string | undefined>()
   #closed = false
 
   constructor(turn: Turn, calls: readonly AskedCall[]) {
@@ -79,6 +80,8 @@ class ToolStep {
       if (!turn.life.isOver) turn.life.fail(error)
       result = cancelled(callId)
     }
+    const permitted = call?.permitted === true && result.status === 'ok' && result.isError !== true
+    const seal = permitted ? await approvalSeal(turn.session, asked.call) : undefined
     // A step that was closed has told it as cancelled.
     if (this.#closed) return
     const record = this.#recordOf(index, jsonSafe({ ...result }, 'error'))
@@ -86,7 +89,7 @@ class ToolStep {
     const decided = call?.decided ?? asked.decided
     if (decided !== undefined && result.status !== 'suspended') record.approval = { ...decided, at: turn.startedAt }
     this.#records[index] = record
-    if (call?.permitted === true && result.status === 'ok' && result.isError !== true) this.#permitted.add(record)
+    if (permitted) this.#permitted.set(record, seal)
     tellEnd(turn, record)
   }
 
@@ -115,7 +118,10 @@ class ToolStep {
       if (record.result.status === 'suspended') continue
       const part = resultPart(turn, record)
       content.push(part)
-      if (call.approvalRequest !== undefined) part.approved = this.#permitted.has(record)
+      if (call.approvalRequest === undefined) continue
+      part.approved = this.#permitted.has(record)
+      const seal = this.#permitted.get(record)
+      if (seal !== undefined) part.approvalSeal = seal
     }
     turn.view.commitResults(content)
   }

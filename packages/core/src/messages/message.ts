@@ -68,6 +68,8 @@ export interface ToolResultPart extends PartBase {
   approval?: ApprovalRecord
   /** The answer to the call's `approvalRequest`: the provider may run it. Anything but `true` is sent as a refusal. */
   approved?: boolean
+  /** Proves that the core has approved it, if the agent has `approvals.secret`. */
+  approvalSeal?: string
   /** The provider ran the call, and its result never came: this one stands in its place, and is not sent on. */
   missing?: boolean
 }
