@@ -75,6 +75,15 @@ describe.each([
     expect(JSON.stringify(messages)).toContain('Created 7.')
   })
 
+  it('is passed on by a middleware of the AI SDK that waits for the whole answer', async () => {
+    const wrapGenerate = ({ doGenerate }: { doGenerate(): Promise<object> }) => doGenerate()
+    const { session, sent } = await waiting([
+      fromAiSdkMiddleware({ specificationVersion: 'v3', wrapGenerate } as never),
+    ])
+    await session.resume({ [session.pending[0]!.callId]: { approve: true } })
+    expect(sent().find(({ type }) => type === 'mcp_approval_response')).toMatchObject({ approve: true })
+  })
+
   it('is passed on by a middleware of the AI SDK that copies all it sees', async () => {
     const copies = {
       specificationVersion: 'v3',

@@ -1,5 +1,6 @@
 import { AlliumError } from '../../errors/allium-error.ts'
 import { messageOf } from '../../errors/describe.ts'
+import { fieldOf } from '../../errors/field-of.ts'
 import { LeftError } from '../../errors/left-error.ts'
 import { isThenable, watch } from '../../errors/thenable.ts'
 import { cloneJson, equalJson } from '../../messages/json.ts'
@@ -190,17 +191,8 @@ function failed({ $call: { callId, name }, $turn: turn }: ToolAttempt, error: un
       callId,
       turnId: turn.turnId,
     })
-  const told = exposed(error) ? messageOf(error) : `The tool "${name}" failed.`
+  const told = fieldOf(error, 'expose') === true ? messageOf(error) : `The tool "${name}" failed.`
   return errorResult(callId, told, error ?? new Error('The tool threw nothing.'))
-}
-
-/** Whether an error says that its message may be shown. */
-function exposed(error: unknown): boolean {
-  try {
-    return typeof error === 'object' && error !== null && (error as { expose?: unknown }).expose === true
-  } catch {
-    return false
-  }
 }
 
 function nothing(): void {}
