@@ -9,8 +9,9 @@ import { type AskedCall, type SentArgs, ToolCall } from '../rings/tool/tool-call
 import type { Turn } from '../rings/turn/turn.ts'
 import type { ToolCallRecord } from '../tool/call-record.ts'
 import { type CheckedArgs, checkArgs, refusedKey } from '../tool/check-args.ts'
-import { errorResult, isShaped, type ToolResult } from '../tool/tool-result.ts'
+import { errorResult, type ToolResult } from '../tool/tool-result.ts'
 import { approvalSeal } from './provider-approvals.ts'
+import { resultPart } from './result-part.ts'
 
 /** Runs tool calls, some at once, and puts their results into the history in the order of the calls. */
 export async function toolStep(turn: Turn, calls: readonly AskedCall[]): Promise<void> {
@@ -214,24 +215,6 @@ function noSuchTool(turn: Turn, name: string): string {
 
 function cancelled(callId: string): ToolResult {
   return errorResult(callId, 'Cancelled.')
-}
-
-/** The part for the history, which shares nothing with what layers hold. */
-function resultPart(turn: Turn, { name, result, approval }: ToolCallRecord): ToolResultPart {
-  const { callId, content, isError } = result
-  const part: ToolResultPart = { type: 'tool-result', callId, name, content: cloneJson(content) }
-  if (result.flow !== undefined) part.flow = { ...result.flow }
-  // The reason of a denial is in its place: nothing of the tool's has come in.
-  else if (result.status === 'denied' && turn.options.tools.declaresFlow) part.flow = {}
-  if (approval !== undefined) part.approval = approval
-  if (isError === true) part.isError = true
-  else if (typeof content === 'string' && isJson(result)) part.json = true
-  return part
-}
-
-/** Whether the content is the JSON of what the tool gave. A layer may have changed the one without the other. */
-function isJson({ value, status }: ToolResult): boolean {
-  return status === 'ok' && value !== undefined && typeof value !== 'string' && !isShaped(value)
 }
 
 function contentText({ content }: ToolResult): string {
