@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import type { ScriptedStep } from '../../testing/src/index.ts'
 import type { Middleware } from '../src/index.ts'
 import { brokenArgs, oddArgs, reservedArgs } from './hostile.ts'
-import { build, oneCall, results, tool, traffic, turn } from './kit.ts'
+import { build, oneCall, only, parts, results, tool, traffic, turn, types } from './kit.ts'
 
 /** One call with the given argument text; gives what ran and what the model was told. */
 async function called(
@@ -253,6 +254,58 @@ describe('tool arguments', () => {
       content: expect.stringContaining('a: wrong'),
     })
     expect(asked[0]).toEqual([{ type: 'object' }, {}])
+  })
+})
+
+describe('the arguments that readers see', () => {
+  const to = (n: number, more: Partial<Middleware> = {}): Middleware => ({
+    name: `to ${n}`,
+    tool(ctx, next) {
+      ctx.modifyArgs({ n })
+      return next()
+    },
+    ...more,
+  })
+  const start = (events: readonly { type: string }[]) => only(events, 'tool:start').map(({ args }) => args)
+  const call: ScriptedStep[] = [{ toolCalls: [{ name: 'work', callId: 'c1', args: { n: 1 } }] }, 'done']
+
+  it('are those that run, after the layers around the tool have changed them', async () => {
+    const { events, result, session } = await turn(call, [to(2), to(3)], { tools: [tool('work', ({ n }) => n)] })
+    expect([start(events), result?.toolCalls[0]?.args, results(session.history)]).toEqual([
+      [{ n: 3 }],
+      { n: 3 },
+      { c1: '3' },
+    ])
+    expect(parts(session.history)[0]).toMatchObject({ args: { n: 1 } })
+  })
+
+  it('are those before a change that its layer does not show', async () => {
+    const restores: Middleware = {
+      name: 'restores',
+      async tool(ctx, next) {
+        ctx.modifyArgs({ n: 7 }, { show: false })
+        return next()
+      },
+    }
+    const { events, result, session } = await turn(call, [to(2), restores, to(9)], {
+      tools: [tool('work', ({ n }) => n)],
+    })
+    expect([start(events), result?.toolCalls[0]?.args, results(session.history)]).toEqual([
+      [{ n: 2 }],
+      { n: 2 },
+      { c1: '9' },
+    ])
+  })
+
+  it('come with one start and one end for a call that is retried, denied or answered by a layer', async () => {
+    const retries: Middleware = { name: 'retries', tool: (_, next) => next().then(() => next()) }
+    const denies: Middleware = { name: 'denies', tool: (ctx) => ctx.deny('no') }
+    const answers: Middleware = { name: 'answers', tool: (ctx) => ctx.skipCall('cached') }
+    for (const layer of [retries, denies, answers]) {
+      const { events } = await turn(call, [layer], { tools: [tool('work')] })
+      const told = types(events).filter((type) => type.startsWith('tool:'))
+      expect([told, start(events)]).toEqual([['tool:start', 'tool:end'], [{ n: 1 }]])
+    }
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Message, Middleware } from '../src/index.ts'
-import { assistantTexts, build, failure, gate, oneCall, tool, traffic, turn } from './kit.ts'
+import { assistantTexts, build, failure, gate, oneCall, reach, tool, traffic, turn } from './kit.ts'
 
 describe('the turn and its history', () => {
   it('loops from model to tools to model, and keeps all of it', async () => {
@@ -111,6 +111,42 @@ describe('the turn and its history', () => {
     }
     const { session, result, shown } = await turn(oneCall, [layer], { tools: [tool('work')] })
     expect([session.history.at(-1)?.content, result?.text, shown]).toEqual(['DONE', 'DONE', 'DONE'])
+  })
+
+  it.each(['the answer', ''])(
+    'drops the thoughts of an answer that a holding turn layer replaces with "%s"',
+    async (text) => {
+      const holder: Middleware = {
+        name: 'holder',
+        async turn(ctx, next) {
+          ctx.hold()
+          await next()
+          ctx.output = text
+        },
+      }
+      const { session, shown, events } = await turn([{ reasoning: 'a secret thought', text: 'a secret' }], [holder])
+      expect(reach([events, session.history])).not.toContain('secret')
+      expect([shown, assistantTexts(session.history)]).toEqual([text, text === '' ? [] : [text]])
+    },
+  )
+
+  it('drops the thoughts of an answer that a layer replaces after a layer inside has failed', async () => {
+    const apology: Middleware = {
+      name: 'apology',
+      turn: (ctx, next) =>
+        next().catch(() => {
+          ctx.output = 'Sorry.'
+        }),
+    }
+    const failing: Middleware = {
+      name: 'failing',
+      async turn(_, next) {
+        await next()
+        throw new Error('no')
+      },
+    }
+    const { session, shown } = await turn([{ reasoning: 'a thought', text: 'done' }], [apology, failing])
+    expect([shown, session.history.at(-1)?.content]).toEqual(['Sorry.', 'Sorry.'])
   })
 
   it('has what a pipe makes of the end of a held answer behind the results of its tools', async () => {

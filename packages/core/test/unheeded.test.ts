@@ -30,6 +30,22 @@ describe('a failed run that nobody awaits', () => {
     })
   })
 
+  it.each(['name', 'cause', 'message', 'partial'])(
+    'is told where its error has a "%s" that cannot be read',
+    async (field) => {
+      const get = () => {
+        throw new Error('unreadable')
+      }
+      const thrown = Object.defineProperty(new Error('down'), field, { get })
+      const { agent, log } = build([], [{ name: 'down', model: () => Promise.reject(thrown) }])
+      agent.run('hi', { session: { id: 'x' } })
+      await rest()
+      await rest()
+      expect(logged(log)).toHaveLength(1)
+      expect((await settled(agent.run('hi'))).error === (thrown as unknown)).toBe(true)
+    },
+  )
+
   it('is told where it was refused', async () => {
     const { agent, log } = build(['a', 'b'])
     const session = agent.session({ id: 'x' })

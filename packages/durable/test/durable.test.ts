@@ -292,6 +292,32 @@ it('ends where a call waits, and goes on by a run of its own; a decision is used
   await expect(runs.start(decided)).rejects.toMatchObject({ code: 'approval.used' })
 })
 
+it('answers a provider that asked for an approval although a process died after the decision', async () => {
+  const { clock, process } = world()
+  const approvalRequest = { id: 'mcpr_1', provider: 'openai.responses' }
+  const asks: ScriptedStep = {
+    chunks: [
+      { type: 'tool-input-start', callId: 'c1', name: 'mcp.pay', approvalRequest },
+      { type: 'tool-input-end', callId: 'c1' },
+    ],
+  }
+  const first = process(scriptedModel([asks]))
+  const { run } = await first.start({ principal, sessionId: 'chat', input: 'Pay.' })
+  await eventsOf(first, run)
+  await first.drain()
+  const dies = scriptedModel([{ stall: true }])
+  const old = process(dies, { own: manualClock() })
+  const again = await old.start({ principal, sessionId: 'chat', decisions: { c1: { approve: true } } })
+  while (dies.requests.length === 0) await settled()
+  await clock.advance(1500)
+  const model = scriptedModel(['Paid.'])
+  const next = process(model)
+  await next.recover()
+  await eventsOf(next, again.run)
+  const answer = model.requests[0]?.messages.at(-1)?.content
+  expect([answer, (await next.get(again.run, { principal })).text]).toMatchObject([[{ approved: true }], 'Paid.'])
+})
+
 it('refuses a call for which nobody decided in time, by a run of its own', async () => {
   const { clock, process, paid } = world()
   const model = scriptedModel([call, 'Nobody agreed.'])

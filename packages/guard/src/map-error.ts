@@ -3,9 +3,9 @@ import { isAlliumError } from '@allium/core'
 type MapText = (text: string) => string | Promise<string>
 
 /**
- * What was thrown, an error or not, with its texts mapped: message, stack, fields, causes, the errors of an AggregateError; the
- * same one where nothing changed. Clients of HTTP keep the request that failed on their errors. What is no plain value, or
- * lies too deep, goes: nobody knows what is in it.
+ * Returns a thrown value with its texts mapped: message, stack, headers, fields, causes and the errors of an AggregateError.
+ * Returns the same object if nothing changed. HTTP clients keep the failed request on their errors, so values that are not
+ * plain data, or are nested too deep, are removed: their content is unknown.
  */
 export async function mapThrown(thrown: unknown, map: MapText): Promise<unknown> {
   return mapPlain(thrown, map, 6)
@@ -17,26 +17,75 @@ function isError(value: object): value is Error {
 }
 
 async function mapError(error: Error, map: MapText, depth: number): Promise<Error> {
-  const { cause = error.cause, errors = (error as AggregateError).errors, ...own } = error as AggregateError
-  const message = await map(error.message)
-  const stack = error.stack === undefined ? undefined : await map(error.stack)
+  const { own, hidden } = fieldsOf(error)
+  const before = handledApart.map((key) => read(error, key))
+  const after: unknown[] = []
+  for (const one of before) after.push(await mapPlain(one, map, depth - 1))
   const fields = await mapPlain(own, map, depth)
-  const mapped = await mapPlain(cause, map, depth - 1)
-  const inner = await mapPlain(errors, map, depth - 1)
-  const isSame = message === error.message && stack === error.stack && fields === own && mapped === cause
-  if (isSame && inner === errors) return error
-  const options = mapped === undefined ? {} : { cause: mapped }
-  const copy = Array.isArray(inner) ? new AggregateError(inner, message, options) : new Error(message, options)
+  const isSame = fields === own && after.every((one, i) => one === before[i])
+  if (isSame && (await mapPlain(hidden, map, depth)) === hidden) return error
+  const [name, message, stack, cause, errors] = after
+  const options = cause === undefined ? {} : { cause }
+  const text = message as string
+  const copy = Array.isArray(errors) ? new AggregateError(errors, text, options) : new Error(text, options)
   if (isAlliumError(error))
     for (const brand of Object.getOwnPropertySymbols(error)) Object.defineProperty(copy, brand, { value: true })
-  Object.assign(copy, fields, { message, name: error.name })
+  Object.assign(copy, fields, { message, name })
   Object.defineProperty(copy, 'stack', { value: stack, configurable: true, writable: true })
   return copy
 }
 
+const handledApart: readonly PropertyKey[] = ['name', 'message', 'stack', 'cause', 'errors']
+
+/**
+ * The fields of an error. `hidden` has the values that a copy never gets: fields that are not enumerable or have a symbol as
+ * their key, and getters of its class.
+ */
+function fieldsOf(error: Error): { own: Record<string, unknown>; hidden: unknown[] } {
+  const own: Record<string, unknown> = {}
+  const hidden: unknown[] = []
+  let holder: object = error
+  for (let next = Object.getPrototypeOf(holder); next !== null; next = Object.getPrototypeOf(holder)) {
+    for (const key of Reflect.ownKeys(holder)) {
+      const { enumerable, get } = Object.getOwnPropertyDescriptor(holder, key) ?? {}
+      if (handledApart.includes(key) || (holder !== error && get === undefined)) continue
+      if (holder === error && enumerable === true && typeof key === 'string') own[key] = read(error, key)
+      else hidden.push(read(error, key))
+    }
+    holder = next
+  }
+  return { own, hidden }
+}
+
+/** A getter that throws has nothing to map. */
+function read(error: Error, key: PropertyKey): unknown {
+  try {
+    return (error as unknown as Record<PropertyKey, unknown>)[key]
+  } catch {
+    return undefined
+  }
+}
+
+async function mapHeaders(headers: Headers, map: MapText): Promise<Headers> {
+  const copy = new Headers()
+  let changed = false
+  for (const [name, value] of headers) {
+    const mapped = await map(value)
+    changed ||= mapped !== value
+    // A replacement may hold characters that no header takes.
+    if (mapped === value || isLatin1(mapped)) copy.append(name, mapped)
+  }
+  return changed ? copy : headers
+}
+
+function isLatin1(text: string): boolean {
+  return /^[\t\x20-\xff]*$/.test(text)
+}
+
 async function mapPlain(value: unknown, map: MapText, depth: number): Promise<unknown> {
   if (typeof value === 'string') return map(value)
-  if (typeof value !== 'object' || value === null || value instanceof Headers) return value
+  if (typeof value !== 'object' || value === null) return value
+  if (value instanceof Headers) return mapHeaders(value, map)
   if (depth === 0) return undefined
   if (isError(value)) return mapError(value, map, depth)
   if (!Array.isArray(value) && !isPlain(value)) return undefined

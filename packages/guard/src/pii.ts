@@ -176,7 +176,7 @@ export function pii<Name extends string = 'guard:pii'>(
       const restored = await ask(ctx, guard, () => restoreArgs(ctx, args))
       if (typeof restored === 'string') return ctx.deny(restored)
       const result = await next()
-      if (restored === true) ctx.modifyArgs(() => args) // for layers outside that read them on the way out
+      if (restored === true) ctx.modifyArgs(() => args, { show: true }) // for layers outside that read them on the way out
       if (result.status === 'suspended' || !apply.includes('toolResults')) return result
       const clean = () => within(ctx, 'toolResults', ({ whole }) => cleanResult(result, whole))
       return (await ask(ctx, guard, clean)) ?? result
@@ -257,7 +257,7 @@ export function pii<Name extends string = 'guard:pii'>(
       (name) => names.isNumber(name),
     )
     if (unknown.size > 0) return `Nobody knows what ${[...unknown].join(', ')} stands for. Ask the user for it.`
-    if (restored !== args) ctx.modifyArgs(() => restored)
+    if (restored !== args) ctx.modifyArgs(() => restored, { show: false })
     return restored !== args
   }
 

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { Agent, defineTool, delegate, type Message, type Middleware } from '@allium/core'
 import { scriptedModel } from '@allium/testing'
 import { findPhoneNumbersInText } from 'libphonenumber-js'
@@ -103,6 +104,46 @@ describe('where guard.pii looks', () => {
     const all = JSON.stringify([error, String(error), error?.message, error?.stack, error?.errors?.map(String)])
     expect(all).not.toContain('dana')
     expect(all).toContain('[EMAIL_1]')
+  })
+
+  it.each([
+    ['headers', { response: { status: 400, headers: new Headers({ 'x-to': mail, 'retry-after': '7' }) } }],
+    ['a Map and a URL', { seen: new Map([['to', mail]]), url: new URL(`https://host/?to=${mail}`) }],
+    ['a field that is not enumerable', Object.defineProperty({}, 'request', { value: { to: mail } })],
+    ['a field with a symbol', { [Symbol('request')]: { to: mail } }],
+  ])('cleans what an error carries in %s', async (_, fields) => {
+    const thrown = Object.defineProperties(new Error('failed'), Object.getOwnPropertyDescriptors(fields))
+    const execute = () => Promise.reject(thrown)
+    const fails = defineTool({ name: 'mail', description: 'Mails', jsonSchema: {}, execute })
+    const model = scriptedModel([calling(['mail']), 'Sorry.'])
+    const agent = new Agent({ model, tools: [fails], logger: { warn() {}, error() {} } }).use(pii())
+    const { toolCalls } = await agent.run('go')
+    const error = toolCalls[0]?.result.error as Error & { response?: { headers: Headers } }
+    expect(inspect(error, { showHidden: true, depth: 9 })).not.toContain('dana')
+    expect(error.message).toBe('failed')
+    if (error.response !== undefined) expect(error.response.headers.get('retry-after')).toBe('7')
+  })
+
+  it('keeps an error in which it finds nothing, hidden fields, getters and headers included', async () => {
+    class Refused extends Error {
+      status = 409
+      headers = new Headers({ 'retry-after': '7' })
+      get reason(): string {
+        return 'busy'
+      }
+      get broken(): never {
+        throw new Error('unreadable')
+      }
+    }
+    const thrown = Object.defineProperty(new Refused('no'), 'request', { value: { method: 'GET' } })
+    const execute = () => Promise.reject(thrown)
+    const fails = defineTool({ name: 'mail', description: 'Mails', jsonSchema: {}, execute })
+    const agent = new Agent({
+      model: scriptedModel([calling(['mail']), 'Sorry.']),
+      tools: [fails],
+      logger: { warn() {}, error() {} },
+    }).use(pii())
+    expect((await agent.run('go')).toolCalls[0]?.result.error).toBe(thrown)
   })
 
   it('a judge outside of it is told so', () => {

@@ -113,7 +113,10 @@ function keptOf({ text, reasoning, toolCalls, finishReason, model, message }: Mo
 /** Ended by itself: not at its length, by a filter, or in an error. What a layer said in the place of a model, such as a budget, is no answer to keep. */
 function isWhole({ finishReason, usage, paused, toolCalls, message }: ModelResponse): boolean {
   if (usage.calls === 0 || paused === true || (finishReason !== 'stop' && finishReason !== 'tool-calls')) return false
-  return toolCalls.every(({ callId, providerExecuted }) => providerExecuted !== true || hasResult(message, callId))
+  return toolCalls.every(
+    ({ callId, providerExecuted, approvalRequest }) =>
+      approvalRequest === undefined && (providerExecuted !== true || hasResult(message, callId)),
+  )
 }
 
 /** A result that the provider still owes comes in an answer to this one alone. */

@@ -41,6 +41,16 @@ describe('model.cache', () => {
     expect(usage).toMatchObject({ inputTokens: 0, outputTokens: 0, calls: 0 })
   })
 
+  it('does not keep an answer in which the provider asks for an approval', async () => {
+    const approvalRequest = { id: 'mcpr_1', provider: 'openai.responses' }
+    const chunks: ModelChunk[] = [
+      { type: 'tool-input-start', callId: 'c1', name: 'mcp.create', approvalRequest },
+      { type: 'tool-input-end', callId: 'c1' },
+    ]
+    const { ask, model } = scene([{ chunks }, 'Another.'])
+    expect([(await ask()).status, (await ask()).text, model.calls]).toEqual(['suspended', 'Another.', 2])
+  })
+
   it.each<[string, (ask: ReturnType<typeof scene>['ask']) => PromiseLike<unknown>]>([
     ['other messages', (ask) => ask('other')],
     ['another tenant', (ask) => ask('hi', { tenantId: 'other' })],

@@ -2,12 +2,30 @@ import { isBlockError, messageOf } from '@allium/core'
 
 /** How an error ended what it left. */
 export function decisionOf(error: unknown): 'blocked' | 'aborted' | 'failed' {
-  if (isBlockError(error)) return 'blocked'
-  return (error as { name?: unknown } | null | undefined)?.name === 'AbortError' ? 'aborted' : 'failed'
+  if (isBlock(error)) return 'blocked'
+  return fieldOf(error, 'name') === 'AbortError' ? 'aborted' : 'failed'
 }
 
 /** The reason that a layer gave, else the message. */
 export function detailOf(error: unknown): string {
-  const reason = decisionOf(error) === 'failed' ? undefined : (error as { reason?: unknown }).reason
+  const reason = decisionOf(error) === 'failed' ? undefined : fieldOf(error, 'reason')
   return typeof reason === 'string' ? reason : messageOf(error)
+}
+
+/** A field of a thrown value; undefined if its getter throws, because an observer must never change how a run ends. */
+export function fieldOf(error: unknown, key: string): unknown {
+  try {
+    return (error as Record<string, unknown> | null | undefined)?.[key]
+  } catch {
+    return undefined
+  }
+}
+
+/** A proxy may throw when it is asked for the brand. */
+function isBlock(error: unknown): boolean {
+  try {
+    return isBlockError(error)
+  } catch {
+    return false
+  }
 }

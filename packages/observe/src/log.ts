@@ -12,10 +12,11 @@ import {
 } from '@allium/core'
 import { isSecretName } from '@allium/detect'
 import { errorType } from './error-type.ts'
-import { decisionOf, detailOf } from './failure.ts'
+import { decisionOf, detailOf, fieldOf } from './failure.ts'
 import { oneLine } from './one-line.ts'
 import { placeOf } from './place.ts'
 import { type PlainOptions, plain } from './plain.ts'
+import { quietly } from './quietly.ts'
 import { withoutSecrets } from './secrets.ts'
 import { stopwatch } from './stopwatch.ts'
 
@@ -120,13 +121,15 @@ export function log(given: LogOptions): TypedMiddleware<{}> {
     write(ctx, 'start', `${what}:start`, `${what} call begins`, () => ({ ...about, ...tell.begin() }))
     try {
       const result = await next()
-      const { moment, status, ...fields } = tell.end(result)
-      write(ctx, moment, `${what}:end`, `${what} call ${status}`, () => ({ ...about, status, ms: ms(), ...fields }))
+      quietly(() => {
+        const { moment, status, ...fields } = tell.end(result)
+        write(ctx, moment, `${what}:end`, `${what} call ${status}`, () => ({ ...about, status, ms: ms(), ...fields }))
+      })
       return result
     } catch (error) {
       const status = decisionOf(error)
-      const why = status === 'failed' ? errorFields(error) : { reason: detailOf(error) }
-      write(ctx, 'trouble', `${what}:end`, `${what} call ${status}`, () => ({ ...about, status, ms: ms(), ...why }))
+      const why = () => (status === 'failed' ? errorFields(error) : { reason: detailOf(error) })
+      write(ctx, 'trouble', `${what}:end`, `${what} call ${status}`, () => ({ ...about, status, ms: ms(), ...why() }))
       throw error
     }
   }
@@ -173,10 +176,7 @@ function cameTo({ status, content: told, error, isError }: ToolResult, content: 
 
 /** Not under `err`, where pino would describe the description. */
 function errorFields(error: unknown): object {
-  const { stack, status } = (typeof error === 'object' && error !== null ? error : {}) as {
-    stack?: unknown
-    status?: unknown
-  }
+  const [stack, status] = [fieldOf(error, 'stack'), fieldOf(error, 'status')]
   return {
     error: {
       type: errorType(error),

@@ -55,9 +55,17 @@ function objectOf(value: object, options: PlainOptions, path: readonly object[])
 
 function membersOf(value: object, options: PlainOptions, path: readonly object[]): unknown {
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`
-  if (value instanceof Date || value instanceof URL) return textOf(value.toJSON() ?? String(value), options)
+  if (value instanceof Date) return textOf(value.toJSON() ?? String(value), options)
+  if (value instanceof URL) return textOf(urlText(value, options), options)
   if (value instanceof Error) return copyOf({ name: value.name, message: value.message }, options, path)
-  if (Array.isArray(value) || value instanceof Set || value instanceof Map) {
+  if (value instanceof Map || value instanceof Headers) {
+    const entries = Array.from(value as Iterable<[unknown, unknown]>).slice(0, options.maxItems)
+    return entries.map(([key, item]) => {
+      const hides = typeof key === 'string' && options.hides?.(key) === true
+      return [copyOf(key, options, path), hides ? '[hidden]' : copyOf(item, options, path)]
+    })
+  }
+  if (Array.isArray(value) || value instanceof Set) {
     const items = Array.from(value as Iterable<unknown>).slice(0, options.maxItems)
     return items.map((item) => copyOf(item, options, path))
   }
@@ -70,6 +78,14 @@ function membersOf(value: object, options: PlainOptions, path: readonly object[]
     }
   }
   return copy
+}
+
+function urlText(url: URL, { hides }: PlainOptions): string {
+  const names = [...url.searchParams.keys()].filter((name) => hides?.(name))
+  if (names.length === 0) return url.href
+  const copy = new URL(url)
+  for (const name of names) copy.searchParams.set(name, '[hidden]')
+  return copy.href
 }
 
 /** Also a key that would reach the prototype. */

@@ -105,6 +105,24 @@ describe('observe.log', () => {
     ])
   })
 
+  it.each(['stack', 'status', 'name', 'code', 'reason', 'message'])(
+    'passes on an error whose field "%s" cannot be read, and still logs it',
+    async (field) => {
+      const get = () => {
+        throw new Error('unreadable')
+      }
+      const thrown = Object.defineProperty(new Error('down'), field, { get })
+      const { session, lines } = logged({}, [thrown])
+      await expect(session.run('go')).rejects.toBe(thrown)
+      expect(lines().slice(2)).toMatchObject([{ event: 'model:end', status: 'failed' }, { event: 'turn:end' }])
+      const { logger, lines: ofTool } = memoryPino()
+      const breaks = tool('breaks', () => Promise.reject(thrown))
+      const { agent } = scene([calling(['breaks']), 'ok'], [log({ logger })], { tools: [breaks] })
+      expect((await agent.run('go')).status).toBe('completed')
+      expect(ofTool()[4]).toMatchObject({ event: 'tool:end', status: 'error' })
+    },
+  )
+
   it('logs a tool’s own error, of which the model learns nothing', async () => {
     const { logger, lines } = memoryPino()
     const breaks = tool('breaks', () => {
@@ -124,6 +142,19 @@ describe('observe.log', () => {
       for (const line of written) expect(line).toMatch(/^\{[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]*\}\n$/u)
       for (const line of written) expect(JSON.stringify(JSON.parse(line))).not.toMatch(/(?<!\\)\\[nru]/)
     }
+  })
+
+  it('hides credentials in a Map, in Headers and in the query of a URL', async () => {
+    const headers = new Headers({ authorization: 'c2VjcmV0', 'x-trace': '1' })
+    const settings = {
+      headers,
+      map: new Map([['password', 'c2VjcmV0']]),
+      url: new URL('https://h/?token=c2VjcmV0&n=1'),
+    }
+    const { session, lines, written } = logged()
+    await session.run('go', { settings: { providerOptions: settings } as never })
+    expect(leaks(written, 'c2VjcmV0')).toEqual([])
+    expect(JSON.stringify(lines()[1])).toContain('["x-trace","1"]')
   })
 
   it('hides credentials by their name, and those that it is told of, however deep', async () => {

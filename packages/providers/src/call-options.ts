@@ -21,7 +21,7 @@ export async function callOptions(
     options.tools = request.tools.map((tool) => toTool(tool, dialect))
     options.toolChoice = toToolChoice(request.toolChoice)
   }
-  if (dialect.rawEvents(model)) options.includeRawChunks = true
+  if (dialect.rawEvents(model) || tools.hasMcp) options.includeRawChunks = true
   if (request.responseFormat.type === 'json') options.responseFormat = request.responseFormat
   return options
 }

@@ -15,6 +15,8 @@ export interface Dialect {
   strict: boolean
   /** Whether messages know parts that only one provider knows, and files among thoughts. */
   custom: boolean
+  /** Whether a provider can ask for the approval of a call that it runs itself. */
+  approvals: boolean
   /** Whether the provider's own events are asked for too, since the package does not tell what failed. */
   rawEvents(model: AiSdkModel): boolean
 }
@@ -26,6 +28,7 @@ const v2: Dialect = {
   reasoning: false,
   strict: false,
   custom: false,
+  approvals: false,
   rawEvents: () => true,
 }
 
@@ -41,6 +44,7 @@ const v3: Dialect = {
   reasoning: false,
   strict: true,
   custom: false,
+  approvals: true,
   rawEvents: ({ provider }) => provider === 'amazon-bedrock',
 }
 
@@ -57,6 +61,7 @@ const v4: Dialect = {
   reasoning: true,
   strict: true,
   custom: true,
+  approvals: true,
   rawEvents: () => false,
 }
 

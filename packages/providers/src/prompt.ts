@@ -4,12 +4,14 @@ import {
   type ImagePart,
   type Message,
   type Part,
+  type ProviderApprovalRequest,
   type ProviderMetadata,
 } from '@allium/core'
 import { type AiSdkModel, type UrlPatterns, unsupported } from './ai-sdk-model.ts'
 import type { Dialect } from './dialect.ts'
 import { fileContent, takesUrl } from './file-content.ts'
 import type { ProviderTools } from './provider-tools.ts'
+import { approvalPiece, isAnswered } from './tool-approvals.ts'
 import { executedOutput, toolOutput } from './tool-output.ts'
 
 /** A message or a part in the words of the AI SDK. */
@@ -34,9 +36,10 @@ export interface PromptContext {
 export function toPrompt(messages: readonly Message[], context: PromptContext): Piece[] {
   const prompt: Piece[] = []
   const told: Told = new Map()
+  const asks: Asks = new Map()
   for (const message of messages) {
     const last = prompt.at(-1)
-    const content = toContent(message, context, told)
+    const content = toContent(message, context, { told, asks })
     if (message.role === 'system') prompt.push(...toSystem(message))
     else if (message.role === 'tool' && last?.role === 'tool') (last.content as Piece[]).push(...content)
     else if (content.length > 0) prompt.push({ role: message.role, content })
@@ -57,17 +60,27 @@ function toSystem({ content }: Message): Piece[] {
 
 /** What the provider added to each tool call. */
 type Told = Map<string, ProviderMetadata>
+/** The approvals that providers asked for, by call. */
+export type Asks = Map<string, ProviderApprovalRequest>
 
-function toContent({ role, content }: Message, context: PromptContext, told: Told): Piece[] {
+function toContent(
+  { role, content }: Message,
+  context: PromptContext,
+  { told, asks }: { told: Told; asks: Asks },
+): Piece[] {
   if (role === 'system') return []
   const parts: Part[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content
+  for (const part of parts)
+    if (part.type === 'tool-call' && part.approvalRequest !== undefined) asks.set(part.callId, part.approvalRequest)
   const unanswered = new Set(
     parts.map((part) => (part.type === 'tool-result' && part.missing ? part.callId : undefined)),
   )
   return parts
-    .filter((part) => says(part, context) && !isUnanswered(part, unanswered, context))
+    .filter(
+      (part) => says(part, context) && !isUnanswered(part, unanswered, context) && isAnswered(part, asks, context),
+    )
     .map((part) => {
-      const piece = { ...toPart(part, role, context), ...options(part, told) }
+      const piece = approvalPiece(part, asks, context) ?? { ...toPart(part, role, context), ...options(part, told) }
       context.origin?.(piece, part)
       return piece
     })
@@ -119,12 +132,13 @@ function toFile(part: ImagePart | FilePart, { model, dialect, urls }: PromptCont
 }
 
 function toToolCall(
-  { callId, name, args, providerExecuted }: Extract<Part, { type: 'tool-call' }>,
-  { tools }: PromptContext,
+  { callId, name, args, providerExecuted, approvalRequest }: Extract<Part, { type: 'tool-call' }>,
+  { tools, origin }: PromptContext,
 ): Piece {
   const input = tools.takesText(name) && typeof args.input === 'string' ? args.input : args
   const call: Piece = { type: 'tool-call', toolCallId: callId, toolName: name, input }
-  if (providerExecuted === true) call.providerExecuted = true
+  if (providerExecuted === true || approvalRequest !== undefined) call.providerExecuted = true
+  if (approvalRequest !== undefined && origin !== undefined) call.approvalRequest = approvalRequest
   return call
 }
 

@@ -16,6 +16,11 @@ export class ProviderTools {
     return this.#ids.has(name)
   }
 
+  /** Whether one is an MCP server that the provider reaches itself. Only raw events tell its label. */
+  get hasMcp(): boolean {
+    return [...this.#ids.values()].some((id) => id.endsWith('.mcp'))
+  }
+
   /** Whether the tool is given a text in place of arguments: OpenAI's custom tools, by a grammar. */
   takesText(name: string): boolean {
     return this.#ids.get(name)?.endsWith('.custom') === true

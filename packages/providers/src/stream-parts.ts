@@ -1,4 +1,4 @@
-import type { ContentChunk, FinishChunk, ProviderMetadata, SourceChunk } from '@allium/core'
+import type { ContentChunk, FinishChunk, ProviderApprovalRequest, ProviderMetadata, SourceChunk } from '@allium/core'
 import { type AiSdkModel, unsupported } from './ai-sdk-model.ts'
 import { type BlockPart, Blocks } from './blocks.ts'
 import {
@@ -15,6 +15,7 @@ import { cutOr, partError, truncated } from './failure.ts'
 import { type FinishPart, type Told, toFinish } from './finish.ts'
 import type { ProviderTools } from './provider-tools.ts'
 import { throwFailed, toldError, typeOf } from './raw-events.ts'
+import { serverOf } from './tool-approvals.ts'
 import { type InputStartPart, type ToolCallPart, ToolInputs } from './tool-inputs.ts'
 import { toWarning, type WarningPart } from './warnings.ts'
 
@@ -28,7 +29,7 @@ type StreamPart =
   | ({ type: 'file' | 'reasoning-file' } & FilePart)
   | { type: 'custom'; kind: string; providerMetadata?: ProviderMetadata }
   | ({ type: 'source' } & SourcePart)
-  | { type: 'tool-approval-request' }
+  | { type: 'tool-approval-request'; approvalId: string; toolCallId: string; approvalRequest?: ProviderApprovalRequest }
   | { type: 'stream-start'; warnings?: WarningPart[] }
   | { type: 'response-metadata'; id?: string }
   | { type: 'raw'; rawValue: unknown }
@@ -42,6 +43,8 @@ export class StreamParts {
   readonly #told: Told = {}
   #raw: unknown
   #finish: FinishPart | undefined
+  /** A call that the provider runs, until the next part tells whether it asks for an approval first. */
+  #held: ToolCallPart | undefined
 
   constructor(
     readonly model: AiSdkModel,
@@ -53,6 +56,11 @@ export class StreamParts {
   /** @throws what an `error` part carries */
   chunks(value: unknown): ContentChunk[] {
     const part = value as StreamPart
+    if (part.type === 'tool-approval-request') return this.#asks(part)
+    return part.type === 'raw' ? this.#next(part) : [...this.#release(), ...this.#next(part)]
+  }
+
+  #next(part: Exclude<StreamPart, { type: 'tool-approval-request' }>): ContentChunk[] {
     switch (part.type) {
       case 'text-start':
         this.#blocks.start('text', part)
@@ -73,7 +81,10 @@ export class StreamParts {
       case 'tool-input-delta':
         return this.#inputs.delta(part.id, part.delta)
       case 'tool-call':
-        return this.#inputs.call(part)
+        if (part.providerExecuted !== true || part.dynamic !== true || this.#inputs.has(part.toolCallId))
+          return this.#inputs.call(part)
+        this.#held = part
+        return []
       case 'tool-result':
         return part.preliminary === true ? [] : [toToolResult(part)]
       case 'file':
@@ -98,11 +109,6 @@ export class StreamParts {
         return []
       case 'error':
         throw partError(cutOr(toldError(part.error, this.#raw)), typeOf(this.#raw))
-      case 'tool-approval-request':
-        throw unsupported(
-          this.model,
-          'asks for the approval of a tool that it runs itself, and nobody would be asked here. Give the agent that MCP server with tools.mcp({ requireApproval: true }): then the tool runs here, and a person decides.',
-        )
       default:
         return []
     }
@@ -116,7 +122,28 @@ export class StreamParts {
   end(): (ContentChunk | FinishChunk)[] {
     if (this.#finish === undefined) throw truncated()
     const finish = toFinish(this.#finish, this.#told)
-    return [...this.#inputs.close(finish.reason), finish]
+    return [...this.#release(), ...this.#inputs.close(finish.reason), finish]
+  }
+
+  #release(): ContentChunk[] {
+    const held = this.#held
+    this.#held = undefined
+    return held === undefined ? [] : this.#inputs.call(held)
+  }
+
+  #asks({
+    approvalId: id,
+    toolCallId,
+    approvalRequest,
+  }: Extract<StreamPart, { type: 'tool-approval-request' }>): ContentChunk[] {
+    const call = this.#held
+    if (call?.toolCallId !== toolCallId)
+      throw unsupported(
+        this.model,
+        'asks for the approval of a tool call that it did not make right before. Give the agent that MCP server with tools.mcp({ requireApproval: true }): then the tool runs here, and a person decides.',
+      )
+    this.#held = undefined
+    return this.#inputs.asks(call, approvalRequest ?? { id, provider: this.model.provider, ...serverOf(this.#raw, id) })
   }
 
   /** Each reference that supports the text is a source that tells its passage. */

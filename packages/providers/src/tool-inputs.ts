@@ -2,6 +2,7 @@ import {
   AlliumError,
   type ContentChunk,
   type FinishReason,
+  type ProviderApprovalRequest,
   type ProviderMetadata,
   type ToolInputEnd,
   type ToolInputStart,
@@ -20,6 +21,8 @@ export interface ToolCallPart {
   toolName: string
   input: unknown
   providerExecuted?: boolean
+  /** The tool is not among those of the request, as that of an MCP server. */
+  dynamic?: boolean
   providerMetadata?: ProviderMetadata
 }
 
@@ -72,6 +75,17 @@ export class ToolInputs {
     if (providerExecuted === true && !input.providerExecuted) end.providerExecuted = true
     if (providerMetadata !== undefined) end.providerMetadata = providerMetadata
     return [...chunks, end]
+  }
+
+  /** A call that the provider runs only once it is approved. It has not begun before. */
+  asks(call: ToolCallPart, approvalRequest: ProviderApprovalRequest): ContentChunk[] {
+    const [start, ...rest] = this.call(call)
+    const { providerExecuted: _, ...begun } = start as ToolInputStart
+    return [{ ...begun, approvalRequest }, ...rest]
+  }
+
+  has(id: string): boolean {
+    return this.#inputs.has(id)
   }
 
   /**

@@ -154,6 +154,21 @@ describe.each([6, 7] as const)('in ai %i', (version) => {
     expect([chat.error, chat.messages.length, refunds, refused]).toEqual([undefined, 2, ran, []])
   })
 
+  test('a page decides a call that the provider runs', async () => {
+    const approvalRequest = { id: 'mcpr_1', provider: 'openai.responses' }
+    const asks: Answer = [
+      { type: 'tool-input-start', callId: 'c1', name: 'refund', approvalRequest },
+      { type: 'tool-input-end', callId: 'c1' },
+    ]
+    const model = modelOf(asks, ['Done.'])
+    const { chat } = page(sessionOf(model))
+    await chat.sendMessage({ text: 'Refund' })
+    expect(parts(chat)).toEqual(['step-start', 'tool-refund: approval-requested'])
+    await chat.addToolApprovalResponse({ id: card(chat).approval.id, approved: true })
+    await expect.poll(() => parts(chat)?.at(-1)).toBe('Done.')
+    expect([model.asked[1], refunds]).toEqual([expect.stringContaining('"approved":true'), []])
+  })
+
   test('a second approval goes through beside the first, which is sent again', async () => {
     const { chat, refused } = page(sessionOf(modelOf(asking, asking, ['Done.'])))
     await chat.sendMessage({ text: 'Refund' })

@@ -146,8 +146,25 @@ describe('other parts', () => {
     expect(failed).toMatchObject({ code: 'model.failed', status: 429 })
   })
 
-  it('a request for approval at the provider fails with the mend', async () => {
-    const { code, message } = (await errorOf({ type: 'tool-approval-request' })) as { code: string; message: string }
+  it('a request for the approval of a call that was not made right before fails with the mend', async () => {
+    const asks = { type: 'tool-approval-request', approvalId: 'a', toolCallId: 'c' }
+    const { code, message } = (await errorOf(asks)) as { code: string; message: string }
     expect([code, message]).toEqual(['provider.unsupported', expect.stringContaining('requireApproval: true')])
+  })
+
+  it('of a call that the provider runs tells its request for approval, and only for the call right before', async () => {
+    const call = { type: 'tool-call', toolName: 'mcp.add', input: '{}', providerExecuted: true, dynamic: true }
+    const asks = { type: 'tool-approval-request', approvalId: 'a', toolCallId: 'c2' }
+    const chunks = await chunksOf({ ...call, toolCallId: 'c1' }, { ...call, toolCallId: 'c2' }, asks)
+    const starts = chunks.filter(({ type }) => type === 'tool-input-start')
+    expect(starts).toEqual([
+      { type: 'tool-input-start', callId: 'c1', name: 'mcp.add', providerExecuted: true },
+      {
+        type: 'tool-input-start',
+        callId: 'c2',
+        name: 'mcp.add',
+        approvalRequest: { id: 'a', provider: expect.any(String) },
+      },
+    ])
   })
 })

@@ -1,7 +1,7 @@
 import { HttpAgent } from '@ag-ui/client'
 import type { Interrupt } from '@ag-ui/core'
 import { EventSchema } from '@ag-ui/core/schemas'
-import { Agent, defineTool } from '@allium/core'
+import { Agent, defineTool, type ModelChunk } from '@allium/core'
 import { scriptedModel } from '@allium/testing'
 import { expect, test } from 'vitest'
 import { agentOf, gated, listen, silent } from './kit.ts'
@@ -94,6 +94,22 @@ test.each([
   await run(agent, { resume: [{ interruptId: interrupts[0]?.id as string, ...answer }] })
   expect(refunds).toEqual(ran)
   expect(JSON.stringify(shown(agent).find(([role]) => role === 'tool'))).toContain(result)
+  expect(shown(agent).at(-1)).toEqual(['assistant', 'Done.'])
+})
+
+test('a call that a provider runs interrupts the run, and asks for no other arguments', async () => {
+  const approvalRequest = { id: 'mcpr_1', provider: 'openai.responses' }
+  const asks: ModelChunk[] = [
+    { type: 'tool-input-start', callId: 'c1', name: 'mcp.refund', approvalRequest },
+    { type: 'tool-input-end', callId: 'c1' },
+  ]
+  const agent = await client(agentOf([{ chunks: asks }, 'Done.'], options))
+  const { interrupts } = await say(agent, 'Refund it.')
+  expect(Object.keys((interrupts[0]!.responseSchema as { properties: object }).properties)).toEqual([
+    'approved',
+    'reason',
+  ])
+  await run(agent, { resume: [{ interruptId: interrupts[0]!.id, status: 'resolved', payload: { approved: true } }] })
   expect(shown(agent).at(-1)).toEqual(['assistant', 'Done.'])
 })
 

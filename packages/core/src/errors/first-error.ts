@@ -10,8 +10,7 @@ export function firstError(first: unknown, second: unknown): unknown {
 
 function suppress(first: object & { suppressed?: unknown }, second: unknown): void {
   if (Array.isArray(first.suppressed)) first.suppressed.push(second)
-  else if (Object.isExtensible(first))
-    Object.defineProperty(first, 'suppressed', { value: [second], writable: true, configurable: true })
+  else Reflect.defineProperty(first, 'suppressed', { value: [second], writable: true, configurable: true })
 }
 
 /** Getters of what was thrown may throw themselves: it carries nothing then. */

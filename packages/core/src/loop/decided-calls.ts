@@ -10,7 +10,7 @@ export function decidedCalls({ session }: Turn, { suspension, decisions, records
   const { items } = session.history
   const waiting = new Set(session.history.pending().map(({ callId }) => callId))
   return lastCalls(items).flatMap((part, index): AskedCall[] => {
-    const { callId } = part
+    const { callId, name, approvalRequest } = part
     if (!waiting.has(callId)) return []
     const waited = suspension?.calls[callId]
     const inner = waited?.inner === undefined ? undefined : innerDecisions(callId, decisions)
@@ -19,7 +19,7 @@ export function decidedCalls({ session }: Turn, { suspension, decisions, records
     const args = cloneJson('args' in approval ? approval.args : part.args)
     return [
       {
-        call: { callId, name: part.name, args },
+        call: { callId, name, args, ...(approvalRequest !== undefined && { approvalRequest }) },
         index,
         problem: undefined,
         approval,

@@ -14,9 +14,9 @@ export function partialOf({ answer, session, turnId, usage }: Turn): Partial {
   return jsonSafe({ text: answer.partial, usage: { ...usage }, messages, turnId, sessionId: session.id })
 }
 
-/** Puts what there was on the error that the run rejects with. */
+/** Puts what there was on the error that the run rejects with, if that takes a field. */
 export function withPartial(error: unknown, partial: Partial): unknown {
-  if (typeof error === 'object' && error !== null && Object.isExtensible(error))
-    Object.defineProperty(error, 'partial', { value: partial, writable: true, configurable: true })
+  if (typeof error === 'object' && error !== null)
+    Reflect.defineProperty(error, 'partial', { value: partial, writable: true, configurable: true })
   return error
 }

@@ -7,6 +7,7 @@ import type { RunEnd } from '../rings/turn/afterwards.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import { reasonOf } from './end-reason.ts'
 import { partialOf, withPartial } from './partial.ts'
+import { refuseForged } from './provider-approvals.ts'
 import type { RunResult } from './run-result.ts'
 import { statusOf } from './status.ts'
 import { store } from './store.ts'
@@ -26,6 +27,7 @@ export async function runTurn(
   begin(turn)
   let output: unknown
   try {
+    if (session.history.isRestored) await refuseForged(session)
     if (turn.end === undefined) await turn.life.pass()
   } catch (error) {
     if (turn.end === undefined) turn.life.close('failed', layersTooDeep(error, turn))

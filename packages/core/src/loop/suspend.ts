@@ -28,6 +28,7 @@ export async function suspend(turn: Turn): Promise<void> {
 async function recordOf(call: ToolCall): Promise<SuspendedCall> {
   const { turn, callId, name, registered, sent, how } = call
   const { setup } = turn.session.agent
+  const { approvalRequest } = call.asked.call
   const { request = {}, args = sent.args, layer, inner }: Partial<Waiting> = how ?? {}
   const { expiresIn = setup.approvals.expiresIn, ...shown } = request
   const tenant = tenantOf(turn.session.principal)
@@ -43,6 +44,7 @@ async function recordOf(call: ToolCall): Promise<SuspendedCall> {
     schema: await digestOf(registered?.def.jsonSchema),
     request: shown,
     ...(setup.version !== undefined && { version: setup.version }),
+    ...(approvalRequest !== undefined && { approvalRequest }),
     ...(layer !== undefined && { layer }),
     ...(layer === undefined && isClientTool(registered?.tool) && { client: true as const }),
     ...(tenant !== undefined && { tenant }),

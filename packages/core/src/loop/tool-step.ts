@@ -9,7 +9,9 @@ import { type AskedCall, type SentArgs, ToolCall } from '../rings/tool/tool-call
 import type { Turn } from '../rings/turn/turn.ts'
 import type { ToolCallRecord } from '../tool/call-record.ts'
 import { type CheckedArgs, checkArgs, refusedKey } from '../tool/check-args.ts'
-import { errorResult, isShaped, type ToolResult } from '../tool/tool-result.ts'
+import { errorResult, type ToolResult } from '../tool/tool-result.ts'
+import { approvalSeal } from './provider-approvals.ts'
+import { resultPart } from './result-part.ts'
 
 /** Runs tool calls, some at once, and puts their results into the history in the order of the calls. */
 export async function toolStep(turn: Turn, calls: readonly AskedCall[]): Promise<void> {
@@ -38,6 +40,10 @@ class ToolStep {
   /** By place, as the calls. */
   readonly #records: (ToolCallRecord | undefined)[]
   readonly #runs: boolean[]
+  /** The arguments of each call that has begun, as its records show them. */
+  readonly #begun: (Record<string, unknown> | undefined)[] = []
+  /** Those that the provider which asked may run. */
+  readonly #permitted = new Map<ToolCallRecord, string | undefined>()
   #closed = false
 
   constructor(turn: Turn, calls: readonly AskedCall[]) {
@@ -61,28 +67,30 @@ class ToolStep {
   async runOne(index: number): Promise<void> {
     const turn = this.#turn
     const asked = this.#calls[index] as AskedCall
-    const { callId, name, args } = asked.call
-    const ran = cloneJson(args)
-    tellStart(turn, callId, name, cloneJson(args))
+    const { callId } = asked.call
     this.#runs[index] = true
     let result: ToolResult
     let call: ToolCall | undefined
     try {
-      const prepared = prepare(turn, asked, ran)
+      const prepared = prepare(turn, asked, cloneJson(asked.call.args))
       call = prepared instanceof Promise ? await turn.life.until(prepared) : prepared
+      call.begins = (args) => this.#begins(index, args)
       result = (await turn.life.run(call)) as ToolResult
       if (result.status === 'suspended') waits(turn, call, result)
     } catch (error) {
       if (!turn.life.isOver) turn.life.fail(error)
       result = cancelled(callId)
     }
+    const permitted = call?.permitted === true && result.status === 'ok' && result.isError !== true
+    const seal = permitted ? await approvalSeal(turn.session, asked.call) : undefined
     // A step that was closed has told it as cancelled.
     if (this.#closed) return
+    const record = this.#recordOf(index, jsonSafe({ ...result }, 'error'))
     this.#runs[index] = false
-    const record: ToolCallRecord = { callId, name, args: ran, result: jsonSafe({ ...result }, 'error') }
     const decided = call?.decided ?? asked.decided
     if (decided !== undefined && result.status !== 'suspended') record.approval = { ...decided, at: turn.startedAt }
     this.#records[index] = record
+    if (permitted) this.#permitted.set(record, seal)
     tellEnd(turn, record)
   }
 
@@ -101,21 +109,37 @@ class ToolStep {
     this.#closed = true
     const turn = this.#turn
     turn.view.step = undefined
-    for (const [i, { call }] of this.#calls.entries()) if (this.#runs[i] === true) tellEnd(turn, recordOf(call))
+    const cancel = (i: number, { callId }: CallOfModel) => this.#recordOf(i, cancelled(callId))
+    for (const [i, { call }] of this.#calls.entries()) if (this.#runs[i] === true) tellEnd(turn, cancel(i, call))
     const content: ToolResultPart[] = []
     for (const [i, { call }] of this.#calls.entries()) {
       const own = this.#records[i]
-      const record = own === undefined || (cut && own.result.status === 'suspended') ? recordOf(call) : own
+      const record = own === undefined || (cut && own.result.status === 'suspended') ? cancel(i, call) : own
       turn.toolCalls.push(record)
-      if (record.result.status !== 'suspended') content.push(resultPart(turn, record))
+      if (record.result.status === 'suspended') continue
+      const part = resultPart(turn, record)
+      content.push(part)
+      if (call.approvalRequest === undefined) continue
+      part.approved = this.#permitted.has(record)
+      const seal = this.#permitted.get(record)
+      if (seal !== undefined) part.approvalSeal = seal
     }
     turn.view.commitResults(content)
   }
-}
 
-/** A call that was cancelled. */
-function recordOf({ callId, name, args }: CallOfModel): ToolCallRecord {
-  return { callId, name, args: cloneJson(args), result: cancelled(callId) }
+  /** The tool is about to run. Readers and observers see the arguments of the first attempt, records those of the last. */
+  #begins(index: number, args: Record<string, unknown>): void {
+    const { callId, name } = (this.#calls[index] as AskedCall).call
+    if (this.#begun[index] === undefined) tellStart(this.#turn, callId, name, cloneJson(args))
+    this.#begun[index] = cloneJson(args)
+  }
+
+  /** A call that a layer answered, or that was cancelled before its tool, begins as it ends. */
+  #recordOf(index: number, result: ToolResult): ToolCallRecord {
+    const { callId, name, args } = (this.#calls[index] as AskedCall).call
+    if (this.#runs[index] === true && this.#begun[index] === undefined) this.#begins(index, args)
+    return { callId, name, args: this.#begun[index] ?? cloneJson(args), result }
+  }
 }
 
 function waits(turn: Turn, call: ToolCall, result: ToolResult): void {
@@ -155,15 +179,17 @@ function tellEnd(turn: Turn, { name, result, approval }: ToolCallRecord): void {
 function prepare(turn: Turn, asked: AskedCall, args: Record<string, unknown>): ToolCall | Promise<ToolCall> {
   const { agent } = turn.session
   const { call, problem } = asked
-  const registered = turn.options.tools.get(call.name)
+  const isRemote = call.approvalRequest !== undefined
+  const registered = isRemote ? undefined : turn.options.tools.get(call.name)
   const make = (invalid: SentArgs['invalid'], parsed?: unknown, cause?: unknown) =>
     new ToolCall(turn, toolRing, asked, { args, invalid, cause }, registered, parsed)
   const judged = (checked: CheckedArgs) =>
     checked.issues === undefined ? make(undefined, checked.value) : make(checked.issues, undefined, checked.cause)
-  if (registered === undefined) return make([{ message: noSuchTool(turn, call.name) }])
+  if (registered === undefined && !isRemote) return make([{ message: noSuchTool(turn, call.name) }])
   if (problem !== undefined) return make([{ message: problem }])
   const refused = refusedKey(call.args)
   if (refused !== undefined) return make(refused.issues)
+  if (registered === undefined) return make(undefined, args)
   const checked = checkArgs(registered.tool, args, agent.setup.validate)
   return checked instanceof Promise ? checked.then(judged) : judged(checked)
 }
@@ -189,24 +215,6 @@ function noSuchTool(turn: Turn, name: string): string {
 
 function cancelled(callId: string): ToolResult {
   return errorResult(callId, 'Cancelled.')
-}
-
-/** The part for the history, which shares nothing with what layers hold. */
-function resultPart(turn: Turn, { name, result, approval }: ToolCallRecord): ToolResultPart {
-  const { callId, content, isError } = result
-  const part: ToolResultPart = { type: 'tool-result', callId, name, content: cloneJson(content) }
-  if (result.flow !== undefined) part.flow = { ...result.flow }
-  // The reason of a denial is in its place: nothing of the tool's has come in.
-  else if (result.status === 'denied' && turn.options.tools.declaresFlow) part.flow = {}
-  if (approval !== undefined) part.approval = approval
-  if (isError === true) part.isError = true
-  else if (typeof content === 'string' && isJson(result)) part.json = true
-  return part
-}
-
-/** Whether the content is the JSON of what the tool gave. A layer may have changed the one without the other. */
-function isJson({ value, status }: ToolResult): boolean {
-  return status === 'ok' && value !== undefined && typeof value !== 'string' && !isShaped(value)
 }
 
 function contentText({ content }: ToolResult): string {

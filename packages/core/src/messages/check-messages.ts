@@ -59,13 +59,17 @@ export function checkInput(messages: readonly Message[]): void {
     throw new AlliumError('message.invalid', `input[${at}] ${what}. ${mend}`)
   }
   for (const [at, { content }] of messages.entries())
-    if (typeof content !== 'string' && content.some((part) => 'approval' in part && part.approval !== undefined))
+    if (typeof content !== 'string' && content.some(approves))
       throw new AlliumError(
         'message.invalid',
         `input[${at}] has a result with an approval. Who decided what is told by the session alone: leave it out.`,
       )
   for (const [callId, { at, name }] of openCalls(messages, broken))
     broken(at, `has the tool call ${describe(callId)} of ${describe(name)} without its result`)
+}
+
+function approves(part: Part): boolean {
+  return part.type === 'tool-result' && (part.approval !== undefined || part.approved !== undefined)
 }
 
 interface OpenCall {

@@ -17,6 +17,8 @@ export class History {
   changedFrom = 0
   /** A call that the provider ran may be without its result, which can come with a later answer of the turn. */
   mayAwait = false
+  /** It came from outside this session, as from a store. */
+  isRestored = false
   /** Somebody has decided a call of it: what is kept of that is not sent to models. */
   hasApprovals = false
   #view: ReadonlyHistory | undefined
@@ -47,7 +49,7 @@ export class History {
   reset(messages: readonly Message[]): void {
     this.items.length = 0
     this.changedFrom = 0
-    this.mayAwait = true
+    this.mayAwait = this.isRestored = true
     this.push(messages)
   }
 

@@ -35,6 +35,15 @@ export interface CustomPart extends PartBase {
   /** What it is, as its provider names it: `openai.compaction`. */
   kind: string
 }
+/** A provider asks for an approval before it runs a call itself, such as a call of an MCP server that it reaches. */
+export interface ProviderApprovalRequest {
+  /** The id that the provider gave the request. */
+  id: string
+  /** The provider that asks, and the only one that gets the answer. */
+  provider: string
+  /** The label of the MCP server that the call is for. */
+  server?: string
+}
 export interface ToolCallPart extends PartBase {
   type: 'tool-call'
   callId: string
@@ -42,6 +51,8 @@ export interface ToolCallPart extends PartBase {
   args: Record<string, unknown>
   /** The provider ran it itself: its result follows in the same message, or in a later one of the turn. */
   providerExecuted?: boolean
+  /** The provider runs the call once it is approved. Its result then comes as a call of its own. */
+  approvalRequest?: ProviderApprovalRequest
 }
 export interface ToolResultPart extends PartBase {
   type: 'tool-result'
@@ -55,6 +66,10 @@ export interface ToolResultPart extends PartBase {
   flow?: { untrusted?: boolean; private?: boolean }
   /** What a human has decided of the call, and who that was. Models are not sent it. */
   approval?: ApprovalRecord
+  /** The answer to the call's `approvalRequest`: the provider may run it. Anything but `true` is sent as a refusal. */
+  approved?: boolean
+  /** Proves that the core has approved it, if the agent has `approvals.secret`. */
+  approvalSeal?: string
   /** The provider ran the call, and its result never came: this one stands in its place, and is not sent on. */
   missing?: boolean
 }

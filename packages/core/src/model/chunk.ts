@@ -1,4 +1,4 @@
-import type { Part, ProviderMetadata } from '../messages/message.ts'
+import type { Part, ProviderApprovalRequest, ProviderMetadata } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
 
 interface ChunkBase {
@@ -20,6 +20,8 @@ export interface ToolInputStart extends ChunkBase {
   name: string
   /** The provider runs this call itself and brings its result as a `tool-result` chunk. */
   providerExecuted?: boolean
+  /** The provider asks for an approval before it runs the call. Not together with `providerExecuted`. */
+  approvalRequest?: ProviderApprovalRequest
 }
 /** A piece of the call's JSON text. */
 export interface ToolInputDelta extends ChunkBase {

@@ -2,7 +2,7 @@ import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import { checkOptions, type KeysOf } from '../errors/known-options.ts'
 import { equalJson } from '../messages/json.ts'
-import type { Message, Part, ProviderMetadata, ToolCallPart } from '../messages/message.ts'
+import type { Message, Part, ProviderApprovalRequest, ProviderMetadata, ToolCallPart } from '../messages/message.ts'
 import { textOf } from '../messages/message.ts'
 import { cleanUsage, type Usage } from '../messages/usage.ts'
 import type { FinishChunk, FinishReason, ModelWarning } from './chunk.ts'
@@ -13,6 +13,8 @@ export interface ToolCall {
   args: Record<string, unknown>
   /** The provider ran it itself. */
   providerExecuted?: boolean
+  /** The provider asks for an approval before it runs the call: no tool of the agent runs for it. */
+  approvalRequest?: ProviderApprovalRequest
   /** Why the argument text is no JSON object; `args` is then `{}`. */
   invalid?: string
 }
@@ -147,15 +149,17 @@ function rebuilt(message: Message, text: string, toolCalls: readonly ToolCall[])
   )
   if (!sameText && text !== '') content.push({ type: 'text', text })
   if (sameText && before.length === 0 && text !== '') content.push({ type: 'text', text })
-  for (const { callId, name, args, providerExecuted } of toolCalls) {
+  for (const { callId, name, args, providerExecuted, approvalRequest } of toolCalls) {
     const old = before.find((part): part is ToolCallPart => part.type === 'tool-call' && part.callId === callId)
+    const { approvalRequest: _, ...kept } = old ?? {}
     content.push({
-      ...old,
+      ...kept,
       type: 'tool-call',
       callId,
       name,
       args,
       ...(providerExecuted === true && { providerExecuted }),
+      ...(approvalRequest !== undefined && { approvalRequest }),
     })
     if (providerExecuted === true)
       content.push(...before.filter((part) => part.type === 'tool-result' && part.callId === callId))
@@ -172,11 +176,12 @@ function hasCalls({ content }: Message, toolCalls: readonly ToolCall[]): boolean
   return at === toolCalls.length
 }
 
-/** By value: id, name and arguments. */
+/** By value: id, name, arguments and the provider's request for an approval. */
 export function sameCall(a: CallValue, b: CallValue | undefined): boolean {
-  return b !== undefined && a.callId === b.callId && a.name === b.name && equalJson(a.args, b.args)
+  if (b === undefined || a.callId !== b.callId || a.name !== b.name) return false
+  return equalJson(a.args, b.args) && equalJson(a.approvalRequest, b.approvalRequest)
 }
-type CallValue = Pick<ToolCall, 'callId' | 'name' | 'args'>
+type CallValue = Pick<ToolCall, 'callId' | 'name' | 'args' | 'approvalRequest'>
 
 function isToolCall(value: unknown): value is ToolCall {
   if (typeof value !== 'object' || value === null) return false

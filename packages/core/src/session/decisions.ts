@@ -2,7 +2,7 @@ import { AlliumError } from '../errors/allium-error.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { describe } from '../errors/describe.ts'
 import type { ApprovalRecord } from '../messages/approval-record.ts'
-import { cloneJson } from '../messages/json.ts'
+import { cloneJson, equalJson } from '../messages/json.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import { bindingOf, pendingCalls } from '../rings/session/suspension.ts'
 import type { Resume } from '../rings/turn/turn-options.ts'
@@ -159,6 +159,12 @@ async function checkCall(
   if (record !== undefined) checkAsker(session, outer, record, 'deny' in given)
   if ('deny' in given && !inside) return
   if (!inside) checkWho(callId, record, given)
+  const asks = session.history.pending().find((part) => part.callId === callId)?.approvalRequest
+  if (asks !== undefined && 'args' in given && !inside)
+    throw fail(
+      'approval.invalid',
+      `The provider "${asks.provider}" runs the call "${callId}" and cannot change its arguments. Resume it with { approve: true } or { deny: "why" }.`,
+    )
   if (record === undefined && secret !== undefined)
     throw fail(
       'approval.forged',
@@ -209,7 +215,8 @@ async function checkRecord(
   const sealed = await isSealOf(record.token, bindingOf(callId, record), approvals.secret)
   const inside = record.inner === undefined || record.inside === (await digestOf(record.inner))
   const ran = record.ran === undefined || record.args === (await digestOf(record.ran))
-  const same = inside && ran && part?.name === record.name && record.sent === (await digestOf(part?.args))
+  const asks = equalJson(part?.approvalRequest, record.approvalRequest)
+  const same = asks && inside && ran && part?.name === record.name && record.sent === (await digestOf(part?.args))
   if (!sealed || !same)
     throw fail(
       'approval.forged',
@@ -239,7 +246,7 @@ async function checkTool(
   record: SuspendedCall | undefined,
   { decision, tools }: { decision: Decision; tools: ToolRegistry },
 ): Promise<void> {
-  if (record !== undefined) {
+  if (record !== undefined && record.approvalRequest === undefined) {
     const registered = tools.get(record.name)
     if (record.schema !== (await digestOf(registered?.def.jsonSchema)))
       throw fail(

@@ -1,5 +1,6 @@
 import { toAbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
+import { fieldOf } from '../errors/field-of.ts'
 import { silence } from '../errors/thenable.ts'
 import { type Partial, partialOf } from '../loop/partial.ts'
 import type { RunResult } from '../loop/run-result.ts'
@@ -108,6 +109,6 @@ export class LiveRun {
       const { text, usage, messages, turnId, sessionId } = result
       return jsonSafe({ text, usage, messages, turnId, sessionId })
     }
-    return (error as { partial?: Partial } | undefined)?.partial ?? this.partial
+    return (fieldOf(error, 'partial') as Partial | undefined) ?? this.partial
   }
 }

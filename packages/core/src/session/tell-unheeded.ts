@@ -1,5 +1,6 @@
 import { isAlliumError } from '../errors/allium-error.ts'
 import { cleanMessageOf } from '../errors/describe.ts'
+import { fieldOf } from '../errors/field-of.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import type { LiveRun } from './live-run.ts'
 
@@ -8,12 +9,12 @@ import type { LiveRun } from './live-run.ts'
  * What was thrown, and its cause, may hold secrets: their class, code and cleaned message are told, and never a stack.
  */
 export function tellUnheeded(run: LiveRun, error: unknown, { id, agent }: SessionScope): void {
-  if (run.heeded || (error as { name?: unknown } | undefined)?.name === 'AbortError') return
+  if (run.heeded || fieldOf(error, 'name') === 'AbortError') return
   const { turnId } = run.partial
   setTimeout(() => {
     if (run.heeded) return
     const what = kindOf(error)
-    const cause = error instanceof Error ? error.cause : undefined
+    const cause = error instanceof Error ? fieldOf(error, 'cause') : undefined
     agent.setup.logger.error(
       `A run of the session "${id}" failed (${what}), and nobody awaits it or reads its events. Await it, or listen with agent.on('error').`,
       {
@@ -29,5 +30,5 @@ export function tellUnheeded(run: LiveRun, error: unknown, { id, agent }: Sessio
 
 function kindOf(error: unknown): string {
   if (isAlliumError(error)) return error.code
-  return error instanceof Error ? error.name : typeof error
+  return error instanceof Error ? String(fieldOf(error, 'name') ?? 'Error') : typeof error
 }

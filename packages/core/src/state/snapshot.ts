@@ -1,5 +1,5 @@
 import type { Identity } from '../messages/approval-record.ts'
-import type { Message } from '../messages/message.ts'
+import type { Message, ProviderApprovalRequest } from '../messages/message.ts'
 
 /** What `ctx.suspend()` takes: anything that the human should see. */
 export interface SuspendRequest {
@@ -23,6 +23,8 @@ export interface PendingCall {
   token?: string
   /** The client runs it, and `resume()` brings its `{ result }`. */
   client?: true
+  /** The provider asks, and runs it: it cannot be approved with other arguments. */
+  provider?: string
   /** The sub-agents that lead to the call, outermost first. */
   path?: readonly string[]
   /** Why the last decision was refused, where only a sub-agent could find that. */
@@ -40,6 +42,8 @@ export interface SuspendedCall {
   version?: string
   /** The client runs it: it waits for a result. */
   client?: true
+  /** The provider asks for the approval, and runs the call. */
+  approvalRequest?: ProviderApprovalRequest
   /** The layer that suspended it; absent where the tool itself requires approval. */
   layer?: string
   /** Digest of the arguments that the model sent. */

@@ -125,13 +125,14 @@ export class Assembly {
     const content = this.#blocks.map((block): Part => {
       if ('part' in block) return block.part
       const { callId, name, args } = calls[next++] as ToolCall
-      const { providerExecuted, providerMetadata } = block.call.start
+      const { providerExecuted, providerMetadata, approvalRequest } = block.call.start
       return {
         type: 'tool-call',
         callId,
         name,
         args,
         ...(providerExecuted === true && { providerExecuted }),
+        ...(approvalRequest !== undefined && { approvalRequest }),
         ...(providerMetadata !== undefined && { providerMetadata }),
       }
     })
@@ -208,8 +209,9 @@ export class Assembly {
 }
 
 function toCall({ start, json }: OpenCall): ToolCall {
-  const { callId, name, providerExecuted } = start
+  const { callId, name, providerExecuted, approvalRequest } = start
   const call: ToolCall = { callId, name, args: {} }
+  if (approvalRequest !== undefined) call.approvalRequest = approvalRequest
   if (providerExecuted === true) call.providerExecuted = true
   const parsed = parseArgs(json)
   if ('invalid' in parsed) call.invalid = parsed.invalid

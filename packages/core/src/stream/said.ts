@@ -89,7 +89,7 @@ export function wholeResponse(response: ModelResponse): ContentChunk[] {
 }
 
 function callChunks(
-  { callId, name, args, providerExecuted }: ToolCall,
+  { callId, name, args, providerExecuted, approvalRequest }: ToolCall,
   { providerMetadata }: { providerMetadata?: ContentChunk['providerMetadata'] } = {},
 ): ContentChunk[] {
   return [
@@ -98,6 +98,7 @@ function callChunks(
       callId,
       name,
       ...(providerExecuted === true && { providerExecuted }),
+      ...(approvalRequest !== undefined && { approvalRequest }),
       ...(providerMetadata !== undefined && { providerMetadata }),
     },
     { type: 'tool-input-delta', callId, delta: JSON.stringify(args) },

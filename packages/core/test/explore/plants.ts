@@ -233,11 +233,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
   'rings/turn/answer.ts': [
     ['    if (!this.#message.dropUnseen()) return\n', '    if (true) return\n', 'the history has what no reader saw'],
     ['    if (!this.outlet.drop(attempt.$index)) return\n', '    return\n', 'what a failed layer held is shown'],
-    [
-      '    } else if (attempt.$inner !== undefined && sink.used) sink.reset()\n',
-      '    }\n',
-      'an own answer of a turn layer adds to a failed one',
-    ],
+    ['    } else if (startsOver) sink.reset()\n', '    }\n', 'an own answer of a turn layer adds to a failed one'],
     [
       '    if (this.#message.exists) this.#message.replaceThoughts(assembly)\n    else if',
       '    if',
@@ -254,8 +250,8 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'a block takes back what was said before tools',
     ],
     [
-      '    if (this.#isFollowed) {\n      this.#keepShown()\n      this.#beginAnswer()\n    } else if (attempt',
-      '    if (attempt',
+      '    if (this.#isFollowed) {\n      this.#keepShown()\n      this.#beginAnswer()\n    } else if (startsOver)',
+      '    if (attempt.$inner !== undefined && sink.used)',
       'an own answer takes back what was said before tools',
     ],
   ],
@@ -287,11 +283,11 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
   ],
   'loop/tool-step.ts': [
     [
-      'if (this.#runs[i] === true) tellEnd(turn, recordOf(call))\n',
+      'if (this.#runs[i] === true) tellEnd(turn, cancel(i, call))\n',
       'void [i, call]\n',
       'a tool that began is not told to end',
     ],
-    ['    if (this.#closed) return\n    this.#runs', '    this.#runs', 'a tool is told to end twice'],
+    ['    if (this.#closed) return\n    const record', '    const record', 'a tool is told to end twice'],
     ['if (!turn.life.isOver) turn.life.fail(error)', 'turn.life.fail(error)', 'a call of a left loop fails the run'],
     [
       'while (next < length && !this.#turn.life.isOver)',

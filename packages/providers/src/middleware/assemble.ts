@@ -36,6 +36,7 @@ export function assemble(
       case 'tool-input-start': {
         const call: ToolCall = { callId: chunk.callId, name: chunk.name, args: {} }
         if (chunk.providerExecuted === true) call.providerExecuted = true
+        if (chunk.approvalRequest !== undefined) call.approvalRequest = chunk.approvalRequest
         const part: Part = { type: 'tool-call', ...call, ...more }
         calls.set(chunk.callId, { call, json: '', part })
         content.push(part)

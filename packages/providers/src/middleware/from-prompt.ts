@@ -4,7 +4,9 @@ import {
   type ImagePart,
   type Message,
   type Part,
+  type ProviderApprovalRequest,
   type ProviderMetadata,
+  type ToolCallPart,
 } from '@allium/core'
 import type { Piece } from '../prompt.ts'
 import type { Origins } from './origins.ts'
@@ -23,7 +25,9 @@ function toMessage(piece: Piece, origins: Origins, layer: string): Message {
   )
     throw unreadable(layer, `a message of the role ${JSON.stringify(role)}`)
   if (typeof content === 'string') return { role, content }
-  const parts = (content as Piece[]).filter(({ type }) => type !== 'tool-approval-response')
+  const parts = (content as Piece[]).filter(
+    ({ type, toolCallId }) => type !== 'tool-approval-response' || toolCallId !== undefined,
+  )
   return { role, content: parts.map((part) => (origins.of(part)?.[0] as Part | undefined) ?? toPart(part, layer)) }
 }
 
@@ -51,11 +55,18 @@ function plainPart(piece: Piece, layer: string): Part {
         callId,
         name,
         args: toArgs(piece.input),
-        ...(piece.providerExecuted === true && { providerExecuted: true }),
+        ...askedOrRan(piece),
       }
+    if (type === 'tool-approval-response')
+      return { type: 'tool-result', callId, name, content: '', approved: piece.approved === true }
     if (type === 'tool-result') return { type, callId, name, ...toOutput(piece.output as Piece) }
   }
   throw unreadable(layer, `a part of the type ${JSON.stringify(type)}`)
+}
+
+function askedOrRan({ approvalRequest, providerExecuted }: Piece): Partial<ToolCallPart> {
+  if (approvalRequest !== undefined) return { approvalRequest: approvalRequest as ProviderApprovalRequest }
+  return providerExecuted === true ? { providerExecuted } : {}
 }
 
 function toArgs(input: unknown): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import type { ContentChunk, ModelResponse, SourceChunk } from '@allium/core'
+import type { ContentChunk, ModelResponse, ProviderApprovalRequest, SourceChunk } from '@allium/core'
 import type { AiSdkModel } from '../ai-sdk-model.ts'
 import { dialectOf } from '../dialect.ts'
 import type { StreamPart } from './ai-sdk-middleware.ts'
@@ -6,7 +6,10 @@ import type { Originals } from './originals.ts'
 
 /** Turns the chunks of one answer into parts of the AI SDK: deltas get the start and the end of their block. */
 export class Parts {
-  readonly #inputs = new Map<string, { toolName: string; input: string; providerExecuted?: true }>()
+  readonly #inputs = new Map<
+    string,
+    { toolName: string; input: string; providerExecuted?: true; approvalRequest?: ProviderApprovalRequest }
+  >()
   /** A block is open until something else is said: one id is that of one block. */
   #open: { kind: 'text' | 'reasoning'; of: string | undefined; id: string } | undefined
   /** Of the text that is open. */
@@ -94,6 +97,11 @@ export class Parts {
   ): StreamPart[] {
     switch (chunk.type) {
       case 'tool-input-start': {
+        const { approvalRequest } = chunk
+        if (approvalRequest !== undefined) {
+          this.#inputs.set(chunk.callId, { toolName: chunk.name, input: '', providerExecuted: true, approvalRequest })
+          return []
+        }
         const ran = chunk.providerExecuted === true ? { providerExecuted: true as const } : {}
         this.#inputs.set(chunk.callId, { toolName: chunk.name, input: '', ...ran })
         return [{ type: chunk.type, id: chunk.callId, toolName: chunk.name, ...ran, ...more }]
@@ -101,6 +109,7 @@ export class Parts {
       case 'tool-input-delta': {
         const call = this.#inputs.get(chunk.callId)
         if (call !== undefined) call.input += chunk.delta
+        if (call?.approvalRequest !== undefined) return []
         return [{ type: chunk.type, id: chunk.callId, delta: chunk.delta }]
       }
       case 'tool-input-end': {
@@ -109,6 +118,13 @@ export class Parts {
           ...(chunk.providerExecuted === true && { providerExecuted: true }),
         }
         const { callId } = chunk
+        const { approvalRequest, ...asked } = call
+        // As providers tell it: the whole call, and right behind it the request.
+        if (approvalRequest !== undefined)
+          return [
+            { type: 'tool-call', toolCallId: callId, ...asked, dynamic: true, ...more },
+            { type: 'tool-approval-request', approvalId: approvalRequest.id, toolCallId: callId, approvalRequest },
+          ]
         return [
           { type: chunk.type, id: callId },
           { type: 'tool-call', toolCallId: callId, ...call, ...more },

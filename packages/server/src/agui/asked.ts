@@ -116,11 +116,11 @@ function resultIn(message: unknown, place: Place): ToolResult {
   throw refused(place, 'is the result of a tool without a text as its `content`.')
 }
 
-/** Decisions as JSON Schema, for clients that ask a person. */
-export const answerSchema = {
-  type: 'object',
-  required: ['approved'],
-  properties: { approved: { type: 'boolean' }, reason: { type: 'string' }, editedArgs: { type: 'object' } },
+/** Decisions as JSON Schema, for clients that ask a person. A provider that runs the call takes no other arguments. */
+export function answerSchema({ provider }: Pick<PendingCall, 'provider'>): object {
+  const properties = { approved: { type: 'boolean' }, reason: { type: 'string' } }
+  const edits = provider === undefined && { editedArgs: { type: 'object' } }
+  return { type: 'object', required: ['approved'], properties: { ...properties, ...edits } }
 }
 
 /**

@@ -125,13 +125,14 @@ function outcomeOf(status: string, pending: readonly PendingCall[]): object {
 }
 
 /** What is to run stands in its metadata: what the model asked for may be less than that. */
-function interruptOf({ callId, token, name, args, request, expiresAt, path }: PendingCall): object {
+function interruptOf(call: PendingCall): object {
+  const { callId, token, name, args, request, expiresAt, path } = call
   return {
     id: token ?? callId,
     reason: 'tool_call',
     message: request?.reason ?? `The tool ${name} waits for an approval.`,
     ...(path === undefined && { toolCallId: callId }),
-    responseSchema: answerSchema,
+    responseSchema: answerSchema(call),
     ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
     metadata: { name, args },
   }

@@ -1,4 +1,4 @@
-import { isAlliumError, messageOf } from '@allium/core'
+import { AlliumError, isAlliumError, messageOf } from '@allium/core'
 import { hide } from '../hide.ts'
 import { isHttp, type McpServer } from './server.ts'
 
@@ -25,7 +25,12 @@ export class Secrets {
 
   /** An error that may be shown to an operator: its own words and those of its causes, and none of its other fields. */
   cleaned(thrown: unknown): unknown {
-    if (isAlliumError(thrown)) return thrown
+    if (isAlliumError(thrown)) {
+      const { code, message, cause, expose, details } = thrown
+      return cause === undefined
+        ? thrown
+        : new AlliumError(code, message, { cause: this.cleaned(cause), expose, details })
+    }
     const copy = new Error(this.tell(thrown))
     if (thrown instanceof Error) copy.name = thrown.name
     return copy

@@ -21,7 +21,7 @@ export function pendingCalls(
   open = true,
 ): PendingCall[] {
   return calls.flatMap(({ callId, name, args }): PendingCall[] => {
-    const { inner, request, expiresAt, token, client, ran = args } = suspension?.calls[callId] ?? {}
+    const { inner, request, expiresAt, token, client, approvalRequest, ran = args } = suspension?.calls[callId] ?? {}
     if (inner !== undefined) return innerPending({ callId, token, refused: refusedOf(request) }, inner, open)
     return [
       {
@@ -29,6 +29,7 @@ export function pendingCalls(
         name,
         args: cloneJson(open ? ran : args),
         ...(client === true && { client }),
+        ...(approvalRequest !== undefined && { provider: approvalRequest.provider }),
         ...(request !== undefined && { request }),
         ...(expiresAt !== undefined && { expiresAt }),
         ...(token !== undefined && open && { token }),

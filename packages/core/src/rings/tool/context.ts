@@ -26,6 +26,8 @@ type Args = Record<string, unknown>
 /** What layers may change of a tool call, and what permits it. Shared by attempts until one of them writes. */
 export interface ToolFields {
   readonly args: Args
+  /** The arguments for events and results, where a layer keeps its own change out of them. */
+  readonly shown?: Args | undefined
   /** Why the arguments are refused, if they are. */
   readonly invalid: readonly StandardSchemaV1.Issue[] | undefined
   /** A layer may have changed the arguments since they were checked. */
@@ -62,8 +64,16 @@ export interface ToolContext<
   readonly attempt: number
   /** The id of this execution: it is the same where the run is cut off and started again. */
   readonly stepId: string
-  /** Merges an object into the arguments, or replaces them by what a function makes of the old ones. They are checked again. */
-  modifyArgs(args: Record<string, unknown> | ((args: Args) => Record<string, unknown>)): void
+  /**
+   * Merges an object into the arguments, or replaces them by what a function makes of the old ones. They are checked again.
+   *
+   * @param options `show: false` keeps this change, and those that follow, out of `tool:start` and `result.toolCalls`, for
+   * values that only the tool may see; `true` shows the arguments again @default changes are shown
+   */
+  modifyArgs(
+    args: Record<string, unknown> | ((args: Args) => Record<string, unknown>),
+    options?: { show?: boolean | undefined },
+  ): void
   /**
    * Approves a call of a tool that requires it.
    *
@@ -157,12 +167,15 @@ export class ToolAttempt extends TurnAttempt implements ToolContext {
   get stepId(): string {
     return `${this.$turn.turnId}:tool:${this.callId}:${this.$number}`
   }
-  modifyArgs(given: Args | ((args: Args) => Args)): void {
+  modifyArgs(given: Args | ((args: Args) => Args), { show }: { show?: boolean | undefined } = {}): void {
+    const before = show === false ? cloneJson(this.$fields.args) : undefined
     const args = typeof given === 'function' ? given(this.args) : { ...this.args, ...given }
     if (typeof args !== 'object' || args === null || Array.isArray(args))
       throw layerError(this, 'layer.result', `gave ${describe(args)} as arguments. They are an object.`)
     if (this.$isMute('modifyArgs')) return
     this.$change({ args, changed: true, invalid: refusedKey(args)?.issues })
+    if (show === true) this.$change({ shown: undefined })
+    if (show === false && this.$fields.shown === undefined) this.$change({ shown: before })
     this.$own = true
   }
   approve(who?: { by?: Identity | undefined; edited?: boolean; remembered?: boolean }): void {

@@ -1,8 +1,10 @@
 import { AlliumError } from '../../errors/allium-error.ts'
 import { messageOf } from '../../errors/describe.ts'
+import { fieldOf } from '../../errors/field-of.ts'
 import { LeftError } from '../../errors/left-error.ts'
 import { isThenable, watch } from '../../errors/thenable.ts'
-import { cloneJson } from '../../messages/json.ts'
+import { cloneJson, equalJson } from '../../messages/json.ts'
+import type { ProviderApprovalRequest } from '../../messages/message.ts'
 import { isOpen } from '../../onion/attempt.ts'
 import { fail, succeed, whenDone } from '../../onion/next.ts'
 import { digestOf } from '../../seams/seal.ts'
@@ -18,7 +20,9 @@ import type { Waiting } from './tool-call.ts'
 /** The core of the tool scope: the arguments are asked of the schema once more, then the tool runs through the journal. */
 export function executeTool(core: ToolAttempt): void {
   const { registered, callId, parsed } = core.$call
-  const { invalid, changed, args } = core.$fields
+  const { invalid, changed, args, shown = args } = core.$fields
+  core.$call.begins?.(shown)
+  if (invalid === undefined && core.$call.asked.call.approvalRequest !== undefined) return answerProvider(core)
   if (invalid !== undefined || registered === undefined)
     return succeed(core, errorResult(callId, tellIssues(invalid ?? []), core.$call.sent.cause))
   const { tool } = registered
@@ -45,6 +49,24 @@ function decided(core: ToolAttempt, tool: AnyTool, args: CheckedArgs): void {
       ? step(core, tool, args.value)
       : wait(core, `The arguments of "${call.name}" changed after they had been approved.`),
   )
+}
+
+/** Answers a provider that asks whether it may run a call: nothing runs here, and the answer goes with the next model call. */
+function answerProvider(core: ToolAttempt): void {
+  const { $call: call, $fields } = core
+  const { approval, call: sent } = call.asked
+  const { server } = sent.approvalRequest as ProviderApprovalRequest
+  call.permitted = false
+  if (!equalJson($fields.args, sent.args))
+    return succeed(core, errorResult(call.callId, 'The provider cannot run the call with other arguments.'))
+  if (approval !== undefined && 'deny' in approval) return succeed(core, call.deny(approval.deny))
+  if (approval === undefined && !$fields.approved)
+    return wait(
+      core,
+      `The provider asks whether it may run "${call.name}"${server === undefined ? '' : ` of the MCP server "${server}"`}.`,
+    )
+  call.permitted = true
+  succeed(core, { callId: call.callId, content: 'Approved. The provider runs the call.', status: 'ok' })
 }
 
 /** Runs a call that needs no human, or that a layer has approved; else it waits. */
@@ -169,17 +191,8 @@ function failed({ $call: { callId, name }, $turn: turn }: ToolAttempt, error: un
       callId,
       turnId: turn.turnId,
     })
-  const told = exposed(error) ? messageOf(error) : `The tool "${name}" failed.`
+  const told = fieldOf(error, 'expose') === true ? messageOf(error) : `The tool "${name}" failed.`
   return errorResult(callId, told, error ?? new Error('The tool threw nothing.'))
-}
-
-/** Whether an error says that its message may be shown. */
-function exposed(error: unknown): boolean {
-  try {
-    return typeof error === 'object' && error !== null && (error as { expose?: unknown }).expose === true
-  } catch {
-    return false
-  }
 }
 
 function nothing(): void {}

@@ -53,6 +53,10 @@ export class ToolCall extends TurnCall {
   suspended: ToolResult | undefined
   /** How it waits; no layer sees it, for what a sub-agent waits with is in it. */
   how: Waiting | undefined
+  /** Called with the arguments, as records show them, when the core of the call is reached. */
+  begins: ((args: Args) => void) | undefined
+  /** The provider that asked may run the call. */
+  permitted = false
   /** What is kept of an approval in this run, of a layer that asked somebody itself. */
   decided: Omit<ApprovalRecord, 'at'> | undefined
 

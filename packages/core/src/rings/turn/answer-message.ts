@@ -41,15 +41,18 @@ export class AnswerMessage {
     this.#unseen = undefined
   }
 
-  /** The answer has another text; one without a message gets one. */
-  replace(text: string, unseen: boolean): void {
+  /**
+   * Gives the answer another text. An answer without a message gets one. When the stream started over, the old thoughts and
+   * files are removed too, because no reader has them.
+   */
+  replace(text: string, unseen: boolean, startsOver: boolean): void {
     const old = this.#message
     if (old === undefined || this.#at === undefined) {
       if (text === '') return
       this.#history.append({ role: 'assistant', content: text })
       return this.isAt(this.#history.items.length - 1, unseen)
     }
-    const message = withText(old, text)
+    const message = withText(startsOver ? (withoutSpeech(old) ?? { ...old, content: '' }) : old, text)
     this.#history.replace(this.#at, message)
     if (message === undefined) this.#at = undefined
   }

@@ -169,9 +169,9 @@ export class Answer {
         'layer.result',
         'set ctx.output while tool calls wait for a decision. Set it when the turn is resumed and has its answer.',
       )
-    this.#stream(attempt, text)
+    const startsOver = this.#stream(attempt, text)
     this.#output = text
-    this.#replace(text)
+    this.#replace(text, startsOver)
   }
 
   /** The layers inside a stage have returned: what its pipes held back is part of the answer. */
@@ -223,14 +223,15 @@ export class Answer {
     this.#given = undefined
     this.#output = text
     const sink = attempt.$sink as Sink
+    const startsOver = !this.#isFollowed && attempt.$inner !== undefined && sink.used
     if (this.#isFollowed) {
       this.#keepShown()
       this.#beginAnswer()
-    } else if (attempt.$inner !== undefined && sink.used) sink.reset()
+    } else if (startsOver) sink.reset()
     this.#flushed = ''
     this.#complete = true
     this.#said = text
-    this.#replace(text)
+    this.#replace(text, startsOver)
     if (text !== '') this.#waitFor(sink.push({ type: 'text-delta', delta: text }))
     return this.release(attempt)
   }
@@ -287,10 +288,12 @@ export class Answer {
     this.#turn.session.agent.warnOnce(`output:${name}`, what)
   }
 
-  #stream(attempt: Attempt, text: string): void {
+  /** Returns whether the stream of this answer starts over. */
+  #stream(attempt: Attempt, text: string): boolean {
     const sink = attempt.$sink as Sink
     let rest = text.slice(this.#said.length)
-    if (!text.startsWith(this.#said)) {
+    const startsOver = !text.startsWith(this.#said)
+    if (startsOver) {
       if (this.#flushed !== '' || (sink.used && !sink.open)) {
         const error = mismatch(attempt, 'the output')
         this.#turn.life.fail(error)
@@ -302,6 +305,7 @@ export class Answer {
     this.#said = text
     const wait = sink.push({ type: 'text-delta', delta: rest })
     this.#waitFor(wait)
+    return startsOver
   }
 
   #waitFor(wait: void | Promise<void>): void {
@@ -317,8 +321,8 @@ export class Answer {
     for (let sink = this.sink; sink !== this.outlet; sink = (sink as Stage).out) act(sink as Stage)
   }
 
-  #replace(text: string): void {
-    this.#message.replace(text, this.outlet.open)
+  #replace(text: string, startsOver = false): void {
+    this.#message.replace(text, this.outlet.open, startsOver)
   }
 }
 

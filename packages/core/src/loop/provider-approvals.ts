@@ -1,0 +1,39 @@
+import type { Part, ToolCallPart } from '../messages/message.ts'
+import type { SessionScope } from '../rings/session/session-scope.ts'
+import { isSealOf, sealOf } from '../seams/seal.ts'
+import { tenantOf } from '../seams/tenant.ts'
+
+type Asks = Pick<ToolCallPart, 'callId' | 'approvalRequest'>
+
+/** Signs that a provider may run a call; undefined if the agent has no secret. Without it, whoever can write to the store could approve. */
+export async function approvalSeal(session: SessionScope, call: Asks): Promise<string | undefined> {
+  const { secret } = session.agent.setup.approvals
+  return secret === undefined ? undefined : sealOf(boundOf(session, call), secret)
+}
+
+/** Turns the approvals of a restored history that the agent's secret has not signed into refusals. */
+export async function refuseForged(session: SessionScope): Promise<void> {
+  const { history, agent } = session
+  const { secret } = agent.setup.approvals
+  if (!history.isRestored) return
+  history.isRestored = false
+  if (secret === undefined) return
+  const calls = new Map<string, Asks>()
+  for (const [at, message] of history.items.entries()) {
+    if (typeof message.content === 'string') continue
+    const content: Part[] = []
+    for (const part of message.content) {
+      if (part.type === 'tool-call') calls.set(part.callId, part)
+      const isForged =
+        part.type === 'tool-result' &&
+        part.approved === true &&
+        !(await isSealOf(part.approvalSeal ?? '', boundOf(session, calls.get(part.callId)), secret))
+      content.push(isForged ? { ...part, approved: false } : part)
+    }
+    if (content.some((part, i) => part !== message.content[i])) history.replace(at, { ...message, content })
+  }
+}
+
+function boundOf({ principal }: SessionScope, call: Asks | undefined): unknown {
+  return ['provider', tenantOf(principal) ?? null, call?.callId ?? null, call?.approvalRequest ?? null]
+}
