@@ -52,12 +52,16 @@ export class Callers {
     if (caller === undefined || (caller.ask ?? caller.sample) === undefined || response.body === null || !isStream)
       return response
     const decoder = new TextDecoder()
-    let rest = ''
+    // The line so far. Joining it with each chunk would take time by the square of its length.
+    let pieces: string[] = []
     const note = new TransformStream<Uint8Array, Uint8Array>({
       transform: (bytes, controller) => {
-        const lines = (rest + decoder.decode(bytes, { stream: true })).split(/\r\n|\n|\r/)
-        rest = lines.pop() ?? ''
-        for (const line of lines) this.#note(line, caller)
+        const [first = '', ...lines] = decoder.decode(bytes, { stream: true }).split(/\r\n|\n|\r/)
+        pieces.push(first)
+        for (const line of lines) {
+          this.#note(pieces.join(''), caller)
+          pieces = [line]
+        }
         controller.enqueue(bytes)
       },
     })

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { Callers } from '../src/mcp/callers.ts'
+import type { Caller } from '../src/mcp/link.ts'
+
+const caller: Caller = { signal: new AbortController().signal, principal: {}, ask: () => Promise.reject(new Error()) }
+const call = { jsonrpc: '2.0', id: 1, method: 'tools/call' } as const
+
+/** The answer to a call, read to its end. */
+async function heard(pieces: readonly string[]) {
+  const callers = new Callers()
+  const transport = { send: async () => {} }
+  callers.watch(transport)
+  callers.sendFor(caller, () => (transport.send as (message: object) => Promise<void>)(call))
+  const chunks = pieces.map((piece) => new TextEncoder().encode(piece))
+  const body = new ReadableStream({ pull: (to) => (chunks.length > 0 ? to.enqueue(chunks.shift()) : to.close()) })
+  const response = new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+  await callers.listening(response, JSON.stringify(call)).text()
+  return callers
+}
+
+test('A question is its call’s, wherever its event is cut', async () => {
+  const event = 'event: message\r\ndata: {"id":"q1","method":"elicitation/create"}\r\n\r\n'
+  for (let at = 1; at < event.length; at++)
+    expect((await heard([event.slice(0, at), event.slice(at)])).asked('q1')).toBe(caller)
+})
+
+test('A long event in small pieces takes time by its length alone', async () => {
+  const start = process.cpuUsage()
+  await heard(Array.from({ length: 4_000 }, () => 'x'.repeat(1_000)))
+  const { user, system } = process.cpuUsage(start)
+  expect((user + system) / 1000).toBeLessThan(4_000)
+})
