@@ -1,6 +1,7 @@
 import type { ContentChunk, Message, Part, Pipe } from '@allium/core'
 import type { Detector, Finding } from '@allium/detect'
 import { TextWindow } from '@allium/detect'
+import { repeatsKeys } from './repeated-keys.ts'
 import { mapJson, mapTexts } from './texts.ts'
 import { unknownKind } from './unknown-kind.ts'
 
@@ -199,7 +200,7 @@ class Filtering {
       return this.#filter.whole(text)
     }
     const filtered = await mapJson(args, (value, isNumber) => this.#filter.whole(value, isNumber))
-    return filtered === args ? text : JSON.stringify(filtered)
+    return filtered === args && !repeatsKeys(text, args) ? text : JSON.stringify(filtered)
   }
 }
 

@@ -51,6 +51,18 @@ describe('where guard.pii looks', () => {
     expect((await agent.run('hi')).status).toBe('blocked')
   })
 
+  it('shows no value of a key that the arguments of a call have twice', async () => {
+    const chunks = [
+      { type: 'tool-input-start', callId: 'c1', name: 'send' },
+      { type: 'tool-input-delta', callId: 'c1', delta: `{"to":"${mail}","to":"nobody"}` },
+      { type: 'tool-input-end', callId: 'c1' },
+    ] as const
+    const { agent, ran } = scene([{ chunks: [...chunks] }, 'Done.'], pii(), { tools: ['send'] })
+    const { events } = await watch(agent.run('go'))
+    expect(ran).toEqual([['send', { to: 'nobody' }]])
+    expect(JSON.stringify(events)).not.toContain('dana')
+  })
+
   it('finds numbers in arguments, and tools get numbers back', async () => {
     const steps = [calling(['pay', { card, amount: 12.5 }]), calling(['pay', { card: '[CARD_1]' }]), 'Done.']
     const { agent, ran } = scene(steps, pii(), { tools: ['pay'] })

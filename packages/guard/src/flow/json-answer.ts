@@ -1,4 +1,5 @@
 import type { ContentChunk } from '@allium/core'
+import { repeatsKeys } from '../repeated-keys.ts'
 import { type MayLink, withoutLinks } from './links.ts'
 
 type Input = Extract<ContentChunk, { type: `tool-input-${string}` }>
@@ -84,7 +85,7 @@ export function withoutLinksInJson(whole: string, may: MayLink): string {
   try {
     const value: unknown = JSON.parse(whole)
     const cleaned = JSON.stringify(inTexts(value, clean))
-    return cleaned === JSON.stringify(value) ? whole : cleaned
+    return cleaned === JSON.stringify(value) && !repeatsKeys(whole, value) ? whole : cleaned
   } catch {
     return inPieces(whole, clean)
   }

@@ -87,6 +87,15 @@ describe('links of answers', () => {
     )
   })
 
+  it.each([
+    ['{"a":"![x](https://evil.com)","a":"fine"}', '{"a":"fine"}'],
+    ['[{"a":{"b":"www.evil.com"},"\\u0061":1}]', '[{"a":1}]'],
+    ['{"https://evil.com":1,"https://evil.com":2}', '{"[link removed]":2}'],
+    ['{"a":"\\\\","b":"\\"a\\":"}', '{"a":"\\\\","b":"\\"a\\":"}'],
+  ])('hide in no key that an object has twice: %s', (json, clean) => {
+    expect(withoutLinksInJson(json, may)).toBe(clean)
+  })
+
   it('may be addresses with an allowed origin, and no others', () => {
     expect(
       ['https://good.test', 'https://good.test/a?b=1', 'http://a.example.org/'].map((url) => isAllowedUrl(url, may)),
