@@ -78,7 +78,7 @@ export function cutOr(error: unknown): unknown {
   if (!(error instanceof Error) || isAlliumError(error)) return error
   const { status, statusCode, code, isRetryable, cause } = error as Error & Record<string, unknown>
   const saysMore = [status, statusCode, code, isRetryable, cause].some((value) => value !== undefined)
-  return !saysMore && isCut.test(error.message) ? truncated(error) : error
+  return !saysMore && isCut.test(error.message.slice(0, 1_000)) ? truncated(error) : error
 }
 
 /** `Response stream ended without a finish reason.`, `Incomplete … event-stream frame: …` */
