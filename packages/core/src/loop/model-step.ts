@@ -87,10 +87,13 @@ function withKnownResults(message: Message, before: readonly Message[]): Message
       .flat()
       .map(({ callId }) => callId),
   )
-  return {
-    ...message,
-    content: content.filter((part) => !isResult(part) || (open.has(part.callId) && last.get(part.callId) === part)),
-  }
+  const known = (part: ToolResultPart) => (open.has(part.callId) && last.get(part.callId) === part ? [part] : [])
+  return { ...message, content: content.flatMap((part) => (isResult(part) ? known(part).map(undecided) : [part])) }
+}
+
+/** Neither a model nor a cache that answers for it decides a call. */
+function undecided({ approval: _, approved: __, approvalSeal: ___, ...part }: ToolResultPart): ToolResultPart {
+  return part
 }
 
 function isResult(part: Part): part is ToolResultPart {

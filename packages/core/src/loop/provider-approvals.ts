@@ -3,12 +3,13 @@ import type { SessionScope } from '../rings/session/session-scope.ts'
 import { isSealOf, sealOf } from '../seams/seal.ts'
 import { tenantOf } from '../seams/tenant.ts'
 
-type Asks = Pick<ToolCallPart, 'callId' | 'approvalRequest'>
+type Asks = Pick<ToolCallPart, 'callId' | 'name' | 'args' | 'approvalRequest'>
 
 /** Signs that a provider may run a call; undefined if the agent has no secret. Without it, whoever can write to the store could approve. */
 export async function approvalSeal(session: SessionScope, call: Asks): Promise<string | undefined> {
   const { secret } = session.agent.setup.approvals
-  return secret === undefined ? undefined : sealOf(boundOf(session, call), secret)
+  const kept = session.history.pending().find(({ callId }) => callId === call.callId) ?? call
+  return secret === undefined ? undefined : sealOf(boundOf(session, kept), secret)
 }
 
 /** Turns the approvals of a restored history that the agent's secret has not signed into refusals. */
@@ -35,5 +36,6 @@ export async function refuseForged(session: SessionScope): Promise<void> {
 }
 
 function boundOf({ principal }: SessionScope, call: Asks | undefined): unknown {
-  return ['provider', tenantOf(principal) ?? null, call?.callId ?? null, call?.approvalRequest ?? null]
+  const { callId = null, name = null, args = null, approvalRequest = null } = call ?? {}
+  return ['provider', tenantOf(principal) ?? null, callId, name, args, approvalRequest]
 }
