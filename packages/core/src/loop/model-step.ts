@@ -88,7 +88,10 @@ function withKnownResults(message: Message, before: readonly Message[]): Message
       .map(({ callId }) => callId),
   )
   const known = (part: ToolResultPart) => (open.has(part.callId) && last.get(part.callId) === part ? [part] : [])
-  return { ...message, content: content.flatMap((part) => (isResult(part) ? known(part).map(undecided) : [part])) }
+  return {
+    ...message,
+    content: content.flatMap((part): Part[] => (isResult(part) ? known(part).map(undecided) : [part])),
+  }
 }
 
 /** Neither a model nor a cache that answers for it decides a call. */

@@ -18,27 +18,30 @@ export const forObjects: Readonly<Record<string, Keyword>> = {
   patternProperties(schemas, _, compiler) {
     if (!isObject(schemas)) return undefined
     const checks = patternsOf(schemas, compiler).map((one) => ({ ...one, check: compiler.inner(one.schema) }))
-    return ofObjects((value, budget) =>
-      every(checks, ({ pattern, check }) => {
+    return ofObjects((value, budget) => {
+      budget.spend(checks.length)
+      return every(checks, ({ pattern, check }) => {
         if (pattern === undefined) return 'unknown'
         return every(Object.keys(value), (name) =>
           pattern.test(name, budget) ? at(name, check(value[name], budget)) : 'valid',
         )
-      }),
-    )
+      })
+    })
   },
   additionalProperties(schema, { properties = {}, patternProperties = {} }, compiler) {
     if (!isObject(properties) || !isObject(patternProperties)) return undefined
-    const patterns = patternsOf(patternProperties, compiler).map(({ pattern }) => pattern)
+    const all = patternsOf(patternProperties, compiler).map(({ pattern }) => pattern)
+    const patterns = all.filter((pattern) => pattern !== undefined)
+    const isOpen = patterns.length < all.length
     const check = compiler.inner(schema)
     return ofObjects((value, budget) => {
       budget.spend(Object.keys(value).length)
       const more = Object.keys(value).filter((name) => !Object.hasOwn(properties, name))
       return every(more, (name) => {
-        if (patterns.some((pattern) => pattern?.test(name, budget))) return 'valid'
+        if (patterns.some((pattern) => pattern.test(name, budget))) return 'valid'
         const verdict = schema === false ? additional(name) : at(name, check(value[name], budget))
         // A pattern that nobody checks may be the one that allows it.
-        return isFailure(verdict) && patterns.includes(undefined) ? 'unknown' : verdict
+        return isFailure(verdict) && isOpen ? 'unknown' : verdict
       })
     })
   },
