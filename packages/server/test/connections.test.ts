@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { server } from '../src/index.ts'
 import { serve } from '../src/node.ts'
 import { agentOf, ask, listen, principal } from './kit.ts'
@@ -54,4 +54,22 @@ test('connections beyond maxConnections are closed as they come', async () => {
   await closed(open(served.url))
   first.write('GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n')
   expect(String(await once(first, 'data'))).toContain('HTTP/1.1 200')
+})
+
+test('one that goes away within a body is no error of the server', async () => {
+  const errors: string[] = []
+  const { url, made } = await listen(agentOf([]), { logger: { warn() {}, error: (text) => errors.push(text) } })
+  const answers: Promise<Response>[] = []
+  const { fetch } = made
+  made.fetch = (request) => {
+    const answer = fetch(request)
+    answers.push(answer)
+    return answer
+  }
+  const socket = open(url)
+  const head = 'host: 127.0.0.1\r\nauthorization: acme/ann\r\ncontent-type: application/json\r\ncontent-length: 100'
+  socket.write(`POST /sessions/a/runs HTTP/1.1\r\n${head}\r\n\r\n{"input":`)
+  await vi.waitFor(() => expect(answers).toHaveLength(1))
+  socket.destroy()
+  expect([(await answers[0])?.status, errors]).toEqual([400, []])
 })

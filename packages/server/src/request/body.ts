@@ -1,3 +1,4 @@
+import { isAlliumError } from '@allium/core'
 import { fail } from '../http/problem.ts'
 
 /** How deep a body may nest, and how many values it may hold. */
@@ -46,8 +47,9 @@ async function readText(request: Request, maxBody: number): Promise<string> {
     }
     return text + decoder.decode()
   } catch (error) {
-    if (error instanceof TypeError) throw fail('request.invalid', 'The body is no UTF-8, or was cut.')
-    throw error
+    if (isAlliumError(error)) throw error
+    // Also where the client went away: that is no failure of the server.
+    throw fail('request.invalid', 'The body is no UTF-8, or was cut.')
   }
 }
 
