@@ -110,7 +110,7 @@ export function pii<Name extends string = 'guard:pii'>(
     ...failure
   } = readOptions(given)
   const detectors: Detector[] = [
-    ...more.map((options) => detectorOf(as, options)),
+    ...more.map(ownDetector),
     ...types.flatMap(builtIn),
     ...(phones !== undefined && types.includes('phone') ? [phonesBy(phones.find, phones.countries)] : []),
   ]
@@ -259,6 +259,15 @@ export function pii<Name extends string = 'guard:pii'>(
     if (unknown.size > 0) return `Nobody knows what ${[...unknown].join(', ')} stands for. Ask the user for it.`
     if (restored !== args) ctx.modifyArgs(() => restored, { show: false })
     return restored !== args
+  }
+
+  function ownDetector(options: DetectorOptions): Detector {
+    const detector = detectorOf(as, options)
+    if (/^[a-z][a-z0-9_]{0,40}$/.test(detector.type)) return detector
+    throw misconfigured(
+      as,
+      `has a detector "${detector.type}", which is no name for placeholders. Use up to 41 lower-case letters, digits and "_", and begin with a letter.`,
+    )
   }
 
   function builtIn(type: PiiType): readonly Detector[] {

@@ -96,7 +96,8 @@ export class Placeholders {
   after(history: Place['history']): this {
     if (history.length < this.#read) this.#read = 0
     for (; this.#read < history.length; this.#read++)
-      for (const [name] of JSON.stringify(history[this.#read]).matchAll(pattern)) this.#count(name)
+      for (const [name, , number] of JSON.stringify(history[this.#read]).matchAll(pattern))
+        if (Number(number) < mostTyped) this.#count(name)
     return this
   }
 
@@ -188,3 +189,5 @@ function namesIn(text: string): string[] {
 /** The beginning of a placeholder at the end of a text. */
 const openName = /\[(?:[A-Z][A-Z0-9_]{0,50})?$/
 const pattern = /\[([A-Z][A-Z0-9_]{0,40})_(\d{1,9})\]/g
+/** A text may name any number. A larger one does not count, or there would be none left for the next value. */
+const mostTyped = 100_000_000

@@ -308,6 +308,27 @@ describe('guard.pii', () => {
   it('refuses a type that it does not know', () => {
     expect(() => pii({ types: ['shoe-size' as never] })).toThrow(expect.objectContaining({ code: 'layer.config' }))
   })
+
+  it.each(['order-id', 'Order', '1order', 'order id', 'ordér', '', 'x'.repeat(42)])(
+    'refuses a detector whose type is no name for placeholders: %j',
+    (type) => {
+      const config = expect.objectContaining({ code: 'layer.config' })
+      expect(() => pii({ detectors: [{ type, pattern: /x/ }] })).toThrow(config)
+    },
+  )
+
+  it.each([
+    ['99999999', 100_000_000],
+    ['999999999', 1],
+    ['000000007', 8],
+  ])('has numbers left where a text names the number %s', async (number, next) => {
+    const call = calling(['mail', { to: `[EMAIL_${next}]`, cc: `[EMAIL_${next + 1}]` }])
+    const { agent, ran } = scene(['Hi.', call, 'Done.'], pii(), { tools: ['mail'] })
+    const session = agent.session()
+    await session.run(`What is [EMAIL_${number}]?`)
+    await session.run('Write to a@acme.com and b@acme.com')
+    expect(ran).toEqual([['mail', { to: 'a@acme.com', cc: 'b@acme.com' }]])
+  })
 })
 
 describe('what guard.pii finds', () => {
