@@ -1,4 +1,5 @@
 import type { Erasure, SessionKey } from '@allium/core'
+import type { Blobs } from '@allium/store-sql'
 import type { Database, Row, Value } from './database.ts'
 import type { Erasures } from './erasures.ts'
 import { forgetErased } from './forget.ts'
@@ -24,10 +25,12 @@ interface Step {
 export class Eraser {
   readonly #db: Database
   readonly #erasures: Erasures
+  readonly #blobs: Blobs
 
-  constructor(db: Database, erasures: Erasures) {
+  constructor(db: Database, erasures: Erasures, blobs: Blobs) {
     this.#db = db
     this.#erasures = erasures
+    this.#blobs = blobs
   }
 
   /** How many sessions had something stored. */
@@ -43,6 +46,7 @@ export class Eraser {
     // Behind the sessions: their leases are void by now, so that nothing of these is recorded any more.
     for (const forget of [this.#runs, this.#events, this.#vault, this.#records, this.#values, this.#holds])
       while ((await this.#db.writeTogether(() => forget.call(this, step))) > 0);
+    await this.#blobs.collect()
     this.#db.truncateLog()
     return stored
   }

@@ -9,10 +9,11 @@ import { classOf } from './to-plain.ts'
  * URLs, dates, maps, sets, bigints, NaN, ±Infinity and -0. An undefined field is left out, as JSON does. Stores, event logs,
  * journals and cassettes keep values in this form.
  *
- * @param blobOf returns the reference that is written in place of an object, or undefined to write the object itself
+ * @param blobOf asked for each text, and each object that is neither plain nor a list; returns the reference that is written in its
+ * place, or undefined to write the value itself
  * @throws AlliumError `state.invalid` for anything else, with the path of the key
  */
-export function toJson(value: unknown, blobOf?: (value: object) => unknown): string {
+export function toJson(value: unknown, blobOf?: (value: string | object) => unknown): string {
   return write(value, { path: [], around: new Set(), blobOf }) ?? 'null'
 }
 
@@ -39,7 +40,7 @@ interface Writing {
   readonly path: Path
   /** The objects that the value stands in. */
   readonly around: Set<object>
-  readonly blobOf: ((value: object) => unknown) | undefined
+  readonly blobOf: ((value: string | object) => unknown) | undefined
 }
 
 /** How deep a value may be. */
@@ -50,7 +51,8 @@ const mostDigits = 100_000
 
 /** Undefined for what JSON leaves out. */
 function write(value: unknown, to: Writing): string | undefined {
-  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return JSON.stringify(value)
+  if (typeof value === 'string') return reference(value, to) ?? JSON.stringify(value)
+  if (typeof value === 'boolean' || value === null) return String(value)
   if (typeof value === 'number') return number(value)
   if (typeof value === 'bigint') return bigint(value, to.path)
   if (value === undefined) return undefined
@@ -78,8 +80,8 @@ function number(value: number): string {
 function object(value: object, to: Writing): string {
   if (Array.isArray(value)) return list(value, to)
   if (isPlain(value)) return fields(value as Record<string, unknown>, to)
-  const blob = to.blobOf?.(value)
-  if (blob !== undefined) return `{"$blob":${JSON.stringify(blob)}}`
+  const blob = reference(value, to)
+  if (blob !== undefined) return blob
   // Base64 has nothing to escape.
   if (value instanceof Uint8Array) return `{"$bytes":"${base64Of(value)}"}`
   if (value instanceof URL) return tagged('$url', value.href)
@@ -87,6 +89,11 @@ function object(value: object, to: Writing): string {
   if (value instanceof Map) return `{"$map":${list([...value].flat(), to)}}`
   if (value instanceof Set) return `{"$set":${list([...value], to)}}`
   throw invalid(to.path, value instanceof Date ? 'a date that is none' : `an object of the class ${classOf(value)}`)
+}
+
+function reference(value: string | object, { blobOf }: Writing): string | undefined {
+  const blob = blobOf?.(value)
+  return blob === undefined ? undefined : `{"$blob":${JSON.stringify(blob)}}`
 }
 
 function list(items: readonly unknown[], to: Writing): string {

@@ -1,0 +1,109 @@
+import { setImmediate } from 'node:timers/promises'
+import { AlliumError, fromJson, isAlliumError, type Lease } from '@allium/core'
+import type { SealedPlace } from '../encrypt.ts'
+import { corrupt, type Sealer } from '../sealer.ts'
+import type { BlobOwner, BlobTable, BlobWrite } from './blob-table.ts'
+import { type BlobReference, type Cut, partsOfRow, pieceSize } from './cut.ts'
+
+/** How often a row is read again whose blobs went while it was read. */
+const tries = 3
+
+/** Bytes that are stored beside the rows that refer to them. */
+export class Blobs {
+  readonly #table: BlobTable
+  readonly #sealer: Sealer
+
+  constructor(table: BlobTable, sealer: Sealer) {
+    this.#table = table
+    this.#sealer = sealer
+  }
+
+  /**
+   * Writes what is missing, then the row that refers to it.
+   *
+   * @param commit writes the row, and turns the holds of the write into those of the row in the same transaction
+   */
+  async write<T>(lease: Lease, cuts: readonly Cut[], commit: (write: BlobWrite | undefined) => Promise<T>): Promise<T> {
+    if (cuts.length === 0) return commit(undefined)
+    const unique = new Map(cuts.map((cut) => [cut.digest, cut]))
+    const write = { lease, id: crypto.randomUUID(), digests: [...unique.keys()] }
+    try {
+      await this.collect()
+      const there = await this.#table.hold(write)
+      // Where the lease was lost, the commit says so, unless it was stored before.
+      if (there !== undefined)
+        for (const [i, cut] of [...unique.values()].entries()) await this.#add(write, cut, there[i] ?? 0)
+      return await commit(write)
+    } catch (error) {
+      await this.#table.drop(write).catch(() => {})
+      throw error
+    }
+  }
+
+  async #add(write: BlobWrite, cut: Cut, from: number): Promise<void> {
+    const { digest } = cut
+    for (let at = from; at < cut.pieces; at++) {
+      const body = await this.#sealer.sealedBytes(cut.piece(at), placeOf(write.lease.key, digest, at))
+      if (!(await this.#table.add(write, digest, at, body))) return
+      await setImmediate()
+    }
+  }
+
+  /** Deletes what nothing holds any more. */
+  async collect(): Promise<void> {
+    while (await this.#table.collect()) await setImmediate()
+  }
+
+  /** The value of a row. @throws AlliumError as {@link Sealer.open} does, `store.corrupt` where bytes are missing */
+  async open(of: BlobOwner, bytes: Uint8Array, place: SealedPlace): Promise<unknown> {
+    const row = await this.#sealer.text(bytes, place)
+    try {
+      const { text, references } = partsOfRow(row)
+      const values: unknown[] = []
+      for (const reference of references) values.push(await this.#read(of, reference))
+      return fromJson(text, references.length === 0 ? undefined : (at) => values[at as number])
+    } catch (error) {
+      throw isAlliumError(error) && error.code !== 'state.invalid' ? error : corrupt(place, error)
+    }
+  }
+
+  async #read(of: BlobOwner, { digest, size, form, head = '', url }: BlobReference): Promise<unknown> {
+    const bytes = new Uint8Array(form === undefined ? size : 0)
+    let text = head
+    let length = 0
+    for (let at = 0; at * pieceSize < size; at++) {
+      const place = placeOf(of, digest, at)
+      const body = await this.#table.piece(of, digest, at)
+      const piece = body && (await this.#sealer.openedBytes(body, place))
+      length += piece?.length ?? 0
+      if (piece === undefined || (length < size && piece.length !== pieceSize) || length > size) throw missing(place)
+      if (form === undefined) bytes.set(piece, at * pieceSize)
+      else text += Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString(form)
+      await setImmediate()
+    }
+    if (form === undefined) return bytes
+    return url ? new URL(text) : text
+  }
+}
+
+/** Reads again where blobs went meanwhile: with a session that was deleted, or a run that goes on. */
+export async function readAgain<T>(read: () => Promise<T>): Promise<T> {
+  for (let left = tries; ; left--)
+    try {
+      return await read()
+    } catch (error) {
+      if (left <= 1 || !isAlliumError(error, 'store.corrupt') || error.details?.missing !== true) throw error
+    }
+}
+
+function missing({ tenant, row }: SealedPlace): AlliumError {
+  return new AlliumError(
+    'store.corrupt',
+    `Bytes of the tenant "${tenant}" that a message refers to are missing or damaged: ${row}. Restore them from a backup, or delete the session.`,
+    { details: { tenant, row, missing: true } },
+  )
+}
+
+function placeOf({ tenant, owner }: BlobOwner, digest: string, piece: number): SealedPlace {
+  return { tenant, row: JSON.stringify(['blob', owner, digest, piece]) }
+}

@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
+import { toJson } from '@allium/core'
+
+/** Bytes and base64 from this size on are stored beside the row. */
+const least = 4096
+
+/** Bytes of a piece: less than 256 kB, and a multiple of 3 and 2, so that the text of a piece begins and ends with it. */
+export const pieceSize = 262_140
+
+/** How a text is written as bytes. The first form that gives the same text again is used. */
+const forms = ['base64', 'latin1', 'utf16le'] as const
+type Form = (typeof forms)[number]
+const characters: Readonly<Record<Form, number>> = {
+  base64: (pieceSize / 3) * 4,
+  latin1: pieceSize,
+  utf16le: pieceSize / 2,
+}
+
+/** What a row has in place of bytes. */
+export interface BlobReference {
+  readonly digest: string
+  /** Bytes. */
+  readonly size: number
+  /** The value is a text, which is made of the bytes like this. */
+  readonly form?: Form
+  /** The text begins with this: the head of a data URL. */
+  readonly head?: string
+  /** The value is the URL of that text. */
+  readonly url?: true
+}
+
+/** Bytes that are stored beside the row, of a value that nobody changes any more. */
+export class Cut {
+  readonly #bytes: Uint8Array | undefined
+  readonly #text: string = ''
+  readonly #isUrl: boolean
+  readonly head: string = ''
+  #form: Form = 'base64'
+  size = 0
+  sha256 = ''
+  digest = ''
+
+  constructor(source: Uint8Array | string | URL) {
+    this.#isUrl = source instanceof URL
+    if (source instanceof Uint8Array) {
+      this.#bytes = new Uint8Array(source)
+      return
+    }
+    const text = String(source)
+    this.head = /^data:[^,]{0,200};base64,/.exec(text)?.[0] ?? ''
+    this.#text = text.slice(this.head.length)
+  }
+
+  get pieces(): number {
+    return Math.ceil(this.size / pieceSize)
+  }
+
+  /** Empty behind the last one. */
+  piece(at: number): Uint8Array {
+    if (this.#bytes !== undefined) return this.#bytes.subarray(at * pieceSize, (at + 1) * pieceSize)
+    return Buffer.from(this.#part(at), this.#form)
+  }
+
+  /** Finds the form, the size and the hash; other work gets its turn between two pieces. */
+  async hash(): Promise<void> {
+    for (const form of forms) if (await this.#hashAs(form)) return
+  }
+
+  async #hashAs(form: Form): Promise<boolean> {
+    this.#form = form
+    this.size = 0
+    const hash = createHash('sha256')
+    for (let at = 0; ; at++) {
+      const piece = this.piece(at)
+      if (this.#bytes === undefined && Buffer.from(piece).toString(form) !== this.#part(at)) return false
+      if (piece.length === 0) break
+      hash.update(piece)
+      this.size += piece.length
+      await setImmediate()
+    }
+    this.sha256 = hash.digest('base64url')
+    return true
+  }
+
+  get reference(): BlobReference {
+    const { digest, size, head } = this
+    if (this.#bytes !== undefined) return { digest, size }
+    return { digest, size, form: this.#form, ...(head !== '' && { head }), ...(this.#isUrl && { url: true }) }
+  }
+
+  #part(at: number): string {
+    const length = characters[this.#form]
+    return this.#text.slice(at * length, (at + 1) * length)
+  }
+}
+
+/** Values as texts, with what was cut out of them. */
+export class Cutter {
+  readonly #cuts = new Map<unknown, Cut>()
+
+  /** Takes a copy of the value now. @throws AlliumError `state.invalid` where it cannot be kept */
+  text(value: unknown): CutText {
+    const cuts: Cut[] = []
+    const text = toJson(value, (inner) => {
+      const cut = isLarge(inner) ? this.#cutOf(inner) : undefined
+      return cut && cuts.push(cut) - 1
+    })
+    return { text, cuts }
+  }
+
+  get cuts(): Cut[] {
+    return [...this.#cuts.values()]
+  }
+
+  /** The copy that was taken of it first. */
+  #cutOf(source: Uint8Array | string | URL): Cut {
+    const known = this.#cuts.get(source)
+    if (known !== undefined) return known
+    const cut = new Cut(source)
+    this.#cuts.set(source, cut)
+    return cut
+  }
+}
+
+/** Where the text has a number as a reference, it is the place in `cuts`. */
+export interface CutText {
+  readonly text: string
+  readonly cuts: readonly Cut[]
+}
+
+function isLarge(value: string | object): value is Uint8Array | string | URL {
+  if (value instanceof Uint8Array) return value.length >= least
+  const text = typeof value === 'string' ? value : value instanceof URL ? value.href : ''
+  // What only looks like base64 is written exactly as well.
+  return text.length >= least && /^(?:data:|[\w+/-]{64})/.test(text)
+}
+
+/** The text of a row: references first, in a line of their own, where there are any. */
+export function rowText({ text, cuts }: CutText): string {
+  return cuts.length === 0 ? text : `${head}${JSON.stringify(cuts.map(({ reference }) => reference))}}\n${text}`
+}
+
+/** No value is written like this: a key that begins with `$` gets another one. */
+const head = '{"$blobs":'
+
+/** The same taken apart. */
+export function partsOfRow(row: string): { text: string; references: readonly BlobReference[] } {
+  if (!row.startsWith(head)) return { text: row, references: [] }
+  const end = row.indexOf('\n')
+  return { text: row.slice(end + 1), references: JSON.parse(row.slice(head.length, end - 1)) }
+}

@@ -1,0 +1,115 @@
+import { setImmediate } from 'node:timers/promises'
+import type { SessionKey } from '@allium/core'
+import { type BlobOwner, type BlobTable, type BlobWrite, blobWriteLife, bytesOf, fenced } from '@allium/store-sql'
+import type { Database } from './database.ts'
+import { at, type Leases } from './leases.ts'
+import type { SharedClock } from './sqlite-clock.ts'
+
+/** Pieces after which what was written leaves the log, and that one step deletes: more of them at once would hold up everything else. */
+const some = 4
+
+const ofBlob = 'tenant = ? and owner = ? and digest = ?'
+const ofSession = 'tenant = ? and owner = ? and agent = ? and session = ?'
+const ofWrite = `${ofSession} and kind = 'write' and holder = ?`
+
+/** Images and files of a SQLite file. */
+export class SqliteBlobs implements BlobTable {
+  readonly #db: Database
+  readonly #clock: SharedClock
+  readonly #leases: Leases
+
+  constructor(db: Database, clock: SharedClock, leases: Leases) {
+    this.#db = db
+    this.#clock = clock
+    this.#leases = leases
+  }
+
+  hold({ lease, id, digests }: BlobWrite): Promise<number[] | undefined> {
+    const { key, token } = lease
+    return this.#db.writeTogether(() => {
+      if (this.#leases.session(key)?.token !== token) return undefined
+      return digests.map((digest) => {
+        const sql = `insert or ignore into blob_holders values (?, ?, ?, ?, 'write', ?, ?, ?)`
+        this.#db.run(sql, ...at(key), id, digest, this.#clock.now())
+        const pieces = this.#db.get(`select count(*) as n from blobs where ${ofBlob}`, key.tenant, key.owner, digest)
+        return Number(pieces?.n)
+      })
+    })
+  }
+
+  async add({ lease: { key }, id }: BlobWrite, digest: string, piece: number, body: Uint8Array): Promise<boolean> {
+    const isAdded = await this.#db.writeTogether(() => {
+      const now = this.#clock.now()
+      const isHeld = this.#db.run(
+        `update blob_holders set at = ? where ${ofWrite} and digest = ?`,
+        ...[now, ...at(key), id, digest],
+      )
+      if (isHeld === 0) return false
+      this.#db.run('insert or ignore into blobs values (?, ?, ?, ?, ?)', key.tenant, key.owner, digest, piece, body)
+      return true
+    })
+    if (piece % some === some - 1) await this.#shorten()
+    return isAdded
+  }
+
+  async #shorten(): Promise<void> {
+    await setImmediate()
+    this.#db.shortenLog()
+  }
+
+  async drop({ lease, id }: BlobWrite): Promise<void> {
+    await this.#db.writeTogether(() => this.end(lease.key, id))
+  }
+
+  /** The same inside a write. */
+  end(key: SessionKey, id: string): void {
+    this.#db.run(`delete from blob_holders where ${ofWrite}`, ...at(key), id)
+  }
+
+  /**
+   * Inside the write of a turn: its blobs are held by it from now on, and those of the open turn before it no more.
+   *
+   * @throws AlliumError `store.fenced` where the holds of the write were dropped
+   */
+  keep(key: SessionKey, kind: 'open' | 'turn', turnId: string, write: BlobWrite | undefined): void {
+    this.#db.run(`delete from blob_holders where ${ofSession} and kind = 'open'`, ...at(key))
+    if (write === undefined) return
+    const sql = `update blob_holders set kind = ?, holder = ? where ${ofWrite}`
+    if (this.#db.run(sql, kind, turnId, ...at(key), write.id) < write.digests.length) throw fenced(key)
+  }
+
+  async piece({ tenant, owner }: BlobOwner, digest: string, piece: number): Promise<Uint8Array | undefined> {
+    const row = this.#db.get(`select body from blobs where ${ofBlob} and piece = ?`, tenant, owner, digest, piece)
+    return row && bytesOf(row.body)
+  }
+
+  async collect(): Promise<boolean> {
+    if (this.#next() === undefined && !this.#hasLeftWrites()) return false
+    const found = await this.#db.writeTogether(() => {
+      const sql = `delete from blob_holders where kind = 'write' and at < ?`
+      const left = this.#db.run(sql, this.#clock.now() - blobWriteLife)
+      const blob = this.#next()
+      if (blob === undefined) return left > 0
+      const isHeld = this.#db.get(`select 1 from blob_holders where ${ofBlob} limit 1`, ...blob) !== undefined
+      const pieces = `select piece from blobs where ${ofBlob} order by piece desc limit ${some}`
+      const gone = isHeld
+        ? 0
+        : this.#db.run(`delete from blobs where ${ofBlob} and piece in (${pieces})`, ...blob, ...blob)
+      if (gone < some) this.#db.run(`delete from unheld_blobs where ${ofBlob}`, ...blob)
+      return true
+    })
+    await this.#shorten()
+    return found
+  }
+
+  /** A blob that lost a holder. */
+  #next(): string[] | undefined {
+    const row = this.#db.get('select tenant, owner, digest from unheld_blobs limit 1')
+    return row && [String(row.tenant), String(row.owner), String(row.digest)]
+  }
+
+  #hasLeftWrites(): boolean {
+    const sql = `select 1 from blob_holders where kind = 'write' and at < ? limit 1`
+    return this.#db.get(sql, this.#clock.now() - blobWriteLife) !== undefined
+  }
+}
