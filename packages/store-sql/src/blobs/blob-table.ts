@@ -28,8 +28,9 @@ export interface BlobTable {
   drop(write: BlobWrite): Promise<void>
   piece(of: BlobOwner, digest: string, piece: number): Promise<Uint8Array | undefined>
   /**
-   * Drops holds of writes that are over, and deletes a few pieces that nothing holds, the last ones of a blob first. False where there was
-   * nothing to do.
+   * Drops holds of writes that are over, and deletes a few pieces that nothing holds, the last ones of a blob first.
+   *
+   * @returns whether there may be more to do
    */
   collect(): Promise<boolean>
 }
