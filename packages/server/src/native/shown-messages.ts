@@ -1,29 +1,49 @@
 import type { Input, Message, SessionKey, StoredSession } from '@allium/core'
 import type { Host } from '../host.ts'
+import { fail } from '../http/problem.ts'
 import { resumedRun } from '../run/resumed-run.ts'
 import type { Visit } from '../visit.ts'
+import { download, filesIn } from './files.ts'
 import { isThere } from './is-there.ts'
 import { type UiMessage, uiMessages } from './ui-messages.ts'
 import { waitingIn } from './waiting.ts'
 
-/** The history as a page shows it: with what waits for its owner's decision, and, while a run goes on, up to its input. */
+/**
+ * The history as a page shows it: with what waits for its owner's decision, and, while a run goes on, up to its input.
+ *
+ * @param at the path below which a file of the history is served by its name @default files are shown as data URLs
+ */
 export async function shownMessages(
   host: Host,
   asks: Visit,
   key: SessionKey,
+  at?: (file: string) => string,
 ): Promise<{ messages: UiMessage[]; running: boolean }> {
-  const stored = await isThere(host, key)
+  const { stored, lasting, history } = await shownHistory(host, asks, key)
   // Tokens and true values are for the owner.
   const waiting = key.owner === asks.owner ? await waitingIn(asks, key.sessionId, stored) : []
-  const lasting = await lastingRun(host, asks, key)
   const running = stored.open !== undefined || lasting !== undefined
   const decided = running ? await resumedRun(host, key, asks.request.signal) : undefined
-  const messages = uiMessages([...historyOf(stored), ...messagesOf(lasting?.input)], waiting, decided)
+  const links = at && new Map([...(await filesIn(history))].map(([file, name]) => [file, at(name)]))
+  const messages = uiMessages(history, waiting, decided, links)
   const last = messages.at(-1)
   const going = decided === undefined ? undefined : stored.rest.suspension?.rootId
   const run = last?.role !== 'assistant' ? undefined : running ? going : await lastAnswer(host, key)
   if (last !== undefined && run !== undefined) last.id = run
   return { messages, running }
+}
+
+/** A file of the history by its name. @throws AlliumError `session.not_found` */
+export async function shownFile(host: Host, asks: Visit, key: SessionKey, name: string): Promise<Response> {
+  const { history } = await shownHistory(host, asks, key)
+  for (const [file, its] of await filesIn(history)) if (its === name) return download(file)
+  throw fail('session.not_found', `The session ${JSON.stringify(key.sessionId)} has no file ${JSON.stringify(name)}.`)
+}
+
+async function shownHistory(host: Host, asks: Visit, key: SessionKey) {
+  const stored = await isThere(host, key)
+  const lasting = await lastingRun(host, asks, key)
+  return { stored, lasting, history: [...historyOf(stored), ...messagesOf(lasting?.input)] }
 }
 
 /** A durable run that goes on: nothing of it stands in the session yet. */
