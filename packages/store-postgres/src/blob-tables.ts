@@ -73,8 +73,8 @@ create function {s}.add_blob_piece(
 ) returns boolean language plpgsql as $$
 begin
   ${lockOf('_shared', '_tenant, _owner')};
-  update {s}.blob_holders set at = {s}.now_ms() where ${ofWrite} and digest = _digest;
-  if not found then return false; end if;
+  if not exists (select from {s}.blob_holders where ${ofWrite} and digest = _digest) then return false; end if;
+  update {s}.blob_holders set at = {s}.now_ms() where ${ofWrite} and digest = _digest and at < {s}.now_ms() - 60000;
   insert into {s}.blobs values (_tenant, _owner, _digest, _piece, _body) on conflict do nothing;
   return true;
 end $$;

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 import { AlliumError, fromJson, isAlliumError, messageOf, toJson } from '@allium/core'
+import type { KnownCuts } from './blobs/cut.ts'
 import type { Encrypt, SealedPlace } from './encrypt.ts'
 
 /** Values as bytes of a row and back, sealed where the store encrypts. */
 export class Sealer {
   readonly #encrypt: Encrypt | undefined
+  readonly cuts: KnownCuts = new WeakMap()
 
   constructor(encrypt?: Encrypt) {
     this.#encrypt = encrypt

@@ -1,6 +1,6 @@
 import type { OutboxRecord, SessionKey, StoredRecord, StoredStatus, StoredTurn, Usage } from '@allium/core'
 import { checkTurn, toJson } from '@allium/core'
-import type { Blobs } from './blobs/blobs.ts'
+import type { Blobs, Cuts } from './blobs/blobs.ts'
 import { type Cut, type CutText, Cutter, rowText } from './blobs/cut.ts'
 import type { SealedPlace } from './encrypt.ts'
 import { corrupt, type Sealer } from './sealer.ts'
@@ -55,13 +55,13 @@ export interface TurnRows {
   records: RecordRow[]
   waiting: WaitingRow[]
   /** Bytes that the row refers to. */
-  cuts: Cut[]
+  cuts: Cuts
 }
 
 /** @throws AlliumError `state.invalid` where something of it cannot be kept */
 export async function rowsOf(key: SessionKey, turn: StoredTurn, sealer: Sealer): Promise<TurnRows> {
   // Before anything is awaited: who gave it may go on changing it.
-  const cutter = new Cutter()
+  const cutter = new Cutter(sealer.cuts)
   const whole = cutter.text(checkTurn(turn))
   const { messages, rest, records, from, turnId, status, startedAt, endedAt, usage, idempotencyKey, ...info } = turn
   const texts = [messages, rest, { ...info, records }].map((part) => cutter.text(part)) as [CutText, CutText, CutText]
@@ -81,13 +81,10 @@ export async function rowsOf(key: SessionKey, turn: StoredTurn, sealer: Sealer):
   const calls = Object.entries(rest.suspension?.calls ?? {}).map(([callId, call]) => ({ ...call, callId }))
   const waitsFor = rest.suspension?.turnId ?? ''
 
-  for (const cut of cutter.cuts) {
-    await cut.hash()
-    cut.digest = await sealer.nameOf(cut.sha256, key)
-  }
-  const contents = whole.cuts.map(({ reference, sha256 }) => JSON.stringify({ ...reference, digest: sha256 }))
+  const { cuts, digestOf } = await namedCuts(cutter, key, sealer)
+  const contents = whole.cuts.map((cut) => JSON.stringify(cut.reference(cut.sha256)))
   const digests = await sealer.digests([whole.text, ...contents].join('\n'), key.tenant)
-  const sealed = (text: CutText, part: string) => sealer.sealText(rowText(text), placeOf(key, own, part))
+  const sealed = (text: CutText, part: string) => sealer.sealText(rowText(text, digestOf), placeOf(key, own, part))
   return {
     turn: {
       ...own,
@@ -108,8 +105,19 @@ export async function rowsOf(key: SessionKey, turn: StoredTurn, sealer: Sealer):
         return { callId, turnId: waitsFor, name, expiresAt: expiresAt ?? null, token: digest }
       }),
     ),
-    cuts: cutter.cuts,
+    cuts,
   }
+}
+
+/** What was cut out, by the digests that name it in the store. */
+async function namedCuts(cutter: Cutter, key: SessionKey, sealer: Sealer) {
+  const names = new Map<Cut, string>()
+  for (const cut of cutter.cuts) {
+    await cut.hash()
+    names.set(cut, await sealer.nameOf(cut.sha256, key))
+  }
+  const cuts: Cuts = new Map([...names].map(([cut, digest]) => [digest, cut]))
+  return { cuts, digestOf: (cut: Cut) => names.get(cut) ?? '' }
 }
 
 /** The run of a row. */

@@ -8,6 +8,8 @@ import type { SharedClock } from './sqlite-clock.ts'
 /** Pieces after which what was written leaves the log, and that one step deletes: more of them at once would hold up everything else. */
 const some = 4
 
+const minute = 60_000
+
 const ofBlob = 'tenant = ? and owner = ? and digest = ?'
 const ofSession = 'tenant = ? and owner = ? and agent = ? and session = ?'
 const ofWrite = `${ofSession} and kind = 'write' and holder = ?`
@@ -39,12 +41,12 @@ export class SqliteBlobs implements BlobTable {
 
   async add({ lease: { key }, id }: BlobWrite, digest: string, piece: number, body: Uint8Array): Promise<boolean> {
     const isAdded = await this.#db.writeTogether(() => {
+      const which = `${ofWrite} and digest = ?`
+      const held = this.#db.get(`select at from blob_holders where ${which}`, ...at(key), id, digest)
+      if (held === undefined) return false
       const now = this.#clock.now()
-      const isHeld = this.#db.run(
-        `update blob_holders set at = ? where ${ofWrite} and digest = ?`,
-        ...[now, ...at(key), id, digest],
-      )
-      if (isHeld === 0) return false
+      if (now - Number(held.at) > minute)
+        this.#db.run(`update blob_holders set at = ? where ${which}`, now, ...at(key), id, digest)
       this.#db.run('insert or ignore into blobs values (?, ?, ?, ?, ?)', key.tenant, key.owner, digest, piece, body)
       return true
     })

@@ -8,6 +8,9 @@ import { type BlobReference, type Cut, partsOfRow, pieceSize } from './cut.ts'
 /** How often a row is read again whose blobs went while it was read. */
 const tries = 3
 
+/** What rows refer to, by its digest. */
+export type Cuts = ReadonlyMap<string, Cut>
+
 /** Bytes that are stored beside the rows that refer to them. */
 export class Blobs {
   readonly #table: BlobTable
@@ -23,16 +26,15 @@ export class Blobs {
    *
    * @param commit writes the row, and turns the holds of the write into those of the row in the same transaction
    */
-  async write<T>(lease: Lease, cuts: readonly Cut[], commit: (write: BlobWrite | undefined) => Promise<T>): Promise<T> {
-    if (cuts.length === 0) return commit(undefined)
-    const unique = new Map(cuts.map((cut) => [cut.digest, cut]))
-    const write = { lease, id: crypto.randomUUID(), digests: [...unique.keys()] }
+  async write<T>(lease: Lease, cuts: Cuts, commit: (write: BlobWrite | undefined) => Promise<T>): Promise<T> {
+    if (cuts.size === 0) return commit(undefined)
+    const write = { lease, id: crypto.randomUUID(), digests: [...cuts.keys()] }
     try {
       await this.collect()
       const there = await this.#table.hold(write)
       // Where the lease was lost, the commit says so, unless it was stored before.
       if (there !== undefined)
-        for (const [i, cut] of [...unique.values()].entries()) await this.#add(write, cut, there[i] ?? 0)
+        for (const [i, [digest, cut]] of [...cuts].entries()) await this.#add(write, digest, cut, there[i] ?? 0)
       return await commit(write)
     } catch (error) {
       await this.#table.drop(write).catch(() => {})
@@ -40,12 +42,10 @@ export class Blobs {
     }
   }
 
-  async #add(write: BlobWrite, cut: Cut, from: number): Promise<void> {
-    const { digest } = cut
+  async #add(write: BlobWrite, digest: string, cut: Cut, from: number): Promise<void> {
     for (let at = from; at < cut.pieces; at++) {
       const body = await this.#sealer.sealedBytes(cut.piece(at), placeOf(write.lease.key, digest, at))
       if (!(await this.#table.add(write, digest, at, body))) return
-      await setImmediate()
     }
   }
 

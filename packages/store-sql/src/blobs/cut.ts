@@ -37,9 +37,9 @@ export class Cut {
   readonly #isUrl: boolean
   readonly head: string = ''
   #form: Form = 'base64'
+  #hashed: Promise<void> | undefined
   size = 0
   sha256 = ''
-  digest = ''
 
   constructor(source: Uint8Array | string | URL) {
     this.#isUrl = source instanceof URL
@@ -62,8 +62,18 @@ export class Cut {
     return Buffer.from(this.#part(at), this.#form)
   }
 
-  /** Finds the form, the size and the hash; other work gets its turn between two pieces. */
-  async hash(): Promise<void> {
+  /** Whether it is the copy of bytes as they are now. */
+  isOf(source: Uint8Array): boolean {
+    return this.#bytes !== undefined && Buffer.compare(this.#bytes, source) === 0
+  }
+
+  /** Finds the form, the size and the hash, once; other work gets its turn between two pieces. */
+  hash(): Promise<void> {
+    this.#hashed ??= this.#hash()
+    return this.#hashed
+  }
+
+  async #hash(): Promise<void> {
     for (const form of forms) if (await this.#hashAs(form)) return
   }
 
@@ -83,8 +93,8 @@ export class Cut {
     return true
   }
 
-  get reference(): BlobReference {
-    const { digest, size, head } = this
+  reference(digest: string): BlobReference {
+    const { size, head } = this
     if (this.#bytes !== undefined) return { digest, size }
     return { digest, size, form: this.#form, ...(head !== '' && { head }), ...(this.#isUrl && { url: true }) }
   }
@@ -95,9 +105,17 @@ export class Cut {
   }
 }
 
+/** The copies of bytes that are still in memory: a run stores the same image when it begins, with each step, and when it ends. */
+export type KnownCuts = WeakMap<Uint8Array, WeakRef<Cut>>
+
 /** Values as texts, with what was cut out of them. */
 export class Cutter {
+  readonly #known: KnownCuts
   readonly #cuts = new Map<unknown, Cut>()
+
+  constructor(known: KnownCuts) {
+    this.#known = known
+  }
 
   /** Takes a copy of the value now. @throws AlliumError `state.invalid` where it cannot be kept */
   text(value: unknown): CutText {
@@ -117,8 +135,16 @@ export class Cutter {
   #cutOf(source: Uint8Array | string | URL): Cut {
     const known = this.#cuts.get(source)
     if (known !== undefined) return known
-    const cut = new Cut(source)
+    const cut = source instanceof Uint8Array ? this.#copyOf(source) : new Cut(source)
     this.#cuts.set(source, cut)
+    return cut
+  }
+
+  #copyOf(source: Uint8Array): Cut {
+    const known = this.#known.get(source)?.deref()
+    if (known?.isOf(source)) return known
+    const cut = new Cut(source)
+    this.#known.set(source, new WeakRef(cut))
     return cut
   }
 }
@@ -137,8 +163,9 @@ function isLarge(value: string | object): value is Uint8Array | string | URL {
 }
 
 /** The text of a row: references first, in a line of their own, where there are any. */
-export function rowText({ text, cuts }: CutText): string {
-  return cuts.length === 0 ? text : `${head}${JSON.stringify(cuts.map(({ reference }) => reference))}}\n${text}`
+export function rowText({ text, cuts }: CutText, digestOf: (cut: Cut) => string): string {
+  if (cuts.length === 0) return text
+  return `${head}${JSON.stringify(cuts.map((cut) => cut.reference(digestOf(cut))))}}\n${text}`
 }
 
 /** No value is written like this: a key that begins with `$` gets another one. */
