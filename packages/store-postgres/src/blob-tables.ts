@@ -7,7 +7,7 @@ const lockOf = (mode: string, owner: string) =>
 
 /**
  * Images and files are stored beside the rows that refer to them, once for each owner, in pieces. A row of `blob_holders` says who needs
- * them: a turn, the open turn, or a write that has not been committed yet. It goes with its session. Each blob that lost a holder is listed
+ * them: a turn, the open turn, the task of a durable run, or a write that has not been committed yet. It goes with its session. Each blob that lost a holder is listed
  * in `unheld_blobs`: `collect_blobs` checks it while nobody else takes hold of blobs of its owner, and deletes it in small steps.
  */
 export const blobTables = `
@@ -50,13 +50,27 @@ begin
 end $$;
 create trigger blob_unheld after delete on {s}.blob_holders for each row execute function {s}.blob_unheld();
 
+create function {s}.task_gone() returns trigger language plpgsql as $$
+begin
+  delete from {s}.blob_holders where tenant = old.tenant and owner = old.owner and agent = old.session_agent
+    and session = old.session and kind = 'task' and holder = old.run;
+  return null;
+end $$;
+create trigger task_gone after update of task on {s}.runs for each row
+  when (old.task is not null and new.task is null) execute function {s}.task_gone();
+create trigger run_gone after delete on {s}.runs for each row execute function {s}.task_gone();
+
 -- How many pieces of each blob are there; null where the session was taken over or deleted. The session's row is locked first, as elsewhere.
 create function {s}.hold_blobs(
   _tenant text, _owner text, _session_agent text, _session text, _token bigint, _write text, _blobs text[]
 ) returns integer[] language plpgsql as $$
 begin
+  -- A task has no lease, and may be the first thing of its session.
+  if _token is null then
+    insert into {s}.sessions (tenant, owner, agent, id) values (_tenant, _owner, _session_agent, _session) on conflict do nothing;
+  end if;
   perform from {s}.sessions
-    where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session and token = _token for key share;
+    where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session and token = coalesce(_token, token) for key share;
   if not found then return null; end if;
   ${lockOf('_shared', '_tenant, _owner')};
   insert into {s}.blob_holders
@@ -84,7 +98,7 @@ create function {s}.keep_blobs(
   _tenant text, _owner text, _session_agent text, _session text, _kind text, _turn_id text, _write text, _blobs text[]
 ) returns void language plpgsql as $$
 begin
-  delete from {s}.blob_holders where ${ofSession} and kind = 'open'
+  delete from {s}.blob_holders where ${ofSession} and kind = 'open' and _kind <> 'task'
     and not (_kind = 'open' and holder = _turn_id and digest = any (_blobs));
   if cardinality(_blobs) = 0 then return; end if;
   update {s}.blob_holders h set kind = _kind, holder = _turn_id where ${ofWrite} and not exists (

@@ -1,9 +1,19 @@
-import { type BlobTable, bytesOf } from '@allium/store-sql'
+import type { SessionKey } from '@allium/core'
+import { type BlobTable, bytesOf, fenced } from '@allium/store-sql'
 import type { Database } from './database.ts'
 import { at } from './names.ts'
 
 /** Pieces that one step deletes. */
 const some = 16
+
+/** What `keep_blobs` does where the holds of the write were dropped: nothing was stored. @throws AlliumError `store.fenced` */
+export async function fencedWithout<T>(key: SessionKey, kept: Promise<T>): Promise<T> {
+  try {
+    return await kept
+  } catch (error) {
+    throw (error as { code?: unknown }).code === 'AL001' ? fenced(key) : error
+  }
+}
 
 /** Images and files in Postgres. */
 export function postgresBlobs(db: Database): BlobTable {
@@ -12,17 +22,17 @@ export function postgresBlobs(db: Database): BlobTable {
     return row?.it
   }
   return {
-    async hold({ lease: { key, token }, id, digests }) {
+    async hold({ key, token = null, id, digests }) {
       return ((await call('hold_blobs', ...at(key), token, id, digests)) as number[] | null) ?? undefined
     },
-    async add({ lease, id }, digest, piece, body) {
-      return (await call('add_blob_piece', ...at(lease.key), id, digest, piece, body)) === true
+    async add({ key, id }, digest, piece, body) {
+      return (await call('add_blob_piece', ...at(key), id, digest, piece, body)) === true
     },
-    async drop({ lease, id }) {
+    async drop({ key, id }) {
       await db.repeatable(
         `delete from ${db.s}.blob_holders
          where tenant = $1 and owner = $2 and agent = $3 and session = $4 and kind = 'write' and holder = $5`,
-        ...[...at(lease.key), id],
+        ...[...at(key), id],
       )
     },
     async piece({ tenant, owner }, digest, piece) {

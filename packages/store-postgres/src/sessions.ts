@@ -1,6 +1,6 @@
 import type { SessionKey, SessionStore, StoredSession } from '@allium/core'
 import {
-  Blobs,
+  type Blobs,
   historyOf,
   type OutboxOptions,
   openedPart,
@@ -9,7 +9,6 @@ import {
   turnOf,
   turnRow,
 } from '@allium/store-sql'
-import { postgresBlobs } from './blobs.ts'
 import type { Database } from './database.ts'
 import { postgresLeases } from './leases.ts'
 import { postgresLists } from './lists.ts'
@@ -19,8 +18,11 @@ import type { Renames } from './renames.ts'
 import { postgresTurns } from './turns.ts'
 
 /** Sessions in Postgres. */
-export function postgresSessions(db: Database, sealer: Sealer, renames: Renames, options: OutboxOptions): SessionStore {
-  const blobs = new Blobs(postgresBlobs(db), sealer)
+export function postgresSessions(
+  db: Database,
+  { sealer, blobs, renames }: { sealer: Sealer; blobs: Blobs; renames: Renames },
+  options: OutboxOptions,
+): SessionStore {
   return {
     async load(given, { version } = {}) {
       const key = checkedKey({ ...given })

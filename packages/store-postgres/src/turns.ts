@@ -12,6 +12,7 @@ import {
   turnOf,
   turnRow,
 } from '@allium/store-sql'
+import { fencedWithout } from './blobs.ts'
 import type { Database, Row } from './database.ts'
 import { at, checkedKey, checkRows } from './names.ts'
 import type { Renames } from './renames.ts'
@@ -40,9 +41,7 @@ export function postgresTurns(
     const holds = `case when k.outcome_ = 'stored' then ${db.s}.keep_blobs($1, $2, $3, $4, ${after(2)}, $9, ${after(3)}, ${after(4)}) end`
     const sql = `select k.*, ${ends}, ${holds}${owns} from ${db.s}.keep_turn(${places}) k`
     const held = [kept.ended ? 'turn' : 'open', write?.id ?? null, write?.digests ?? []]
-    const [row] = await db.repeatable(sql, ...values, turn.code, ...held).catch((error) => {
-      throw error?.code === 'AL001' ? fenced(kept.lease.key) : error
-    })
+    const [row] = await fencedWithout(kept.lease.key, db.repeatable(sql, ...values, turn.code, ...held))
     checkKept(kept, row)
   }
   return {

@@ -1,7 +1,7 @@
 import type { OutboxRecord, SessionKey, StoredRecord, StoredStatus, StoredTurn, Usage } from '@allium/core'
 import { checkTurn, toJson } from '@allium/core'
-import type { Blobs, Cuts } from './blobs/blobs.ts'
-import { type Cut, type CutText, Cutter, rowText } from './blobs/cut.ts'
+import type { Blobs } from './blobs/blobs.ts'
+import { type Cuts, type CutText, Cutter, namedCuts, rowText } from './blobs/cut.ts'
 import type { SealedPlace } from './encrypt.ts'
 import { corrupt, type Sealer } from './sealer.ts'
 import { sessionPlace } from './session-place.ts'
@@ -81,7 +81,7 @@ export async function rowsOf(key: SessionKey, turn: StoredTurn, sealer: Sealer):
   const calls = Object.entries(rest.suspension?.calls ?? {}).map(([callId, call]) => ({ ...call, callId }))
   const waitsFor = rest.suspension?.turnId ?? ''
 
-  const { cuts, digestOf } = await namedCuts(cutter, key, sealer)
+  const { cuts, digestOf } = await namedCuts(cutter, (sha256) => sealer.nameOf(sha256, key))
   const contents = whole.cuts.map((cut) => JSON.stringify(cut.reference(cut.sha256)))
   const digests = await sealer.digests([whole.text, ...contents].join('\n'), key.tenant)
   const sealed = (text: CutText, part: string) => sealer.sealText(rowText(text, digestOf), placeOf(key, own, part))
@@ -107,17 +107,6 @@ export async function rowsOf(key: SessionKey, turn: StoredTurn, sealer: Sealer):
     ),
     cuts,
   }
-}
-
-/** What was cut out, by the digests that name it in the store. */
-async function namedCuts(cutter: Cutter, key: SessionKey, sealer: Sealer) {
-  const names = new Map<Cut, string>()
-  for (const cut of cutter.cuts) {
-    await cut.hash()
-    names.set(cut, await sealer.nameOf(cut.sha256, key))
-  }
-  const cuts: Cuts = new Map([...names].map(([cut, digest]) => [digest, cut]))
-  return { cuts, digestOf: (cut: Cut) => names.get(cut) ?? '' }
 }
 
 /** The run of a row. */

@@ -1,6 +1,9 @@
+const noTask = `delete from blob_holders where tenant = old.tenant and owner = old.owner and agent = old.session_agent
+    and session = old.session and kind = 'task' and holder = old.run;`
+
 /**
  * Images and files stand beside the rows that refer to them, once for each owner, in pieces. A row of `blob_holders` says who needs them:
- * a turn, the open turn, or a write that has not been committed yet. What lost its last holder is listed in `unheld_blobs`, and deleted in
+ * a turn, the open turn, the task of a durable run, or a write that has not been committed yet. What lost its last holder is listed in `unheld_blobs`, and deleted in
  * small steps.
  */
 export const blobTables = `
@@ -34,5 +37,11 @@ when not exists (
   select 1 from blob_holders where tenant = old.tenant and owner = old.owner and digest = old.digest
 ) begin
   insert or ignore into unheld_blobs values (old.tenant, old.owner, old.digest);
+end;
+create trigger task_gone after update of task on runs when old.task is not null and new.task is null begin
+  ${noTask}
+end;
+create trigger run_gone after delete on runs begin
+  ${noTask}
 end;
 `

@@ -26,10 +26,9 @@ export class SqliteBlobs implements BlobTable {
     this.#leases = leases
   }
 
-  hold({ lease, id, digests }: BlobWrite): Promise<number[] | undefined> {
-    const { key, token } = lease
+  hold({ key, token, id, digests }: BlobWrite): Promise<number[] | undefined> {
     return this.#db.writeTogether(() => {
-      if (this.#leases.session(key)?.token !== token) return undefined
+      if (token !== undefined && this.#leases.session(key)?.token !== token) return undefined
       return digests.map((digest) => {
         const sql = `insert or ignore into blob_holders values (?, ?, ?, ?, 'write', ?, ?, ?)`
         this.#db.run(sql, ...at(key), id, digest, this.#clock.now())
@@ -39,7 +38,7 @@ export class SqliteBlobs implements BlobTable {
     })
   }
 
-  async add({ lease: { key }, id }: BlobWrite, digest: string, piece: number, body: Uint8Array): Promise<boolean> {
+  async add({ key, id }: BlobWrite, digest: string, piece: number, body: Uint8Array): Promise<boolean> {
     const isAdded = await this.#db.writeTogether(() => {
       const which = `${ofWrite} and digest = ?`
       const held = this.#db.get(`select at from blob_holders where ${which}`, ...at(key), id, digest)
@@ -59,25 +58,25 @@ export class SqliteBlobs implements BlobTable {
     this.#db.shortenLog()
   }
 
-  async drop({ lease, id }: BlobWrite): Promise<void> {
-    await this.#db.writeTogether(() => this.end(lease.key, id))
+  async drop(write: BlobWrite): Promise<void> {
+    await this.#db.writeTogether(() => this.end(write))
   }
 
   /** The same inside a write. */
-  end(key: SessionKey, id: string): void {
+  end({ key, id }: BlobWrite): void {
     this.#db.run(`delete from blob_holders where ${ofWrite}`, ...at(key), id)
   }
 
   /**
-   * Inside the write of a turn: its blobs are held by it from now on, and those of the open turn before it no more.
+   * Inside the write of a turn or a task: its blobs are held by it from now on. With a turn, those of the open turn before it are held no more.
    *
    * @throws AlliumError `store.fenced` where the holds of the write were dropped
    */
-  keep(key: SessionKey, kind: 'open' | 'turn', turnId: string, write: BlobWrite | undefined): void {
-    this.#db.run(`delete from blob_holders where ${ofSession} and kind = 'open'`, ...at(key))
+  keep(key: SessionKey, kind: 'open' | 'turn' | 'task', holder: string, write: BlobWrite | undefined): void {
+    if (kind !== 'task') this.#db.run(`delete from blob_holders where ${ofSession} and kind = 'open'`, ...at(key))
     if (write === undefined) return
     const sql = `update blob_holders set kind = ?, holder = ? where ${ofWrite}`
-    if (this.#db.run(sql, kind, turnId, ...at(key), write.id) < write.digests.length) throw fenced(key)
+    if (this.#db.run(sql, kind, holder, ...at(key), write.id) < write.digests.length) throw fenced(key)
   }
 
   async piece({ tenant, owner }: BlobOwner, digest: string, piece: number): Promise<Uint8Array | undefined> {

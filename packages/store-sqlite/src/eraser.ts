@@ -54,9 +54,12 @@ export class Eraser {
   #begin(of: Erasure): Step {
     const { tenant, owner } = of
     const token = this.#erasures.add({ tenant, owner })
+    const which = owner === undefined ? 'tenant = ?' : 'tenant = ? and owner = ?'
+    // Of tasks that are written just now: their runs are not added any more.
+    const values = owner === undefined ? [tenant] : [tenant, owner]
+    this.#db.run(`delete from blob_holders where ${which} and kind = 'write'`, ...values)
     const run = Number(this.#db.get('select coalesce(max(n), 0) as n from runs')?.n)
-    if (owner === undefined) return { which: 'tenant = ?', values: [tenant], token, run }
-    return { which: 'tenant = ? and owner = ?', values: [tenant, owner], token, run }
+    return { which, values, token, run }
   }
 
   #sessions({ which, values, token, run }: Step): boolean[] {

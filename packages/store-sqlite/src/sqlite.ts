@@ -109,7 +109,7 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
   const parts = { db, clock, leases, sealer, renames, erasures, blobs, blobTable }
   return {
     sessions: sqliteSessions(parts, records),
-    runs: sqliteRuns(db, clock, { leases, sealer, renames }),
+    runs: sqliteRuns(db, clock, parts),
     events: polledEventLog(sqliteEvents(parts, eventTtl), sealer, given),
     ledger: sqliteLedger(parts),
     keyValue: sqliteKeyValue(parts),

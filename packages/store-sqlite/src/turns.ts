@@ -66,7 +66,7 @@ export class Turns {
         this.#blobTable.keep(lease.key, 'turn', turn.turnId, write)
         return
       }
-      if (write !== undefined) this.#blobTable.end(lease.key, write.id)
+      if (write !== undefined) this.#blobTable.end(write)
       if (release) this.#leases.release(lease)
     })
   }

@@ -97,6 +97,23 @@ it.each([{ tenant: 'acme' }, { tenant: 'acme', owner: 'ann' }])(
   },
 )
 
+it('holds the image of a durable run until the run ends or is expired', async () => {
+  const { store, sessions, clock, pieces, holders } = opened()
+  const run = (id: string) => ({ run: id, key: named(id), agent: 'agent', version: '', task: imageOf(600_000) })
+  const { lease } = await store.runs.add(run('a'), { claim: hour })
+  await store.runs.add(run('b'))
+  expect([pieces(), holders()]).toEqual([3, 2])
+  if (lease === undefined) return expect.fail('It was to be claimed.')
+  await sessions.append(lease, 0, { ...turnWith('no image'), turnId: 'a' })
+  expect([pieces(), holders()]).toEqual([3, 1])
+  await sessions.delete(named('b'))
+  await store.runs.add(run('c'))
+  expect([pieces(), holders()]).toEqual([3, 1])
+  await sessions.erase({ tenant: 'acme', owner: 'ann' })
+  await clock.advance(1)
+  expect([pieces(), holders()]).toEqual([0, 0])
+})
+
 it('seals each piece where the store is sealed', async () => {
   const { sessions, path, pieces } = opened({ encrypt: aes() })
   await add(sessions, key, turnWith(imageOf(600_000)))

@@ -1,11 +1,13 @@
-import type { Lease, SessionKey } from '@allium/core'
+import type { SessionKey } from '@allium/core'
 
 /** The blobs of an owner, which has each of them once. */
 export type BlobOwner = Pick<SessionKey, 'tenant' | 'owner'>
 
 /** A write that is under way: it holds its blobs until the row that refers to them is committed. */
 export interface BlobWrite {
-  readonly lease: Lease
+  readonly key: SessionKey
+  /** Of the lease under which it writes; undefined for a durable run that is added, which needs none. */
+  readonly token: number | undefined
   readonly id: string
   /** In the order of {@link BlobTable.hold}, each once. */
   readonly digests: readonly string[]

@@ -1,15 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
-import { AlliumError, fromJson, isAlliumError, type Lease } from '@allium/core'
+import { AlliumError, fromJson, isAlliumError, type Lease, type SessionKey } from '@allium/core'
 import type { SealedPlace } from '../encrypt.ts'
 import { corrupt, type Sealer } from '../sealer.ts'
 import type { BlobOwner, BlobTable, BlobWrite } from './blob-table.ts'
-import { type BlobReference, type Cut, partsOfRow, pieceSize } from './cut.ts'
+import { type BlobReference, type Cut, type Cuts, partsOfRow, pieceSize } from './cut.ts'
 
 /** How often a row is read again whose blobs went while it was read. */
 const tries = 3
-
-/** What rows refer to, by its digest. */
-export type Cuts = ReadonlyMap<string, Cut>
 
 /** Bytes that are stored beside the rows that refer to them. */
 export class Blobs {
@@ -24,11 +21,16 @@ export class Blobs {
   /**
    * Writes what is missing, then the row that refers to it.
    *
+   * @param by the lease under which it is written; the key alone for a durable run that is added
    * @param commit writes the row, and turns the holds of the write into those of the row in the same transaction
    */
-  async write<T>(lease: Lease, cuts: Cuts, commit: (write: BlobWrite | undefined) => Promise<T>): Promise<T> {
+  async write<T>(
+    { key, token }: Lease | { key: SessionKey; token?: undefined },
+    cuts: Cuts,
+    commit: (write: BlobWrite | undefined) => Promise<T>,
+  ): Promise<T> {
     if (cuts.size === 0) return commit(undefined)
-    const write = { lease, id: crypto.randomUUID(), digests: [...cuts.keys()] }
+    const write = { key, token, id: crypto.randomUUID(), digests: [...cuts.keys()] }
     try {
       await this.collect()
       const there = await this.#table.hold(write)
@@ -44,7 +46,7 @@ export class Blobs {
 
   async #add(write: BlobWrite, digest: string, cut: Cut, from: number): Promise<void> {
     for (let at = from; at < cut.pieces; at++) {
-      const body = await this.#sealer.sealedBytes(cut.piece(at), placeOf(write.lease.key, digest, at))
+      const body = await this.#sealer.sealedBytes(cut.piece(at), placeOf(write.key, digest, at))
       if (!(await this.#table.add(write, digest, at, body))) return
     }
   }

@@ -149,6 +149,22 @@ export class Cutter {
   }
 }
 
+/** What was cut out, by the digests that name it in the store. */
+export async function namedCuts(
+  cutter: Cutter,
+  nameOf: (sha256: string) => Promise<string>,
+): Promise<{ cuts: Cuts; digestOf: (cut: Cut) => string }> {
+  const names = new Map<Cut, string>()
+  for (const cut of cutter.cuts) {
+    await cut.hash()
+    names.set(cut, await nameOf(cut.sha256))
+  }
+  return { cuts: new Map([...names].map(([cut, digest]) => [digest, cut])), digestOf: (cut) => names.get(cut) ?? '' }
+}
+
+/** What rows refer to, by its digest. */
+export type Cuts = ReadonlyMap<string, Cut>
+
 /** Where the text has a number as a reference, it is the place in `cuts`. */
 export interface CutText {
   readonly text: string

@@ -36,59 +36,59 @@ export const blobCases: StoreCases = {
 
   async 'takes its own copy of bytes before it waits for anything'(bench) {
     const { store, other, lease: ms } = bench
-    const data = bytesOf(300_000)
+    const data = bytesOf(270_000)
     const lease = await take(store, chat, ms * 100)
     const appended = store.append(lease, 0, turnWith(data), { release: true })
     data.fill(0)
     await appended
-    checkEqual(imagesIn(await other.load(chat)), [bytesOf(300_000)], 'What the caller changes later changes nothing')
+    checkEqual(imagesIn(await other.load(chat)), [bytesOf(270_000)], 'What the caller changes later changes nothing')
   },
 
   async 'knows a turn with an image again after the lease was lost'(bench) {
     const { store, lease: ms } = bench
     const lease = await take(store, chat, ms * 100)
-    await store.append(lease, 0, turnWith(bytesOf(300_000)), { release: true })
+    await store.append(lease, 0, turnWith(bytesOf(270_000)), { release: true })
     await take(store, chat, ms * 100)
-    await store.append(lease, 0, turnWith(bytesOf(300_000)))
+    await store.append(lease, 0, turnWith(bytesOf(270_000)))
     checkEqual((await store.load(chat))?.version, 1, 'It is appended once')
   },
 
   async 'keeps an image as long as any session of its owner has it'(bench) {
     const { store, other } = bench
     const [one, two, bob] = [chat, { ...chat, sessionId: 'fork' }, { ...chat, owner: 'bob' }]
-    for (const key of [one, two, bob]) await add(bench, key, turnWith(bytesOf(300_000)))
+    for (const key of [one, two, bob]) await add(bench, key, turnWith(bytesOf(270_000)))
     await store.delete(one)
-    checkEqual(imagesIn(await other.load(two)), [bytesOf(300_000)], 'A fork keeps the images that it has')
+    checkEqual(imagesIn(await other.load(two)), [bytesOf(270_000)], 'A fork keeps the images that it has')
     await store.delete(two)
-    await add(bench, two, turnWith(bytesOf(300_000)))
-    checkEqual(imagesIn(await other.load(two)), [bytesOf(300_000)], 'An image that was deleted can be stored again')
+    await add(bench, two, turnWith(bytesOf(270_000)))
+    checkEqual(imagesIn(await other.load(two)), [bytesOf(270_000)], 'An image that was deleted can be stored again')
     await store.erase({ tenant: chat.tenant, owner: chat.owner })
     checkEqual(await other.load(two), undefined, 'What was erased is gone')
-    checkEqual(imagesIn(await other.load(bob)), [bytesOf(300_000)], 'Another owner keeps the same image')
+    checkEqual(imagesIn(await other.load(bob)), [bytesOf(270_000)], 'Another owner keeps the same image')
   },
 
   async 'stores the same image for many sessions that run and end at once'(bench) {
     const { store, other } = bench
     const keys = Array.from({ length: 6 }, (_, i) => ({ ...chat, sessionId: `chat ${i}` }))
-    await Promise.all(keys.map((key) => add(bench, key, turnWith(bytesOf(600_000)))))
+    await Promise.all(keys.map((key) => add(bench, key, turnWith(bytesOf(270_000)))))
     const [kept, ...gone] = keys as [typeof chat]
     const later = { ...chat, sessionId: 'later' }
-    await Promise.all([...gone.map((key) => store.delete(key)), add(bench, later, turnWith(bytesOf(600_000)))])
+    await Promise.all([...gone.map((key) => store.delete(key)), add(bench, later, turnWith(bytesOf(270_000)))])
     for (const key of [kept, later])
-      checkEqual(imagesIn(await other.load(key)), [bytesOf(600_000)], 'Each session has the whole image')
+      checkEqual(imagesIn(await other.load(key)), [bytesOf(270_000)], 'Each session has the whole image')
   },
 
   async 'does not store an image of a run that was deleted meanwhile'(bench) {
     const { store, other, lease: ms } = bench
     const lease = await take(store, chat, ms * 100)
-    const appended = store.append(lease, 0, turnWith(bytesOf(2_000_000)))
+    const appended = store.append(lease, 0, turnWith(bytesOf(1_000_000)))
     await Promise.allSettled([appended, store.delete(chat)])
     checkEqual(await other.load(chat), undefined, 'A session that was deleted while an image was written stays deleted')
   },
 }
 
 /** The same ones each time, which no compression makes small. */
-function bytesOf(size: number): Uint8Array {
+export function bytesOf(size: number): Uint8Array {
   const bytes = new Uint8Array(size)
   for (let i = 0, seed = size; i < size; i++) {
     seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0
@@ -101,9 +101,9 @@ type Data = Uint8Array | URL | string
 
 /** Sizes around those at which stores may divide, and texts that almost are base64. */
 function largeValues(): [Data, ...Data[]] {
-  const base64 = base64Of(bytesOf(300_000))
+  const base64 = base64Of(bytesOf(270_000))
   return [
-    bytesOf(600_000),
+    bytesOf(270_000),
     ...[4095, 4096, 262_139, 262_140, 262_141].map(bytesOf),
     new Uint8Array(8192),
     base64,
