@@ -1,5 +1,6 @@
 import type { Message, Part, StoredTurn } from '@allium/core'
 import { checkEqual } from '../check.ts'
+import { show } from '../difference.ts'
 import { add, chat, runningTurn, type StoreBench, type StoreCases, storedTurn, take, turnOf } from './bench.ts'
 
 /** Bytes of images and files: stores may keep them beside the text, and once for many messages. */
@@ -49,7 +50,8 @@ export const blobCases: StoreCases = {
     const lease = await take(store, chat, ms * 100)
     await store.append(lease, 0, turnWith(bytesOf(270_000)), { release: true })
     await take(store, chat, ms * 100)
-    await store.append(lease, 0, turnWith(bytesOf(270_000)))
+    const again = await store.append(lease, 0, turnWith(bytesOf(270_000))).then(() => undefined, show)
+    checkEqual(again, undefined, 'append() of a turn that is stored changes nothing, also without the lease')
     checkEqual((await store.load(chat))?.version, 1, 'It is appended once')
   },
 
