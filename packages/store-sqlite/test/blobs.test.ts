@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isAlliumError, type Lease, type SessionKey, type SessionStore, type StoredTurn } from '@allium/core'
-import { manualClock } from '@allium/testing'
+import { Agent, isAlliumError, type Lease, type SessionKey, type SessionStore, type StoredTurn } from '@allium/core'
+import { persist } from '@allium/memory'
+import { manualClock, scriptedModel } from '@allium/testing'
 import { expect, it, onTestFinished } from 'vitest'
 import { aes } from '../../store-postgres/test/aes.ts'
 import { type SqliteOptions, sqlite } from '../src/index.ts'
@@ -213,4 +214,24 @@ it('stores a turn with an image of 8 MB in less than a second of CPU, bytes or b
     const { user, system } = process.cpuUsage(begun)
     expect((user + system) / 1000).toBeLessThan(1000)
   }
+})
+
+it('gives an image back to the model, the snapshot and a fork of a session that another process opens', async () => {
+  const { store, path, pieces } = opened()
+  const model = scriptedModel(['A cat.', 'Still a cat.', 'The same cat.'])
+  const principal = { tenantId: 'acme', userId: 'ann' }
+  const image = { type: 'image' as const, data: imageOf(600_000), mediaType: 'image/png' }
+  const first = new Agent({ model }).use(persist({ store: store.sessions })).session({ id: 'chat', principal })
+  await first.run([{ role: 'user', content: [image] }])
+  await first.close()
+  const again = sqlite(path)
+  onTestFinished(() => again.close())
+  const session = new Agent({ model }).use(persist({ store: again.sessions })).session({ id: 'chat', principal })
+  await session.run('What is it now?')
+  await session.fork({ id: 'fork' }).run('And in the fork?')
+  const { history } = await session.snapshot()
+  const seen = [history, model.requests[1]?.messages, model.requests[2]?.messages]
+  const images = seen.map((messages) => messages?.[0]?.content[0] as { data: Uint8Array })
+  expect(images.map(({ data }) => Buffer.compare(data, image.data))).toEqual([0, 0, 0])
+  expect(pieces()).toBe(3)
 })
