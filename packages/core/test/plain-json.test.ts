@@ -152,4 +152,10 @@ describe('toJson() and fromJson()', () => {
     const { user, system } = process.cpuUsage(from)
     expect((user + system) / 1000).toBeLessThan(1000)
   })
+
+  it.each([0, 1, 2, 3, 12_287, 12_288, 12_289])('give back %i bytes', (size) => {
+    const bytes = new Uint8Array(size).map((_, i) => (i * 7) % 256)
+    expect(toJson(bytes)).toBe(`{"$bytes":"${Buffer.from(bytes).toString('base64')}"}`)
+    expect(again(bytes)).toEqual(bytes)
+  })
 })

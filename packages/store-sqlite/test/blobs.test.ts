@@ -235,3 +235,20 @@ it('gives an image back to the model, the snapshot and a fork of a session that 
   expect(images.map(({ data }) => Buffer.compare(data, image.data))).toEqual([0, 0, 0])
   expect(pieces()).toBe(3)
 })
+
+it('tells that an image has no room, and stores a smaller one in the room that it leaves', async () => {
+  const { sessions, pieces } = opened({ maxBytes: 2_000_000 })
+  await expect(add(sessions, named('a'), turnWith(imageOf(5_000_000)))).rejects.toMatchObject({ code: 'store.full' })
+  await add(sessions, named('b'), turnWith(imageOf(1_000_000, 'smaller ')))
+  expect(pieces()).toBe(4)
+})
+
+it('keeps images in a store that ends with the process', async () => {
+  const store = sqlite(':memory:')
+  await add(store.sessions, key, turnWith(imageOf(3_000_000)))
+  const { history = [] } = (await store.sessions.load(key)) ?? {}
+  const { data } = history[0]?.content[0] as { data: Uint8Array }
+  expect(Buffer.compare(data, imageOf(3_000_000))).toBe(0)
+  await store.sessions.delete(key)
+  store.close()
+})

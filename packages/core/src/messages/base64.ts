@@ -3,6 +3,8 @@ const some = 12_288
 
 /** Bytes as base64. */
 export function base64Of(bytes: ArrayBuffer | ArrayBufferView): string {
+  const own = viewOf(bytes) as Uint8Array & { toBase64?(): string }
+  if (own.toBase64 !== undefined) return own.toBase64()
   let text = ''
   for (const part of characters(bytes)) text += btoa(part)
   return text
@@ -13,8 +15,10 @@ export function binaryOf(bytes: ArrayBuffer | ArrayBufferView): string {
   return [...characters(bytes)].join('')
 }
 
-/** The bytes of base64. @throws DOMException where it is none */
+/** The bytes of base64. Throws where it is none. */
 export function bytesOf(base64: string): Uint8Array {
+  const { fromBase64 } = Uint8Array as { fromBase64?(text: string): Uint8Array }
+  if (fromBase64 !== undefined) return fromBase64(base64)
   const text = atob(base64)
   const bytes = new Uint8Array(text.length)
   // A loop: with a callback for each byte, those of a large image take a second.
@@ -23,9 +27,13 @@ export function bytesOf(base64: string): Uint8Array {
 }
 
 function* characters(bytes: ArrayBuffer | ArrayBufferView): Generator<string> {
-  const view = ArrayBuffer.isView(bytes)
-    ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    : new Uint8Array(bytes)
+  const view = viewOf(bytes)
   for (let at = 0; at < view.length; at += some)
     yield String.fromCharCode.apply(null, view.subarray(at, at + some) as unknown as number[])
+}
+
+function viewOf(bytes: ArrayBuffer | ArrayBufferView): Uint8Array {
+  return ArrayBuffer.isView(bytes)
+    ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    : new Uint8Array(bytes)
 }

@@ -5,6 +5,9 @@ import { corrupt, type Sealer } from '../sealer.ts'
 import type { BlobOwner, BlobTable, BlobWrite } from './blob-table.ts'
 import { type BlobReference, type Cut, type Cuts, partsOfRow, pieceSize } from './cut.ts'
 
+/** Steps of collecting that a write takes upon itself: it never waits for all that others have left. */
+const fewSteps = 8
+
 /** How often a row is read again whose blobs went while it was read. */
 const tries = 3
 
@@ -32,7 +35,7 @@ export class Blobs {
     if (cuts.size === 0) return commit(undefined)
     const write = { key, token, id: crypto.randomUUID(), digests: [...cuts.keys()] }
     try {
-      await this.collect()
+      await this.collect(fewSteps)
       const there = await this.#table.hold(write)
       // Where the lease was lost, the commit says so, unless it was stored before.
       if (there !== undefined)
@@ -51,9 +54,9 @@ export class Blobs {
     }
   }
 
-  /** Deletes what nothing holds any more. */
-  async collect(): Promise<void> {
-    while (await this.#table.collect()) await setImmediate()
+  /** Deletes what nothing holds any more, in so many steps at most. */
+  async collect(steps = Number.POSITIVE_INFINITY): Promise<void> {
+    for (let left = steps; left > 0 && (await this.#table.collect()); left--) await setImmediate()
   }
 
   /** The value of a row. @throws AlliumError as {@link Sealer.open} does, `store.corrupt` where bytes are missing */
