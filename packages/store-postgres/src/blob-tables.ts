@@ -88,7 +88,6 @@ create function {s}.add_blob_piece(
 begin
   ${lockOf('_shared', '_tenant, _owner')};
   if not exists (select from {s}.blob_holders where ${ofWrite} and digest = _digest) then return false; end if;
-  update {s}.blob_holders set at = {s}.now_ms() where ${ofWrite} and digest = _digest and at < {s}.now_ms() - 60000;
   insert into {s}.blobs values (_tenant, _owner, _digest, _piece, _body) on conflict do nothing;
   return true;
 end $$;

@@ -8,11 +8,12 @@ import type { SharedClock } from './sqlite-clock.ts'
 /** Pieces after which what was written leaves the log, and that one step deletes: more of them at once would hold up everything else. */
 const some = 4
 
-const minute = 60_000
-
 const ofBlob = 'tenant = ? and owner = ? and digest = ?'
 const ofSession = 'tenant = ? and owner = ? and agent = ? and session = ?'
 const ofWrite = `${ofSession} and kind = 'write' and holder = ?`
+
+/** A write that is over, and left its holds. */
+const isLeft = "kind = 'write' and at < ?"
 
 /** Images and files of a SQLite file. */
 export class SqliteBlobs implements BlobTable {
@@ -40,12 +41,8 @@ export class SqliteBlobs implements BlobTable {
 
   async add({ key, id }: BlobWrite, digest: string, piece: number, body: Uint8Array): Promise<boolean> {
     const isAdded = await this.#db.writeTogether(() => {
-      const which = `${ofWrite} and digest = ?`
-      const held = this.#db.get(`select at from blob_holders where ${which}`, ...at(key), id, digest)
-      if (held === undefined) return false
-      const now = this.#clock.now()
-      if (now - Number(held.at) > minute)
-        this.#db.run(`update blob_holders set at = ? where ${which}`, now, ...at(key), id, digest)
+      const held = `select 1 from blob_holders where ${ofWrite} and digest = ?`
+      if (this.#db.get(held, ...at(key), id, digest) === undefined) return false
       this.#db.run('insert or ignore into blobs values (?, ?, ?, ?, ?)', key.tenant, key.owner, digest, piece, body)
       return true
     })
@@ -85,32 +82,21 @@ export class SqliteBlobs implements BlobTable {
   }
 
   async collect(): Promise<boolean> {
-    if (this.#next() === undefined && !this.#hasLeftWrites()) return false
-    const found = await this.#db.writeTogether(() => {
-      const sql = `delete from blob_holders where kind = 'write' and at < ?`
-      const left = this.#db.run(sql, this.#clock.now() - blobWriteLife)
-      const blob = this.#next()
-      if (blob === undefined) return left > 0
+    const before = this.#clock.now() - blobWriteLife
+    const anything = `select 1 from unheld_blobs union all select 1 from blob_holders where ${isLeft} limit 1`
+    if (this.#db.get(anything, before) === undefined) return false
+    await this.#db.writeTogether(() => {
+      this.#db.run(`delete from blob_holders where ${isLeft}`, before)
+      const row = this.#db.get('select tenant, owner, digest from unheld_blobs limit 1')
+      if (row === undefined) return
+      const blob = [String(row.tenant), String(row.owner), String(row.digest)]
       const isHeld = this.#db.get(`select 1 from blob_holders where ${ofBlob} limit 1`, ...blob) !== undefined
-      const pieces = `select piece from blobs where ${ofBlob} order by piece desc limit ${some}`
-      const gone = isHeld
-        ? 0
-        : this.#db.run(`delete from blobs where ${ofBlob} and piece in (${pieces})`, ...blob, ...blob)
-      if (gone < some) this.#db.run(`delete from unheld_blobs where ${ofBlob}`, ...blob)
-      return true
+      const last = `select piece from blobs where ${ofBlob} order by piece desc limit ${some}`
+      const sql = `delete from blobs where ${ofBlob} and piece in (${last})`
+      if (isHeld || this.#db.run(sql, ...blob, ...blob) < some)
+        this.#db.run(`delete from unheld_blobs where ${ofBlob}`, ...blob)
     })
     await this.#shorten()
-    return found
-  }
-
-  /** A blob that lost a holder. */
-  #next(): string[] | undefined {
-    const row = this.#db.get('select tenant, owner, digest from unheld_blobs limit 1')
-    return row && [String(row.tenant), String(row.owner), String(row.digest)]
-  }
-
-  #hasLeftWrites(): boolean {
-    const sql = `select 1 from blob_holders where kind = 'write' and at < ? limit 1`
-    return this.#db.get(sql, this.#clock.now() - blobWriteLife) !== undefined
+    return true
   }
 }

@@ -246,9 +246,9 @@ it('tells that an image has no room, and stores a smaller one in the room that i
 it('keeps images in a store that ends with the process', async () => {
   const store = sqlite(':memory:')
   await add(store.sessions, key, turnWith(imageOf(3_000_000)))
-  const { history = [] } = (await store.sessions.load(key)) ?? {}
-  const { data } = history[0]?.content[0] as { data: Uint8Array }
-  expect(Buffer.compare(data, imageOf(3_000_000))).toBe(0)
+  const stored = await store.sessions.load(key)
+  const part = stored?.history[0]?.content[0] as { data: Uint8Array }
+  expect(Buffer.compare(part.data, imageOf(3_000_000))).toBe(0)
   await store.sessions.delete(key)
   store.close()
 })

@@ -13,7 +13,7 @@ export interface BlobWrite {
   readonly digests: readonly string[]
 }
 
-/** Milliseconds after which a write is over that neither wrote a piece nor was committed. */
+/** Milliseconds after which a write is over that was not committed. */
 export const blobWriteLife = 3_600_000
 
 /** What a database does of blobs. Each operation is a short transaction of its own. */
