@@ -14,7 +14,7 @@ export interface Task {
   readonly resets?: 'allow' | 'refuse'
 }
 
-/** Characters beyond which a text is passed on as it is: an image in base64 has millions. */
+/** Longer texts are not serialized to copy a task, because an image in base64 has millions of characters. */
 const longText = 4096
 
 /** A copy that nobody can change any more. @throws AlliumError `run.options` for what cannot be kept */

@@ -6,9 +6,9 @@ const lockOf = (mode: string, owner: string) =>
   `perform pg_advisory_xact_lock${mode}(hashtextextended('{s}.blobs ' || to_json(array[${owner}])::text, 0))`
 
 /**
- * Images and files are stored beside the rows that refer to them, once for each owner, in pieces. A row of `blob_holders` says who needs
+ * Images and files are stored apart from the rows that refer to them, once for each owner, in pieces. A row of `blob_holders` says which row needs
  * them: a turn, the open turn, the task of a durable run, or a write that has not been committed yet. It goes with its session. Each blob that lost a holder is listed
- * in `unheld_blobs`: `collect_blobs` checks it while nobody else takes hold of blobs of its owner, and deletes it in small steps.
+ * in `unheld_blobs`. `collect_blobs` checks it under a lock that excludes new holders of the owner's blobs, and deletes it in small steps.
  */
 export const blobTables = `
 create table {s}.blobs (
@@ -60,12 +60,12 @@ create trigger task_gone after update of task on {s}.runs for each row
   when (old.task is not null and new.task is null) execute function {s}.task_gone();
 create trigger run_gone after delete on {s}.runs for each row execute function {s}.task_gone();
 
--- How many pieces of each blob are there; null where the session was taken over or deleted. The session's row is locked first, as elsewhere.
+-- Returns how many pieces of each blob exist, or null if the lease was lost. Locks the session's row first, as the other functions do.
 create function {s}.hold_blobs(
   _tenant text, _owner text, _session_agent text, _session text, _token bigint, _write text, _blobs text[]
 ) returns integer[] language plpgsql as $$
 begin
-  -- A task has no lease, and may be the first thing of its session.
+  -- A task has no lease, and its session may not exist yet.
   if _token is null then
     insert into {s}.sessions (tenant, owner, agent, id) values (_tenant, _owner, _session_agent, _session) on conflict do nothing;
   end if;
@@ -92,7 +92,7 @@ begin
   return true;
 end $$;
 
--- With the row that refers to them: a turn that is kept, and sent once more where its reply was lost, holds each blob once.
+-- Runs in the transaction of the row that refers to the blobs. Safe to repeat: each row holds a blob once.
 create function {s}.keep_blobs(
   _tenant text, _owner text, _session_agent text, _session text, _kind text, _turn_id text, _write text, _blobs text[]
 ) returns void language plpgsql as $$
@@ -109,11 +109,11 @@ begin
       select from {s}.blob_holders where ${ofSession} and kind = _kind and holder = _turn_id and digest = b
     )
   ) then
-    raise exception 'The blobs of the turn are held no more.' using errcode = 'AL001';
+    raise exception 'The write no longer holds its blobs.' using errcode = 'AL001';
   end if;
 end $$;
 
--- Tells whether there is more to do.
+-- Returns whether there is more to do.
 create function {s}.collect_blobs(_limit integer) returns boolean language plpgsql as $$
 declare
   _tenant text;

@@ -6,7 +6,7 @@ import { at } from './names.ts'
 /** Pieces that one step deletes. */
 const some = 16
 
-/** What `keep_blobs` does where the holds of the write were dropped: nothing was stored. @throws AlliumError `store.fenced` */
+/** Translates the error of `keep_blobs`: the write no longer holds its blobs, and nothing was stored. @throws AlliumError `store.fenced` */
 export async function fencedWithout<T>(key: SessionKey, kept: Promise<T>): Promise<T> {
   try {
     return await kept
@@ -15,7 +15,7 @@ export async function fencedWithout<T>(key: SessionKey, kept: Promise<T>): Promi
   }
 }
 
-/** Images and files in Postgres. */
+/** Blobs in Postgres. */
 export function postgresBlobs(db: Database): BlobTable {
   const call = async (name: string, ...values: unknown[]) => {
     const [row] = await db.repeatable(`select ${db.s}.${name}(${values.map((_, i) => `$${i + 1}`)}) as it`, ...values)

@@ -30,7 +30,7 @@ export function checkRunAt(runAt: number | undefined): void {
   )
 }
 
-/** What a run is asked, as bytes of its row, and what these refer to. */
+/** Returns the task of a run as bytes of its row, with the blobs that it refers to. */
 export async function sealedTask(
   sealer: Sealer,
   key: SessionKey,

@@ -27,12 +27,12 @@ export class Sealer {
     return this.sealText(toJson(value), place)
   }
 
-  /** The text of a row. */
+  /** Seals the text of a row. */
   sealText(text: string, place: SealedPlace): Uint8Array | Promise<Uint8Array> {
     return this.sealedBytes(encoder.encode(text), place)
   }
 
-  /** Bytes as they are; at once where the store does not encrypt. */
+  /** Seals bytes without serializing them. Synchronous if the store does not encrypt. */
   sealedBytes(bytes: Uint8Array, place: SealedPlace): Uint8Array | Promise<Uint8Array> {
     return this.#encrypt === undefined ? bytes : sealedBy(this.#encrypt, bytes, place)
   }
@@ -51,12 +51,12 @@ export class Sealer {
     return plain instanceof Uint8Array ? parsed(plain, place) : plain.then((own) => parsed(own, place))
   }
 
-  /** What `sealedBytes` was given; at once where the store does not encrypt. */
+  /** Opens bytes that `sealedBytes` sealed. Synchronous if the store does not encrypt. */
   openedBytes(bytes: Uint8Array, place: SealedPlace): Uint8Array | Promise<Uint8Array> {
     return this.#encrypt === undefined ? bytes : this.#opened(this.#encrypt, bytes, place)
   }
 
-  /** What `sealText` was given. */
+  /** Opens a text that `sealText` sealed. */
   async text(bytes: Uint8Array, place: SealedPlace): Promise<string> {
     return textOf(await this.openedBytes(bytes, place), place)
   }
@@ -69,7 +69,7 @@ export class Sealer {
     return all.map((one) => Buffer.from(one).toString('base64url'))
   }
 
-  /** Names bytes by their SHA-256 within an owner: without the key of `mac` nobody can tell what they are. */
+  /** Returns the name of a blob: its SHA-256, or with `mac` a keyed digest over the owner and the SHA-256. */
   async nameOf(sha256: string, { tenant, owner }: { tenant: string; owner: string }): Promise<string> {
     if (this.#encrypt?.mac === undefined) return sha256
     return (await this.digests(JSON.stringify([owner, sha256]), tenant))[0] ?? ''

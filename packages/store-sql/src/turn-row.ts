@@ -54,7 +54,7 @@ export interface TurnRows {
   digests: string[]
   records: RecordRow[]
   waiting: WaitingRow[]
-  /** Bytes that the row refers to. */
+  /** The blobs that the row refers to. */
   cuts: Cuts
 }
 

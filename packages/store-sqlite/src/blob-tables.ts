@@ -2,8 +2,8 @@ const noTask = `delete from blob_holders where tenant = old.tenant and owner = o
     and session = old.session and kind = 'task' and holder = old.run;`
 
 /**
- * Images and files stand beside the rows that refer to them, once for each owner, in pieces. A row of `blob_holders` says who needs them:
- * a turn, the open turn, the task of a durable run, or a write that has not been committed yet. What lost its last holder is listed in `unheld_blobs`, and deleted in
+ * Images and files are stored apart from the rows that refer to them, once for each owner, in pieces. A row of `blob_holders` says which row needs them:
+ * a turn, the open turn, the task of a durable run, or a write that has not been committed yet. A blob that lost its last holder is listed in `unheld_blobs` and deleted in
  * small steps.
  */
 export const blobTables = `

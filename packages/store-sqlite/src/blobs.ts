@@ -5,17 +5,17 @@ import type { Database } from './database.ts'
 import { at, type Leases } from './leases.ts'
 import type { SharedClock } from './sqlite-clock.ts'
 
-/** Pieces after which what was written leaves the log, and that one step deletes: more of them at once would hold up everything else. */
+/** Pieces per checkpoint of the log, and per step of a deletion. More of them would block the event loop for too long. */
 const some = 4
 
 const ofBlob = 'tenant = ? and owner = ? and digest = ?'
 const ofSession = 'tenant = ? and owner = ? and agent = ? and session = ?'
 const ofWrite = `${ofSession} and kind = 'write' and holder = ?`
 
-/** A write that is over, and left its holds. */
+/** Holders of abandoned writes. */
 const isLeft = "kind = 'write' and at < ?"
 
-/** Images and files of a SQLite file. */
+/** Blobs in a SQLite file. */
 export class SqliteBlobs implements BlobTable {
   readonly #db: Database
   readonly #clock: SharedClock
@@ -65,9 +65,9 @@ export class SqliteBlobs implements BlobTable {
   }
 
   /**
-   * Inside the write of a turn or a task: its blobs are held by it from now on. With a turn, those of the open turn before it are held no more.
+   * Makes a turn or a task the holder of the blobs of a write, inside its transaction. A turn replaces the open turn as a holder.
    *
-   * @throws AlliumError `store.fenced` where the holds of the write were dropped
+   * @throws AlliumError `store.fenced` if the write no longer holds its blobs
    */
   keep(key: SessionKey, kind: 'open' | 'turn' | 'task', holder: string, write: BlobWrite | undefined): void {
     if (kind !== 'task') this.#db.run(`delete from blob_holders where ${ofSession} and kind = 'open'`, ...at(key))

@@ -55,7 +55,7 @@ export class Eraser {
     const { tenant, owner } = of
     const token = this.#erasures.add({ tenant, owner })
     const which = owner === undefined ? 'tenant = ?' : 'tenant = ? and owner = ?'
-    // Of tasks that are written just now: their runs are not added any more.
+    // A durable run whose task is being written is rejected with `store.fenced`.
     const values = owner === undefined ? [tenant] : [tenant, owner]
     this.#db.run(`delete from blob_holders where ${which} and kind = 'write'`, ...values)
     const run = Number(this.#db.get('select coalesce(max(n), 0) as n from runs')?.n)

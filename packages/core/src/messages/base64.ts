@@ -1,4 +1,4 @@
-/** Bytes that become text in one call: a multiple of three, so that no padding stands between two, and few enough for the stack. */
+/** Bytes per call: a multiple of three, so that only the last chunk has padding, and few enough for the stack. */
 const some = 12_288
 
 /** Bytes as base64. */
@@ -15,13 +15,13 @@ export function binaryOf(bytes: ArrayBuffer | ArrayBufferView): string {
   return [...characters(bytes)].join('')
 }
 
-/** The bytes of base64. Throws where it is none. */
+/** Decodes base64. Throws for any other text. */
 export function bytesOf(base64: string): Uint8Array {
   const { fromBase64 } = Uint8Array as { fromBase64?(text: string): Uint8Array }
   if (fromBase64 !== undefined) return fromBase64(base64)
   const text = atob(base64)
   const bytes = new Uint8Array(text.length)
-  // A loop: with a callback for each byte, those of a large image take a second.
+  // A loop, because a callback per byte takes a second for a large image.
   for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i)
   return bytes
 }

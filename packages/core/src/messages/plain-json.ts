@@ -9,8 +9,8 @@ import { classOf } from './to-plain.ts'
  * URLs, dates, maps, sets, bigints, NaN, ±Infinity and -0. An undefined field is left out, as JSON does. Stores, event logs,
  * journals and cassettes keep values in this form.
  *
- * @param blobOf asked for each text, and each object that is neither plain nor a list; returns the reference that is written in its
- * place, or undefined to write the value itself
+ * @param blobOf called with each text, and with each object that is neither plain nor an array. Returns a reference to write in place of
+ * the value, or undefined to write the value itself
  * @throws AlliumError `state.invalid` for anything else, with the path of the key
  */
 export function toJson(value: unknown, blobOf?: (value: string | object) => unknown): string {
@@ -20,8 +20,8 @@ export function toJson(value: unknown, blobOf?: (value: string | object) => unkn
 /**
  * The value that {@link toJson} was given.
  *
- * @param blob returns the value of a reference that `blobOf` returned
- * @throws AlliumError `state.invalid` where the text is none of its kind, or has a reference and there is no `blob`
+ * @param blob returns the value for a reference that `blobOf` returned
+ * @throws AlliumError `state.invalid` if `toJson` did not write the text, or if it has a reference and there is no `blob`
  */
 export function fromJson(text: string, blob?: (reference: unknown) => unknown): unknown {
   let value: unknown

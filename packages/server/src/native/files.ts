@@ -2,7 +2,7 @@ import type { FilePart, ImagePart, Message } from '@allium/core'
 
 type File = ImagePart | FilePart
 
-/** The files whose bytes a history has itself, each with the name that its bytes give it. */
+/** Returns the files of a history that are not URLs elsewhere, each with the SHA-256 of its data as its name. */
 export async function filesIn(history: readonly Message[]): Promise<Map<File, string>> {
   const files = new Map<File, string>()
   for (const { content } of history)
@@ -11,7 +11,7 @@ export async function filesIn(history: readonly Message[]): Promise<Map<File, st
   return files
 }
 
-/** A download, whatever its media type is: a page that was uploaded never runs as one of this server. */
+/** Serves a file as a download, so that an uploaded page never runs as a page of this server. */
 export async function download(file: File): Promise<Response> {
   const { data, mediaType } = file
   const headers = {
@@ -33,7 +33,7 @@ async function nameOf({ data }: File): Promise<string> {
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** Of base64, or of a data URL. What is neither is served as it is written. */
+/** Decodes base64 or a data URL. Any other text is served unchanged. */
 function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   const [, head = 'base64', data = text] = /^data:([^,]*),(.*)$/s.exec(text) ?? []
   try {

@@ -11,7 +11,7 @@ import { waitingIn } from './waiting.ts'
 /**
  * The history as a page shows it: with what waits for its owner's decision, and, while a run goes on, up to its input.
  *
- * @param at the path below which a file of the history is served by its name @default files are shown as data URLs
+ * @param at returns the URL of a file by its name @default files are data URLs
  */
 export async function shownMessages(
   host: Host,
@@ -33,7 +33,7 @@ export async function shownMessages(
   return { messages, running }
 }
 
-/** A file of the history by its name. @throws AlliumError `session.not_found` */
+/** Serves a file of the history. @throws AlliumError `session.not_found` if there is no file of this name */
 export async function shownFile(host: Host, asks: Visit, key: SessionKey, name: string): Promise<Response> {
   const { history } = await shownHistory(host, asks, key)
   for (const [file, its] of await filesIn(history)) if (its === name) return download(file)

@@ -7,7 +7,7 @@ import { postgres } from '../../src/index.ts'
 import { anyServer } from '../server.ts'
 import { postgresPieces, sqlitePieces, type Taken, turnWithImage, written } from './images.ts'
 
-/** What a turn with an image costs: the second table of `npm run bench -- stores`. It runs in a process of its own, with a small heap. */
+/** The cost of a turn with an image: the second table of `npm run bench -- stores`. A separate process keeps the heap small. */
 const image = 8_000_000
 const rounds = 7
 const lines: string[] = []
@@ -42,8 +42,8 @@ console.log(`\n| ${heads.join(' | ')} |\n|${'---|'.repeat(heads.length)}\n${line
 process.exit(isMet ? 0 : 1)
 
 /**
- * What is left after three times the turn without the image may be a quarter more than copying, hashing and writing the bytes, and the event
- * loop is never held longer than 50 ms. The best round counts: what else the machine does only adds to it.
+ * Budget: three times the turn without the image, plus 1.25 times the cost of copying, hashing and writing the bytes. The event loop is never
+ * blocked for longer than 50 ms. The best round counts, because other load on the machine only adds to the time.
  */
 async function tell(name: string, sessions: SessionStore, write: () => Promise<Taken>): Promise<void> {
   const all: Taken[][] = []

@@ -7,13 +7,13 @@ import { scriptedModel } from '@allium/testing'
 import pg from 'pg'
 import { opened } from '../../../store-sqlite/test/files.ts'
 
-/** What something took: CPU, and the longest time that nothing else got its turn, in milliseconds. */
+/** CPU time, and the longest time for which the event loop was blocked, in milliseconds. */
 export interface Taken {
   readonly cpu: number
   readonly held: number
 }
 
-/** A turn of one model call, in a session of its own. Its input has an image of so many bytes. */
+/** Runs a turn of one model call in a new session. Its input has an image of this size. */
 export async function turnWithImage(store: SessionStore, bytes: number, id: string): Promise<Taken> {
   const model = scriptedModel(['A cat on a chair.'])
   const agent = new Agent({ model, logger: { warn() {}, error: console.error } }).use(persist({ store }))
@@ -28,7 +28,7 @@ export async function turnWithImage(store: SessionStore, bytes: number, id: stri
   return taken
 }
 
-/** Copies and hashes the bytes, and writes them in pieces past the store: what no store can do without. */
+/** Copies, hashes and writes the same number of bytes in pieces, without a store. */
 export function written(bytes: number, write: (piece: Uint8Array, at: number) => unknown): Promise<Taken> {
   const given = imageOf(bytes)
   return took(async () => {
@@ -44,7 +44,7 @@ export function written(bytes: number, write: (piece: Uint8Array, at: number) =>
   })
 }
 
-/** Writes each piece in a transaction of its own, as `written` asks, into a file that is set up as the store's. */
+/** Writes each piece in one transaction, into a file with the store's settings. */
 export async function sqlitePieces(
   path: string,
   work: (write: (piece: Uint8Array) => void) => Promise<Taken>,
@@ -67,7 +67,7 @@ export async function sqlitePieces(
   }
 }
 
-/** The same in a database. */
+/** The same for Postgres. */
 export async function postgresPieces(
   url: string,
   work: (write: (piece: Uint8Array) => Promise<unknown>) => Promise<Taken>,
@@ -98,7 +98,7 @@ function inputWith(bytes: number): Input {
   return { role: 'user', content: [{ type: 'image', data: imageOf(bytes), mediaType: 'image/png' }] }
 }
 
-/** Other bytes each time: a store keeps the same bytes of an owner once. */
+/** New bytes each time, because a store writes the same bytes of an owner only once. */
 function imageOf(bytes: number): Uint8Array {
   const data = crypto.getRandomValues(new Uint8Array(1024))
   const image = new Uint8Array(bytes)

@@ -1,36 +1,36 @@
 import type { SessionKey } from '@allium/core'
 
-/** The blobs of an owner, which has each of them once. */
+/** The owner of a blob. An owner has one copy of each blob. */
 export type BlobOwner = Pick<SessionKey, 'tenant' | 'owner'>
 
-/** A write that is under way: it holds its blobs until the row that refers to them is committed. */
+/** A write in progress. It holds its blobs until the row that refers to them is committed. */
 export interface BlobWrite {
   readonly key: SessionKey
-  /** Of the lease under which it writes; undefined for a durable run that is added, which needs none. */
+  /** The token of the writer's lease; undefined while a durable run is added, because that needs no lease. */
   readonly token: number | undefined
   readonly id: string
-  /** In the order of {@link BlobTable.hold}, each once. */
+  /** The blobs, without duplicates. */
   readonly digests: readonly string[]
 }
 
-/** Milliseconds after which a write is over that was not committed. */
+/** Milliseconds after which a write that was not committed counts as abandoned. */
 export const blobWriteLife = 3_600_000
 
-/** What a database does of blobs. Each operation is a short transaction of its own. */
+/** The operations of a database on blobs. Each one is a short transaction. */
 export interface BlobTable {
   /**
-   * Holds blobs for a write before their pieces are there.
+   * Holds the blobs of a write, before their pieces are added.
    *
-   * @returns how many pieces of each are there already; undefined where the session belongs to somebody else by now
+   * @returns how many pieces of each blob exist, in the order of `digests`; undefined if the writer has lost its lease
    */
   hold(write: BlobWrite): Promise<number[] | undefined>
-  /** Adds a piece unless it is there. Pieces come in their order. False where the write holds the blob no more. */
+  /** Adds a piece unless it exists. Pieces are added in order. Returns false if the write no longer holds the blob. */
   add(write: BlobWrite, digest: string, piece: number, body: Uint8Array): Promise<boolean>
-  /** Ends the holds of a write that failed. */
+  /** Releases the blobs of a write that failed. */
   drop(write: BlobWrite): Promise<void>
   piece(of: BlobOwner, digest: string, piece: number): Promise<Uint8Array | undefined>
   /**
-   * Drops holds of writes that are over, and deletes a few pieces that nothing holds, the last ones of a blob first.
+   * Releases the blobs of abandoned writes, and deletes a few pieces that have no holder, starting with the last piece of a blob.
    *
    * @returns whether there may be more to do
    */

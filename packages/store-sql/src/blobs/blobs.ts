@@ -5,13 +5,13 @@ import { corrupt, type Sealer } from '../sealer.ts'
 import type { BlobOwner, BlobTable, BlobWrite } from './blob-table.ts'
 import { type BlobReference, type Cut, type Cuts, partsOfRow, pieceSize } from './cut.ts'
 
-/** Steps of collecting that a write takes upon itself: it never waits for all that others have left. */
+/** Steps of garbage collection per write. The limit keeps a write from waiting for everything that other sessions left. */
 const fewSteps = 8
 
-/** How often a row is read again whose blobs went while it was read. */
+/** How often a row is read if its blobs are deleted meanwhile. */
 const tries = 3
 
-/** Bytes that are stored beside the rows that refer to them. */
+/** Stores bytes apart from the rows that refer to them. */
 export class Blobs {
   readonly #table: BlobTable
   readonly #sealer: Sealer
@@ -22,10 +22,10 @@ export class Blobs {
   }
 
   /**
-   * Writes what is missing, then the row that refers to it.
+   * Writes the missing pieces, then the row that refers to them.
    *
-   * @param by the lease under which it is written; the key alone for a durable run that is added
-   * @param commit writes the row, and turns the holds of the write into those of the row in the same transaction
+   * @param by the writer's lease; only the key while a durable run is added
+   * @param commit writes the row and makes it the holder of the blobs, in one transaction
    */
   async write<T>(
     { key, token }: Lease | { key: SessionKey; token?: undefined },
@@ -37,7 +37,7 @@ export class Blobs {
     try {
       await this.collect(fewSteps)
       const there = await this.#table.hold(write)
-      // Where the lease was lost, the commit says so, unless it was stored before.
+      // If the lease was lost, `commit` throws, unless the same row was stored before.
       if (there !== undefined)
         for (const [i, [digest, cut]] of [...cuts].entries()) await this.#add(write, digest, cut, there[i] ?? 0)
       return await commit(write)
@@ -54,12 +54,12 @@ export class Blobs {
     }
   }
 
-  /** Deletes what nothing holds any more, in so many steps at most. */
+  /** Deletes blobs that have no holder, in at most this number of steps. */
   async collect(steps = Number.POSITIVE_INFINITY): Promise<void> {
     for (let left = steps; left > 0 && (await this.#table.collect()); left--) await setImmediate()
   }
 
-  /** The value of a row. @throws AlliumError as {@link Sealer.open} does, `store.corrupt` where bytes are missing */
+  /** Returns the value of a row. @throws AlliumError as {@link Sealer.open} does; `store.corrupt` if bytes are missing */
   async open(of: BlobOwner, bytes: Uint8Array, place: SealedPlace): Promise<unknown> {
     const row = await this.#sealer.text(bytes, place)
     try {
@@ -91,7 +91,7 @@ export class Blobs {
   }
 }
 
-/** Reads again where blobs went meanwhile: with a session that was deleted, or a run that goes on. */
+/** Retries a read whose blobs were deleted meanwhile, for example because a session was deleted or an open run was stored again. */
 export async function readAgain<T>(read: () => Promise<T>): Promise<T> {
   for (let left = tries; ; left--)
     try {

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { toJson } from '@allium/core'
 
-/** Bytes and base64 from this size on are stored beside the row. */
+/** The size from which bytes and base64 are stored as blobs. */
 const least = 4096
 
-/** Bytes of a piece: less than 256 kB, and a multiple of 3 and 2, so that the text of a piece begins and ends with it. */
+/** Bytes per piece: less than 256 kB, and divisible by 3 and by 2, so each piece converts to text without the next one. */
 export const pieceSize = 262_140
 
-/** How a text is written as bytes. The first form that gives the same text again is used. */
+/** Encodings of a text as bytes. The first one that restores exactly the same text is used. */
 const forms = ['base64', 'latin1', 'utf16le'] as const
 type Form = (typeof forms)[number]
 const characters: Readonly<Record<Form, number>> = {
@@ -17,20 +17,20 @@ const characters: Readonly<Record<Form, number>> = {
   utf16le: pieceSize / 2,
 }
 
-/** What a row has in place of bytes. */
+/** The reference that a row has instead of bytes. */
 export interface BlobReference {
   readonly digest: string
   /** Bytes. */
   readonly size: number
-  /** The value is a text, which is made of the bytes like this. */
+  /** Set if the value is a text: the encoding that turns the bytes into it. */
   readonly form?: Form
-  /** The text begins with this: the head of a data URL. */
+  /** The start of the text: the head of a data URL. */
   readonly head?: string
-  /** The value is the URL of that text. */
+  /** Set if the value is a `URL` object. */
   readonly url?: true
 }
 
-/** Bytes that are stored beside the row, of a value that nobody changes any more. */
+/** Bytes to be stored as a blob: a private copy, or a text, which cannot change. */
 export class Cut {
   readonly #bytes: Uint8Array | undefined
   readonly #text: string = ''
@@ -56,18 +56,18 @@ export class Cut {
     return Math.ceil(this.size / pieceSize)
   }
 
-  /** Empty behind the last one. */
+  /** Returns no bytes after the last piece. */
   piece(at: number): Uint8Array {
     if (this.#bytes !== undefined) return this.#bytes.subarray(at * pieceSize, (at + 1) * pieceSize)
     return Buffer.from(this.#part(at), this.#form)
   }
 
-  /** Whether it is the copy of bytes as they are now. */
+  /** Whether the copy still equals the source. */
   isOf(source: Uint8Array): boolean {
     return this.#bytes !== undefined && Buffer.compare(this.#bytes, source) === 0
   }
 
-  /** Finds the form, the size and the hash, once; other work gets its turn between two pieces. */
+  /** Determines encoding, size and hash, once. Yields to the event loop after each piece. */
   hash(): Promise<void> {
     this.#hashed ??= this.#hash()
     return this.#hashed
@@ -105,10 +105,10 @@ export class Cut {
   }
 }
 
-/** The copies of bytes that are still in memory: a run stores the same image when it begins, with each step, and when it ends. */
+/** Copies that are still in memory. A run stores the same image when it begins, after each step, and when it ends. */
 export type KnownCuts = WeakMap<Uint8Array, WeakRef<Cut>>
 
-/** Values as texts, with what was cut out of them. */
+/** Serializes values, and collects the bytes that are stored as blobs. */
 export class Cutter {
   readonly #known: KnownCuts
   readonly #cuts = new Map<unknown, Cut>()
@@ -117,7 +117,7 @@ export class Cutter {
     this.#known = known
   }
 
-  /** Takes a copy of the value now. @throws AlliumError `state.invalid` where it cannot be kept */
+  /** Serializes the value now, so later changes have no effect. @throws AlliumError `state.invalid` if it cannot be serialized */
   text(value: unknown): CutText {
     const cuts: Cut[] = []
     const text = toJson(value, (inner) => {
@@ -131,7 +131,7 @@ export class Cutter {
     return [...this.#cuts.values()]
   }
 
-  /** The copy that was taken of it first. */
+  /** Returns the first copy that was taken of a source. */
   #cutOf(source: Uint8Array | string | URL): Cut {
     const known = this.#cuts.get(source)
     if (known !== undefined) return known
@@ -149,7 +149,7 @@ export class Cutter {
   }
 }
 
-/** What was cut out, by the digests that name it in the store. */
+/** Hashes everything that a cutter collected, and names it for the store. */
 export async function namedCuts(
   cutter: Cutter,
   nameOf: (sha256: string) => Promise<string>,
@@ -162,10 +162,10 @@ export async function namedCuts(
   return { cuts: new Map([...names].map(([cut, digest]) => [digest, cut])), digestOf: (cut) => names.get(cut) ?? '' }
 }
 
-/** What rows refer to, by its digest. */
+/** The blobs of a row, by digest. */
 export type Cuts = ReadonlyMap<string, Cut>
 
-/** Where the text has a number as a reference, it is the place in `cuts`. */
+/** A reference in `text` is an index of `cuts`. */
 export interface CutText {
   readonly text: string
   readonly cuts: readonly Cut[]
@@ -174,20 +174,20 @@ export interface CutText {
 function isLarge(value: string | object): value is Uint8Array | string | URL {
   if (value instanceof Uint8Array) return value.length >= least
   const text = typeof value === 'string' ? value : value instanceof URL ? value.href : ''
-  // What only looks like base64 is written exactly as well.
+  // A text that only looks like base64 is restored exactly, too.
   return text.length >= least && /^(?:data:|[\w+/-]{64})/.test(text)
 }
 
-/** The text of a row: references first, in a line of their own, where there are any. */
+/** Returns the text of a row: a line with the references, if there are any, and the value. */
 export function rowText({ text, cuts }: CutText, digestOf: (cut: Cut) => string): string {
   if (cuts.length === 0) return text
   return `${head}${JSON.stringify(cuts.map((cut) => cut.reference(digestOf(cut))))}}\n${text}`
 }
 
-/** No value is written like this: a key that begins with `$` gets another one. */
+/** `toJson` never writes this for a value, because it escapes keys that begin with `$`. */
 const head = '{"$blobs":'
 
-/** The same taken apart. */
+/** Splits the text of a row into references and value. */
 export function partsOfRow(row: string): { text: string; references: readonly BlobReference[] } {
   if (!row.startsWith(head)) return { text: row, references: [] }
   const end = row.indexOf('\n')

@@ -3,7 +3,7 @@ import { checkEqual } from '../check.ts'
 import { show } from '../difference.ts'
 import { add, chat, runningTurn, type StoreBench, type StoreCases, storedTurn, take, turnOf } from './bench.ts'
 
-/** Bytes of images and files: stores may keep them beside the text, and once for many messages. */
+/** Images and files: a store may keep their bytes apart from the text, and one copy for many messages. */
 export const blobCases: StoreCases = {
   async 'gives back large bytes, base64 and data URLs as they were given, also in tool results and state'(bench) {
     const given = turnWith(...largeValues())
@@ -89,7 +89,7 @@ export const blobCases: StoreCases = {
   },
 }
 
-/** The same ones each time, which no compression makes small. */
+/** Returns the same bytes for the same size. They do not compress well. */
 export function bytesOf(size: number): Uint8Array {
   const bytes = new Uint8Array(size)
   for (let i = 0, seed = size; i < size; i++) {
@@ -101,7 +101,7 @@ export function bytesOf(size: number): Uint8Array {
 
 type Data = Uint8Array | URL | string
 
-/** Sizes around those at which stores may divide, and texts that almost are base64. */
+/** Values with sizes around a store's limits, and texts that are almost base64. */
 function largeValues(): [Data, ...Data[]] {
   const base64 = base64Of(bytesOf(270_000))
   return [
