@@ -1,6 +1,7 @@
 import type { Page, SessionKey, SessionStore, SessionSummary, WaitingCall } from '@allium/core'
-import { callOf, cursorOf, pageOf, type Sealer, summaryOf } from '@allium/store-sql'
+import { type Blobs, callOf, cursorOf, pageOf, type Sealer, summaryOf } from '@allium/store-sql'
 import { forgetBeside } from './beside.ts'
+import type { SqliteBlobs } from './blobs.ts'
 import type { Database, Row, Value } from './database.ts'
 import type { Erasures } from './erasures.ts'
 import { forgetSession } from './forget.ts'
@@ -16,6 +17,8 @@ export interface Parts {
   readonly sealer: Sealer
   readonly renames: Renames
   readonly erasures: Erasures
+  readonly blobs: Blobs
+  readonly blobTable: SqliteBlobs
 }
 
 interface Asked {
@@ -36,14 +39,16 @@ export class Lists {
   readonly #sealer: Sealer
   readonly #renames: Renames
   readonly #erasures: Erasures
+  readonly #blobs: Blobs
 
-  constructor({ db, clock, leases, sealer, renames, erasures }: Parts) {
+  constructor({ db, clock, leases, sealer, renames, erasures, blobs }: Parts) {
     this.#db = db
     this.#clock = clock
     this.#leases = leases
     this.#sealer = sealer
     this.#renames = renames
     this.#erasures = erasures
+    this.#blobs = blobs
   }
 
   async list({ tenant, owner, agents, cursor, limit }: Asked & { owner?: string }): Promise<Page<SessionSummary>> {
@@ -101,16 +106,17 @@ export class Lists {
 
   async delete(key: SessionKey): Promise<void> {
     await this.#renames.claim(key)
-    return this.#db.writeTogether(() => {
+    await this.#db.writeTogether(() => {
       this.#erasures.add(key)
       forgetSession(this.#db, key)
       forgetBeside(this.#db, key)
     })
+    await this.#blobs.collect()
   }
 
-  expire({ olderThan }: { olderThan: number }): Promise<number> {
+  async expire({ olderThan }: { olderThan: number }): Promise<number> {
     const now = this.#clock.now()
-    return this.#db.writeTogether(() => {
+    const stored = await this.#db.writeTogether(() => {
       const old = this.#db.all(
         `select * from sessions s where updated_at < ? and not exists (select 1 from waiting w where
          w.tenant = s.tenant and w.owner = s.owner and w.agent = s.agent and w.session = s.id and w.expires_at > ?)
@@ -122,6 +128,8 @@ export class Lists {
       for (const key of keys) forgetBeside(this.#db, key)
       return keys.filter((key) => forgetSession(this.#db, key)).length
     })
+    await this.#blobs.collect()
+    return stored
   }
 }
 
