@@ -142,7 +142,8 @@ export class Database {
       this.#db.exec(`pragma user_version = ${migrations.length}`)
       this.#db.exec('commit')
     } catch (error) {
-      this.#db.exec('rollback')
+      // A full disk has rolled it back already.
+      if (this.#db.inTransaction) this.#db.exec('rollback')
       throw error
     }
   }
