@@ -73,6 +73,7 @@ export async function postgresPieces(
   work: (write: (piece: Uint8Array) => Promise<unknown>) => Promise<Taken>,
 ): Promise<Taken> {
   const pool = new pg.Pool({ connectionString: url })
+  pool.on('error', () => {})
   await pool.query('create table if not exists pieces (body bytea)')
   await pool.query('alter table pieces alter column body set storage external')
   try {
