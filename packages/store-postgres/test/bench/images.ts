@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { Agent, type Input, type SessionStore } from '@allium/core'
 import { persist } from '@allium/memory'
 import { scriptedModel } from '@allium/testing'
@@ -83,8 +85,13 @@ export async function postgresPieces(
   }
 }
 
+setFlagsFromString('--expose-gc')
+const collect: () => void = runInNewContext('gc')
+
+/** Collects garbage first, so that no work pays for the megabytes that the work before it has left. */
 async function took(work: () => Promise<void>): Promise<Taken> {
   const delay = monitorEventLoopDelay({ resolution: 1 })
+  collect()
   await setImmediate()
   const begun = process.cpuUsage()
   delay.enable()
