@@ -108,8 +108,7 @@ export class Lists {
     await this.#renames.claim(key)
     await this.#db.writeTogether(() => {
       this.#erasures.add(key)
-      forgetSession(this.#db, key)
-      forgetBeside(this.#db, key)
+      this.#forget(key)
     })
     await this.#blobs.collect()
   }
@@ -117,17 +116,15 @@ export class Lists {
   /** In steps, so that timers and other writes get their turn between two. */
   async expire({ olderThan }: { olderThan: number }): Promise<number> {
     const before = this.#clock.now() - olderThan
-    let stored = 0
-    let last: SessionKey | undefined = { tenant: '', owner: '', agent: '', sessionId: '' }
-    while (last !== undefined) {
-      const after: SessionKey = last
-      const keys = await this.#db.writeTogether(() => {
-        const old = this.#db.all(oldSessions, ...[before, this.#clock.now(), ...partsOf(after)])
-        for (const row of old) if (this.#leases.left(row) <= 0 && this.#forget(keyOf(row))) stored++
-        return old.map(keyOf)
+    let [stored, kept, found] = [0, 0, 100]
+    while (found === 100)
+      found = await this.#db.writeTogether(() => {
+        const old = this.#db.all(oldSessions, before, this.#clock.now(), kept)
+        const free = old.filter((row) => this.#leases.left(row) <= 0).map(keyOf)
+        kept += old.length - free.length
+        stored += free.filter((key) => this.#forget(key)).length
+        return old.length
       })
-      last = keys.length < some ? undefined : keys.at(-1)
-    }
     await this.#blobs.collect()
     return stored
   }
@@ -138,19 +135,11 @@ export class Lists {
   }
 }
 
-/** Sessions of one step. */
-const some = 100
-
 /** Those that nobody has changed since, and in which nothing waits or runs. */
 const oldSessions = `select * from sessions s where updated_at < ? and not exists (select 1 from waiting w where
   w.tenant = s.tenant and w.owner = s.owner and w.agent = s.agent and w.session = s.id and w.expires_at > ?)
   and not exists (select 1 from runs r where r.tenant = s.tenant and r.owner = s.owner and r.session_agent = s.agent
-  and r.session = s.id and r.status in ('queued', 'running'))
-  and (tenant, owner, agent, id) > (?, ?, ?, ?) order by tenant, owner, agent, id limit ${some}`
-
-function partsOf({ tenant, owner, agent, sessionId }: SessionKey): string[] {
-  return [tenant, owner, agent, sessionId]
-}
+  and r.session = s.id and r.status in ('queued', 'running')) limit 100 offset ?`
 
 function keyOf({ tenant, owner, agent, id }: Row): SessionKey {
   return { tenant: String(tenant), owner: String(owner), agent: String(agent), sessionId: String(id) }
