@@ -14,12 +14,12 @@ const packs = {
   prices: 2,
   providers: 20,
   resilience: 2,
-  server: 42,
-  'store-postgres': 26,
+  server: 43,
+  'store-postgres': 28,
   'store-redis': 6,
-  'store-sql': 8,
-  'store-sqlite': 17,
-  testing: 53,
+  'store-sql': 10,
+  'store-sqlite': 18,
+  testing: 54,
   tools: 21,
 }
 

@@ -65,7 +65,7 @@ describe('new Agent({ store })', () => {
     expect([...keyValue.values.keys()].map((key) => key.split(':', 2).join(':')).sort()).toEqual(
       expect.arrayContaining(['model:cache', 'tools:cache']),
     )
-    expect([...vault.values.values()]).toEqual([{ '[EMAIL_1]': 'ann@acme.test' }])
+    expect([...vault.values.values()]).toEqual([{ '[EMAIL_1]': 'ann@acme.test', own: '[EMAIL_1]' }])
   })
 
   it('gives way to what a layer was given itself', async () => {

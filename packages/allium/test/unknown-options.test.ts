@@ -49,3 +49,9 @@ describe('an option that does not exist is refused by', () => {
     expect(error).toMatchObject({ name: 'AlliumError', message: expect.stringMatching(/does not know the option /) })
   })
 })
+
+test.each([undefined, null, {}])('new Agent() without options says that it needs a model: %j', (given) => {
+  expect(() => new Agent(given as never)).toThrow(
+    expect.objectContaining({ code: 'agent.options', message: expect.stringContaining('needs a model') }),
+  )
+})

@@ -131,4 +131,31 @@ describe('toJson() and fromJson()', () => {
     expect((await failure(async () => fromJson('{"a":'))).code).toBe('state.invalid')
     expect((await failure(async () => fromJson('[{"$decimal":"1"}]'))).message).toContain('"$decimal"')
   })
+
+  it('write the reference that the caller gives in place of bytes, and read it with the value that it stands for', () => {
+    const image = new Uint8Array([1, 2, 3])
+    const text = toJson({ image, small: new Uint8Array(1) }, (value) => (value === image ? { id: 7 } : undefined))
+    expect(text).toBe('{"image":{"$blob":{"id":7}},"small":{"$bytes":"AA=="}}')
+    expect(fromJson(text, (reference) => [reference])).toEqual({ image: [{ id: 7 }], small: new Uint8Array(1) })
+  })
+
+  it('keep input that looks like a reference as data, and refuse a reference that nobody resolves', async () => {
+    const posing = { $blob: { id: 7 } }
+    expect(fromJson(toJson(posing), () => 'resolved')).toEqual(posing)
+    expect((await failure(async () => fromJson('{"$blob":{"id":7}}'))).code).toBe('state.invalid')
+  })
+
+  it('write and read 8 MB of bytes in less than a second', () => {
+    const bytes = new Uint8Array(8 << 20).map((_, i) => i % 251)
+    const from = process.cpuUsage()
+    expect(Buffer.compare(again(bytes) as Uint8Array, bytes)).toBe(0)
+    const { user, system } = process.cpuUsage(from)
+    expect((user + system) / 1000).toBeLessThan(1000)
+  })
+
+  it.each([0, 1, 2, 3, 12_287, 12_288, 12_289])('give back %i bytes', (size) => {
+    const bytes = new Uint8Array(size).map((_, i) => (i * 7) % 256)
+    expect(toJson(bytes)).toBe(`{"$bytes":"${Buffer.from(bytes).toString('base64')}"}`)
+    expect(again(bytes)).toEqual(bytes)
+  })
 })

@@ -9,7 +9,9 @@ import {
   type Logger,
   type RunStore,
   type Session,
+  type SessionKey,
   type SessionStore,
+  type Show,
   type ToolDef,
 } from '@allium/core'
 
@@ -28,6 +30,7 @@ export interface DurableAgent {
   readonly version: string | undefined
   init(): Promise<void>
   session(options?: { id?: string; principal?: never }): Session<unknown, unknown>
+  showing(key: SessionKey): Promise<Show>
   inspect(): { layers: readonly { name: string; order: { is?: readonly string[] } }[] }
 }
 

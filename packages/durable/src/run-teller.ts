@@ -70,7 +70,9 @@ export class RunTeller {
     const { run } = this.#claimed
     const entries = await this.known()
     await this.open()
-    for (const entry of new CatchUp(entries).rest(stored?.answer ?? '')) this.push(entry)
+    // Its readers have the answer as layers showed it to them.
+    const show = await this.#host.agent.showing(run.key).catch(() => String)
+    for (const entry of new CatchUp(entries).rest(show(stored?.answer ?? ''))) this.push(entry)
     const has = (type: string) => entries.some(({ event }) => event.type === type)
     this.#end = has('turn:end') ? undefined : this.#endOf(run.status, stored)
     const isTold = run.status !== 'failed' || has('run:error')

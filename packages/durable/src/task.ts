@@ -14,12 +14,20 @@ export interface Task {
   readonly resets?: 'allow' | 'refuse'
 }
 
+/** Longer texts are not serialized to copy a task, because an image in base64 has millions of characters. */
+const longText = 4096
+
 /** A copy that nobody can change any more. @throws AlliumError `run.options` for what cannot be kept */
 export function taskOf(given: StartOptions): Task {
   checkStart(given)
   const { sessionId: _, runAt: __, onBusy: ___, ...task } = given
   try {
-    return fromJson(toJson(task)) as Task
+    const large: unknown[] = []
+    const text = toJson(task, (value) => {
+      if (value instanceof Uint8Array) return large.push(new Uint8Array(value)) - 1
+      return typeof value === 'string' && value.length > longText ? large.push(value) - 1 : undefined
+    })
+    return fromJson(text, (at) => large[at as number]) as Task
   } catch (cause) {
     throw refused(
       `A durable run is kept, and goes on in another process: it takes plain data alone. ${messageOf(cause)}`,

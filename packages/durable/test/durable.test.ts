@@ -1,4 +1,5 @@
-import { Agent, type Model } from '@allium/core'
+import { Agent, type EventLog, type Model } from '@allium/core'
+import { pii } from '@allium/guard'
 import { persist } from '@allium/memory'
 import { audit } from '@allium/observe'
 import { type SqliteStore, sqlite } from '@allium/store-sqlite'
@@ -14,9 +15,9 @@ afterEach(async () => {
 })
 
 /** Processes on one store: of those that are dead the clock stands still, and nothing they began ends. */
-function world() {
+function world(options: Parameters<typeof sqlite>[1] = {}) {
   const clock = manualClock()
-  const store = sqlite(':memory:', { clock })
+  const store = sqlite(':memory:', { clock, ...options })
   const paid: string[] = []
   const process = (
     model: Model,
@@ -47,6 +48,23 @@ async function eventsOf(runs: Durable, run: string) {
   for await (const { event } of runs.attach(run, { principal }))
     events.push((event as { event: (typeof events)[number] }).event)
   return events
+}
+
+const logger = { warn() {}, error() {} }
+
+/** A log that never takes the end of a run. */
+function unending(log: EventLog): EventLog {
+  return {
+    append: (run, epoch, events, options) =>
+      options?.end === true || JSON.stringify(events).includes('turn:end')
+        ? new Promise(() => {})
+        : log.append(run, epoch, events, options),
+    read: (...of) => log.read(...of),
+    latest: (key) => log.latest(key),
+    signal: (...of) => log.signal(...of),
+    onSignal: (...of) => log.onSignal(...of),
+    delete: (of) => log.delete(of),
+  }
 }
 
 const hangs = () => scriptedModel([{ stall: true }])
@@ -206,6 +224,29 @@ it('leaves the runs of other agents alone, and does not list them', async () => 
   expect(await other.recover()).toBe(0)
   expect((await other.list({ tenant: 'acme' })).items).toEqual([])
   await expect(other.get(run, { principal })).rejects.toMatchObject({ code: 'session.not_found' })
+})
+
+it('tells the end of a run whose process was lost behind its commit, with the text as its readers saw it', async () => {
+  const mirror = (bytes: Uint8Array) => bytes.map((byte) => byte ^ 0xff)
+  const { clock, store } = world({ encrypt: { seal: mirror, open: mirror } })
+  const process = (own: typeof clock, events: EventLog) => {
+    const agent = new Agent({ model: scriptedModel(['You are [EMAIL_1].']), clock: own, logger })
+      .use(persist({ store: store.sessions }))
+      .use(pii({ vault: store.vault }))
+    return durable(agent, { store: { ...store, events }, lease: 1000, clock: own, logger })
+  }
+  const dead = process(manualClock(), unending(store.events))
+  const { run, sessionId } = await dead.start({ principal, sessionId: 'chat', input: 'I am ann@acme.example' })
+  const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId }
+  await expect.poll(async () => (await store.sessions.find(key, { turnId: run }))?.endedAt).toBeDefined()
+  await clock.advance(1500)
+  const next = process(clock, store.events)
+  open.push(next)
+  await next.recover()
+  const events = await eventsOf(next, run)
+  expect(events.map(({ type }) => type)).not.toContain('model:reset')
+  const text = events.flatMap(({ type, delta }) => (type === 'text-delta' ? [delta] : [])).join('')
+  expect([text, events.at(-1)?.type]).toEqual(['You are ann@acme.example.', 'turn:end'])
 })
 
 it('refuses what cannot be kept, and options that it does not know', async () => {

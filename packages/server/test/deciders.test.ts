@@ -73,6 +73,18 @@ describe.each(kinds)('deciders of runs %s', (_, listen) => {
     expect(refunds).toHaveLength(1)
   })
 
+  test('an AG-UI client of a user without permission is offered a denial alone, and its approval is 403', async () => {
+    const { url } = await listen(agentOf([call, 'Done.'], options), { resolvePrincipal, agui: true })
+    const of = { threadId: 'a', runId: 'r' }
+    const messages = [{ id: 'm', role: 'user', content: 'Refund' }]
+    const told = await (await ask(`${url}/agui`, { body: { ...of, messages } })).text()
+    expect(told).toContain('"approved":{"const":false}')
+    expect(told).not.toContain('editedArgs')
+    const resume = [{ interruptId: 'c1', status: 'resolved', payload: { approved: true } }]
+    const refused = await ask(`${url}/agui`, { body: { ...of, messages: [], resume } })
+    expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining('approval.forbidden')])
+  })
+
   test('an approval by a user without permission is 403 approval.forbidden, on /chat and on the decisions route', async () => {
     const { url } = await waiting(listen, { resolvePrincipal, uiStream: 7 })
     const approval = { id: 'c1', approved: true }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { Agent, memoryStore } from '@allium/core'
+import { Agent, memoryEventLog, memoryStore } from '@allium/core'
 import { manualClock } from '@allium/testing'
 import { expect, test } from 'vitest'
 import { server } from '../src/index.ts'
@@ -93,6 +93,17 @@ test('/readyz is 503 while the store fails or does not answer', async () => {
   expect(await silent).toBe(503)
   list = store.list
   expect(await ready()).toBe(200)
+})
+
+test('/readyz is 503 while the event log fails', async () => {
+  const [log, clock] = [memoryEventLog(), manualClock()]
+  let { latest } = log
+  const made = server(agentOf([]), { principal, clock, events: { ...log, latest: (key) => latest(key) } })
+  const ready = async () => (await made.fetch(new Request('http://localhost/readyz'))).status
+  expect(await ready()).toBe(200)
+  await clock.advance(1000)
+  latest = () => Promise.reject(new Error('The log is down.'))
+  expect(await ready()).toBe(503)
 })
 
 test('/readyz probes the store at most once a second', async () => {

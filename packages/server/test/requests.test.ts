@@ -1,6 +1,6 @@
 import { defineTool } from '@allium/core'
 import { expect, test } from 'vitest'
-import { agentOf, ask, asStream, kept, listen } from './kit.ts'
+import { agentOf, ask, asStream, kept, kinds, listen } from './kit.ts'
 
 const refund = defineTool({
   name: 'refund',
@@ -134,7 +134,7 @@ test.each([
   expect([status, path === '/metrics' ? option : await response.text()]).toEqual([404, expect.stringContaining(option)])
 })
 
-test('an idempotency key stands for the tools of the client, too', async () => {
+test.each(kinds)('an idempotency key stands for the tools of the client, too, of runs %s', async (_, listen) => {
   const { url } = await listen(agentOf(['One.', 'Two.']))
   const tool = (description: string) => ({ name: 'locate', description, jsonSchema: { type: 'object' } })
   const run = (clientTools: object[]) =>

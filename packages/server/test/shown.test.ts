@@ -34,6 +34,10 @@ const partsOf = async (url: string, options = {}) => {
 const textsOf = async (url: string, options = {}) =>
   (await partsOf(url, options)).flatMap(({ parts }) => parts.flatMap(({ text }) => text ?? []))
 
+/** Of the events of a stream. */
+const aguiText = (stream: string) =>
+  [...stream.matchAll(/^data: (.*TEXT_MESSAGE_CONTENT.*)$/gm)].map(([, data = '']) => JSON.parse(data).delta).join('')
+
 describe.each(kinds)('what a reader is shown of runs %s', (_, listen) => {
   const guarded = (options = {}) => listen(agentOf([echo]).use(pii()), options)
   const run = (url: string, more = {}) => ask(`${url}/sessions/a/runs`, { body: { input: said }, ...more })
@@ -57,6 +61,20 @@ describe.each(kinds)('what a reader is shown of runs %s', (_, listen) => {
     const { url } = await guarded()
     const again = { headers: { 'idempotency-key': 'k1' } }
     for (let n = 0; n < 2; n++) expect(await (await run(url, again)).json()).toMatchObject({ text: answer })
+  })
+
+  test('so have the answers of other protocols, also of one that is read later', async () => {
+    const { url } = await guarded({ openai: true, agui: true })
+    const asked = await ask(`${url}/v1/responses`, { body: { model: 'agent', input: said } })
+    const { id, output } = (await asked.json()) as { id: string; output: object }
+    expect(JSON.stringify(output)).toContain(answer)
+    expect(await (await ask(`${url}/v1/responses/${id}`)).text()).toContain(answer)
+    const [completion, agui] = [await guarded({ openai: true }), await guarded({ agui: true })]
+    const messages = [{ id: 'm', role: 'user', content: said }]
+    const complete = ask(`${completion.url}/v1/chat/completions`, { body: { model: 'agent', messages } })
+    expect(await (await complete).text()).toContain(answer)
+    const told = ask(`${agui.url}/agui`, { body: { threadId: 'a', runId: 'r', messages } })
+    expect(aguiText(await (await told).text())).toBe(answer)
   })
 
   test('where the vault does not answer, the history is shown as it is stored, and the log says so', async () => {

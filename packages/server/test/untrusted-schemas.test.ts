@@ -1,7 +1,7 @@
 import { scriptedModel } from '@allium/testing'
 import { Agent } from 'allium'
 import { describe, expect, test } from 'vitest'
-import { ask, listen, silent } from './kit.ts'
+import { ask, kinds, listen, silent } from './kit.ts'
 
 const user = { role: 'user', content: 'Hi' }
 const name = 'mine'
@@ -77,7 +77,7 @@ describe.each(routes)('A schema that a client sends by %s', (_, path, body) => {
   })
 })
 
-describe('A schema of the answer that a client sends', () => {
+describe.each(kinds)('A schema of the answer that a client sends to runs %s', (_, listen) => {
   const evil = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } }
   const format = (schema: object) => ({ name: 'answer', schema, strict: true })
   const asked = [

@@ -1,5 +1,5 @@
 import type { SessionStore } from '@allium/core'
-import { callOf, checkName, checkOwner, cursorOf, pageOf, type Sealer, summaryOf } from '@allium/store-sql'
+import { type Blobs, callOf, checkName, checkOwner, cursorOf, pageOf, type Sealer, summaryOf } from '@allium/store-sql'
 import type { Database } from './database.ts'
 import { at, checkedKey, ofOwner, ofTenant } from './names.ts'
 import type { Renames } from './renames.ts'
@@ -10,7 +10,7 @@ const stepRows = 500
 type Lists = Pick<SessionStore, 'list' | 'waiting' | 'findWaiting' | 'delete' | 'erase' | 'expire'>
 
 /** What a tenant has. What belongs to a session goes with it. */
-export function postgresLists(db: Database, sealer: Sealer, renames: Renames): Lists {
+export function postgresLists(db: Database, sealer: Sealer, blobs: Blobs, renames: Renames): Lists {
   return {
     async list({ tenant, owner, agents, cursor, limit }) {
       const [time, behind, agent, id] = cursorOf(cursor, [Number.MAX_SAFE_INTEGER, '', '', ''])
@@ -60,6 +60,7 @@ export function postgresLists(db: Database, sealer: Sealer, renames: Renames): L
          delete from ${db.s}.sessions where tenant = $1 and owner = $2 and agent = $3 and id = $4`,
         ...at(key),
       )
+      await blobs.collect()
     },
     /** Step by step: the tombstone first, from which on nothing older is stored. */
     async erase(of) {
@@ -69,7 +70,9 @@ export function postgresLists(db: Database, sealer: Sealer, renames: Renames): L
       for (let stored = 0; ; ) {
         const [row] = await db.once(`select * from ${db.s}.erase_some($1, $2, $3, $4, $5)`, ...values)
         stored += Number(row?.stored_)
-        if (Number(row?.found_) === 0) return stored
+        if (Number(row?.found_) > 0) continue
+        await blobs.collect()
+        return stored
       }
     },
     async expire({ olderThan }) {
@@ -86,6 +89,7 @@ export function postgresLists(db: Database, sealer: Sealer, renames: Renames): L
          ), ${beside(db, '(tenant, owner, agent, session) in (select tenant, owner, agent, id from gone)')} select count(status) as stored from gone`,
         olderThan,
       )
+      await blobs.collect()
       return Number(rows[0]?.stored)
     },
   }

@@ -1,6 +1,7 @@
 import { checkOptions } from '@allium/core'
 import { appendsAgain } from './appends-again.ts'
 import { auditKeys } from './audit-keys.ts'
+import { blobTables } from './blob-tables.ts'
 import { byAgent } from './by-agent.ts'
 import { digestedAccounts } from './digested-accounts.ts'
 import { erasedData } from './erased-data.ts'
@@ -31,6 +32,7 @@ export const steps: readonly string[] = [
   byAgent,
   listsInOrder,
   `${erasedData}\n${digestedAccounts}`,
+  blobTables,
 ]
 
 /** The version that this package works with. */

@@ -9,6 +9,7 @@ import {
   type SessionStore,
 } from '@allium/core'
 import {
+  Blobs,
   type Encrypt,
   hour,
   type OutboxOptions,
@@ -21,6 +22,7 @@ import {
   type Vault,
 } from '@allium/store-sql'
 import { postgresAudit } from './audit.ts'
+import { postgresBlobs } from './blobs.ts'
 import { Database } from './database.ts'
 import { checkedRun, postgresEvents } from './event-table.ts'
 import { postgresKeyValue } from './key-value.ts'
@@ -109,10 +111,11 @@ export function postgres(options: PostgresOptions): PostgresStore {
   const db = new Database((own ?? given) as PostgresPool, form)
   const sealer = new Sealer(encrypt)
   const renames = new Renames(db, sealer)
+  const blobs = new Blobs(postgresBlobs(db), sealer)
   let closing: Promise<void> | undefined
   return {
-    sessions: postgresSessions(db, sealer, renames, records),
-    runs: postgresRuns(db, sealer, renames),
+    sessions: postgresSessions(db, { sealer, blobs, renames }, records),
+    runs: postgresRuns(db, { sealer, blobs, renames }),
     ledger: postgresLedger(db),
     events: polledEventLog(postgresEvents(db, eventTtl), sealer, undefined, checkedRun),
     keyValue: postgresKeyValue(db, sealer),

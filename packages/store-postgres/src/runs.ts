@@ -1,5 +1,6 @@
 import type { AddedRun, ClaimedRun, NewDurableRun, RunningAgent, RunStore, SessionKey } from '@allium/core'
 import {
+  type Blobs,
   busy,
   checkName,
   checkOwner,
@@ -13,6 +14,7 @@ import {
   openedClaims,
   openedExpired,
   pageOf,
+  readAgain,
   runOf,
   runPlace,
   type Sealer,
@@ -20,34 +22,42 @@ import {
   sealedTask,
   stepOf,
 } from '@allium/store-sql'
+import { fencedWithout } from './blobs.ts'
 import type { Database, Row } from './database.ts'
 import { leaseOf, postgresLeases } from './leases.ts'
 import { at, checkedKey, ofTenant } from './names.ts'
 import type { Renames } from './renames.ts'
 
 /** Durable runs and their steps in Postgres. */
-export function postgresRuns(db: Database, sealer: Sealer, renames: Renames): RunStore {
+export function postgresRuns(
+  db: Database,
+  { sealer, blobs, renames }: { sealer: Sealer; blobs: Blobs; renames: Renames },
+): RunStore {
   const { renew } = postgresLeases(db, renames)
   return {
     sealed: sealer.encrypts,
     async add(run, options = {}) {
       const given = { ...run, key: checkedKey({ ...run.key }) }
       await renames.claim(given.key)
-      return added(db, sealer, given, options)
+      return added(db, { sealer, blobs }, given, options)
     },
     async get(of) {
-      const [row] = await db.repeatable(`select * from ${db.s}.runs where tenant = $1 and run = $2`, ...runPlace(of))
-      return row === undefined ? undefined : runOf(sealer, row)
+      return readAgain(async () => {
+        const [row] = await db.repeatable(`select * from ${db.s}.runs where tenant = $1 and run = $2`, ...runPlace(of))
+        return row === undefined ? undefined : runOf(blobs, row)
+      })
     },
     async find(given, idempotencyKey) {
       const key = checkedKey({ ...given })
       await renames.claim(key)
-      const [row] = await db.repeatable(
-        `select * from ${db.s}.runs where tenant = $1 and owner = $2 and session_agent = $3 and session = $4
-         and hashtextextended(idempotency_key, 0) = hashtextextended($5, 0) and idempotency_key = $5`,
-        ...[...at(key), checkName('idempotency key', idempotencyKey)],
-      )
-      return row === undefined ? undefined : runOf(sealer, row)
+      return readAgain(async () => {
+        const [row] = await db.repeatable(
+          `select * from ${db.s}.runs where tenant = $1 and owner = $2 and session_agent = $3 and session = $4
+           and hashtextextended(idempotency_key, 0) = hashtextextended($5, 0) and idempotency_key = $5`,
+          ...[...at(key), checkName('idempotency key', idempotencyKey)],
+        )
+        return row === undefined ? undefined : runOf(blobs, row)
+      })
     },
     async list({ agents, status, cursor, limit, ...of }) {
       const { tenant, owner } = checkOwner(of)
@@ -61,11 +71,11 @@ export function postgresRuns(db: Database, sealer: Sealer, renames: Renames): Ru
     },
     async claim({ agents, limit, ms, alone }) {
       const sql = `select * from ${db.s}.claim_runs($1, $2, $3, $4, $5)`
-      return claimed(db, sealer, await db.once(sql, ...columnsOf(agents), limit, ms, alone))
+      return claimed(db, blobs, await db.once(sql, ...columnsOf(agents), limit, ms, alone))
     },
     async orphans({ agents, ms, lease, limit }) {
       const sql = `select * from ${db.s}.claim_orphans($1, $2, $3, $4, $5)`
-      return claimed(db, sealer, await db.once(sql, ...columnsOf(agents), limit, ms, lease))
+      return claimed(db, blobs, await db.once(sql, ...columnsOf(agents), limit, ms, lease))
     },
     renew: (leases, ms) => Promise.all(leases.map((lease) => renew(lease, ms))),
     async steps({ key }, run) {
@@ -109,12 +119,13 @@ export function postgresRuns(db: Database, sealer: Sealer, renames: Renames): Ru
         ...[...columnsOf(agents), limit],
       )
       return openedExpired(
-        sealer,
+        blobs,
         rows.map((row) => ({ row, callIds: row.calls as readonly string[] })),
       )
     },
     async expire({ olderThan }) {
       const [row] = await db.once(`select ${db.s}.forget_runs($1) as gone`, olderThan)
+      await blobs.collect()
       return Number(row?.gone)
     },
   }
@@ -122,7 +133,7 @@ export function postgresRuns(db: Database, sealer: Sealer, renames: Renames): Ru
 
 async function added(
   db: Database,
-  sealer: Sealer,
+  { sealer, blobs }: { sealer: Sealer; blobs: Blobs },
   given: NewDurableRun,
   { claim = null, unlessBusy = null }: { claim?: number | null; unlessBusy?: number | null },
 ): Promise<AddedRun> {
@@ -132,13 +143,20 @@ async function added(
   checkTogether('tenant and id of the run', [key.tenant, checkName('id of the run', run)])
   for (const [what, name] of Object.entries({ agent, version, 'idempotency key': idempotencyKey ?? '' }))
     checkName(what, name)
-  const task = await sealedTask(sealer, key, run, given.task)
+  const { body, cuts } = await sealedTask(sealer, key, run, given.task)
   const digests = await sealer.digests(asked, key.tenant)
-  const [row] = await db.repeatable(
-    // An erasure waits for what is added just now, and finds it.
-    `select a.* from (select ${db.s}.writer_token($1, $2, null, null, null, null)) w,
-     lateral ${db.s}.add_free_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) a`,
-    ...[...at(key), run, agent, version, runAt, idempotencyKey, digests, decides, task, claim, unlessBusy],
+  const [row] = await blobs.write({ key }, cuts, (write) =>
+    fencedWithout(
+      key,
+      db.repeatable(
+        // An erasure waits for what is added just now, and finds it.
+        `select a.*, case when a.outcome_ = 'added' then ${db.s}.keep_blobs($1, $2, $3, $4, 'task', $5, $15, $16) end
+         from (select ${db.s}.writer_token($1, $2, null, null, null, null)) w,
+         lateral ${db.s}.add_free_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) a`,
+        ...[...at(key), run, agent, version, runAt, idempotencyKey, digests, decides, body, claim, unlessBusy],
+        ...[write?.id ?? null, write?.digests ?? []],
+      ),
+    ),
   )
   const { outcome_: outcome, absent_: absent, n_: n, token_: token } = row ?? {}
   if (outcome === 'reused') throw keyReused(key, idempotencyKey ?? '', run)
@@ -146,14 +164,14 @@ async function added(
   if (outcome === 'absent') throw notWaiting(key, absent as string[])
   const [stands] = await db.repeatable(`select * from ${db.s}.runs where n = $1`, n)
   if (stands === undefined) throw fenced(key)
-  const result = { run: await runOf(sealer, stands), isNew: outcome === 'added' }
+  const result = { run: await runOf(blobs, stands), isNew: outcome === 'added' }
   return typeof token === 'string' || typeof token === 'number'
     ? { ...result, lease: leaseOf(db, key, row as Row) }
     : result
 }
 
 /** The runs that were taken, as they stand now. Of those that nobody hears of the leases end. */
-async function claimed(db: Database, sealer: Sealer, taken: readonly Row[]): Promise<ClaimedRun[]> {
+async function claimed(db: Database, blobs: Blobs, taken: readonly Row[]): Promise<ClaimedRun[]> {
   if (taken.length === 0) return []
   const sql = `select * from ${db.s}.runs where n = any ($1::bigint[]) order by n`
   const rows = await db.repeatable(
@@ -164,7 +182,7 @@ async function claimed(db: Database, sealer: Sealer, taken: readonly Row[]): Pro
     const lease = leaseOf(db, listedRun(row).key, taken.find(({ n_ }) => n_ === row.n) as Row)
     return { row, lease }
   })
-  return openedClaims(sealer, found, ({ key, token }, run) => givenBack(db, key, token, run))
+  return openedClaims(blobs, found, ({ key, token }, run) => givenBack(db, key, token, run))
 }
 
 /** As if it had not been taken: nothing of it was begun. */

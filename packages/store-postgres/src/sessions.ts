@@ -1,5 +1,14 @@
 import type { SessionKey, SessionStore, StoredSession } from '@allium/core'
-import { historyOf, type OutboxOptions, openedPart, type Sealer, turnOf, turnRow } from '@allium/store-sql'
+import {
+  type Blobs,
+  historyOf,
+  type OutboxOptions,
+  openedPart,
+  readAgain,
+  type Sealer,
+  turnOf,
+  turnRow,
+} from '@allium/store-sql'
 import type { Database } from './database.ts'
 import { postgresLeases } from './leases.ts'
 import { postgresLists } from './lists.ts'
@@ -9,12 +18,16 @@ import type { Renames } from './renames.ts'
 import { postgresTurns } from './turns.ts'
 
 /** Sessions in Postgres. */
-export function postgresSessions(db: Database, sealer: Sealer, renames: Renames, options: OutboxOptions): SessionStore {
+export function postgresSessions(
+  db: Database,
+  { sealer, blobs, renames }: { sealer: Sealer; blobs: Blobs; renames: Renames },
+  options: OutboxOptions,
+): SessionStore {
   return {
     async load(given, { version } = {}) {
       const key = checkedKey({ ...given })
       await renames.claim(key)
-      return loaded(db, sealer, key, version)
+      return readAgain(() => loaded(db, blobs, key, version))
     },
     async adopt(given, names, { lease } = {}) {
       const key = checkedKey({ ...given })
@@ -22,8 +35,8 @@ export function postgresSessions(db: Database, sealer: Sealer, renames: Renames,
       return renames.adopt(key, names, lease)
     },
     ...postgresLeases(db, renames),
-    ...postgresTurns(db, sealer, renames),
-    ...postgresLists(db, sealer, renames),
+    ...postgresTurns(db, sealer, blobs, renames),
+    ...postgresLists(db, sealer, blobs, renames),
     outbox: postgresOutbox(db, sealer, options),
   }
 }
@@ -31,7 +44,7 @@ export function postgresSessions(db: Database, sealer: Sealer, renames: Renames,
 /** One statement, and so one moment: the runs up to the version, the rest after the last of them, and the one that goes on. */
 async function loaded(
   db: Database,
-  sealer: Sealer,
+  blobs: Blobs,
   key: SessionKey,
   wanted: number | undefined,
 ): Promise<StoredSession | undefined> {
@@ -56,8 +69,8 @@ async function loaded(
   const stored: StoredSession = {
     version,
     owner: key.owner,
-    history: await historyOf(key, turns, sealer),
-    rest: rest === undefined ? { state: {} } : ((await openedPart(key, rest, 'rest', sealer)) as StoredSession['rest']),
+    history: await historyOf(key, turns, blobs),
+    rest: rest === undefined ? { state: {} } : ((await openedPart(key, rest, 'rest', blobs)) as StoredSession['rest']),
   }
-  return open === undefined ? stored : { ...stored, open: await turnOf(key, turnRow(open), sealer) }
+  return open === undefined ? stored : { ...stored, open: await turnOf(key, turnRow(open), blobs) }
 }

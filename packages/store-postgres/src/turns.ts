@@ -1,5 +1,18 @@
-import type { Lease, SessionStore, StoredTurn } from '@allium/core'
-import { conflictOf, fenced, idTaken, rowsOf, type Sealer, type TurnRows, turnOf, turnRow } from '@allium/store-sql'
+import type { FindBy, Lease, SessionStore, StoredTurn } from '@allium/core'
+import {
+  type Blobs,
+  type BlobWrite,
+  conflictOf,
+  fenced,
+  idTaken,
+  readAgain,
+  rowsOf,
+  type Sealer,
+  type TurnRows,
+  turnOf,
+  turnRow,
+} from '@allium/store-sql'
+import { fencedWithout } from './blobs.ts'
 import type { Database, Row } from './database.ts'
 import { at, checkedKey, checkRows } from './names.ts'
 import type { Renames } from './renames.ts'
@@ -8,20 +21,27 @@ import type { Renames } from './renames.ts'
 export function postgresTurns(
   db: Database,
   sealer: Sealer,
+  blobs: Blobs,
   renames: Renames,
 ): Pick<SessionStore, 'checkpoint' | 'append' | 'find'> {
   const keep = async (given: Kept) => {
     const kept = { ...given, rows: await rowsOf(given.lease.key, given.turn, sealer) }
     checkRows(kept.rows)
+    await blobs.write(given.lease, kept.rows.cuts, (write) => commit(kept, write))
+  }
+  const commit = async (kept: Kept & { rows: TurnRows }, write: BlobWrite | undefined) => {
     const values = valuesOf(kept)
     const places = values.map((_, i) => `$${i + 1}`).join()
+    const after = (i: number) => `$${values.length + i}`
     const { turn, records } = kept.rows
     const isStored = "$7 and k.outcome_ = 'stored'"
     // A run that outlives its process ends with its turn.
-    const ends = `case when ${isStored} then ${db.s}.end_run($1, $2, $3, $4, $9, $11, $${values.length + 1}) end`
+    const ends = `case when ${isStored} then ${db.s}.end_run($1, $2, $3, $4, $9, $11, ${after(1)}) end`
     const owns = records.length === 0 ? '' : `, case when ${isStored} then ${db.s}.own_records($2, $21, $5) end`
-    const sql = `select k.*, ${ends}${owns} from ${db.s}.keep_turn(${places}) k`
-    const [row] = await db.repeatable(sql, ...values, turn.code)
+    const holds = `case when k.outcome_ = 'stored' then ${db.s}.keep_blobs($1, $2, $3, $4, ${after(2)}, $9, ${after(3)}, ${after(4)}) end`
+    const sql = `select k.*, ${ends}, ${holds}${owns} from ${db.s}.keep_turn(${places}) k`
+    const held = [kept.ended ? 'turn' : 'open', write?.id ?? null, write?.digests ?? []]
+    const [row] = await fencedWithout(kept.lease.key, db.repeatable(sql, ...values, turn.code, ...held))
     checkKept(kept, row)
   }
   return {
@@ -31,19 +51,22 @@ export function postgresTurns(
       const key = checkedKey({ ...given })
       await renames.claim(key)
       const ofSession = `select * from ${db.s}.turns where tenant = $1 and owner = $2 and agent = $3 and session = $4`
-      if ('version' in by) {
-        const [row] = await db.repeatable(`${ofSession} and seq >= 0 and seq = $5::integer - 1`, ...at(key), by.version)
-        return row === undefined ? undefined : await turnOf(key, turnRow(row), sealer)
-      }
-      const [column, value] = 'turnId' in by ? ['turn_id', by.turnId] : ['idempotency_key', by.idempotencyKey]
-      const [row] = await db.repeatable(
-        `${ofSession}
-         and hashtextextended(${column}, 0) = hashtextextended($5, 0) and ${column} = $5 order by seq < 0, seq limit 1`,
-        ...[...at(key), value],
-      )
-      return row === undefined ? undefined : await turnOf(key, turnRow(row), sealer)
+      const [column, value] = placeOf(by)
+      const which =
+        column === 'seq'
+          ? 'seq >= 0 and seq = $5::integer - 1'
+          : `hashtextextended(${column}, 0) = hashtextextended($5, 0) and ${column} = $5 order by seq < 0, seq limit 1`
+      return readAgain(async () => {
+        const [row] = await db.repeatable(`${ofSession} and ${which}`, ...at(key), value)
+        return row === undefined ? undefined : turnOf(key, turnRow(row), blobs)
+      })
     },
   }
+}
+
+function placeOf(by: FindBy): [column: string, value: unknown] {
+  if ('version' in by) return ['seq', by.version]
+  return 'turnId' in by ? ['turn_id', by.turnId] : ['idempotency_key', by.idempotencyKey]
 }
 
 interface Kept {

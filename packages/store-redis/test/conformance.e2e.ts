@@ -54,7 +54,7 @@ describe.skipIf(server === undefined)('redis()', () => {
     makeLedger: () => fresh().ledger,
     reopen: (ledger) => again(ledger).ledger,
     close,
-    ttl: 400,
+    ttl: 1200,
     wait,
     describe,
     it,

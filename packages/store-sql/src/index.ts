@@ -1,4 +1,6 @@
 export { type AuditRow, type AuditTable, type StoredAudit, type StoredChain, storedAudit } from './audit.ts'
+export { type BlobOwner, type BlobTable, type BlobWrite, blobWriteLife } from './blobs/blob-table.ts'
+export { Blobs, readAgain } from './blobs/blobs.ts'
 export { conflictOf, fenced, heldElsewhere, idTaken } from './conflicts.ts'
 export type { Encrypt, SealedPlace } from './encrypt.ts'
 export { type Erased, erasedSince, subjectsOf, tombstoneLife } from './erasures.ts'

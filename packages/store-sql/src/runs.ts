@@ -10,6 +10,8 @@ import {
   type SessionKey,
   toJson,
 } from '@allium/core'
+import type { Blobs } from './blobs/blobs.ts'
+import { type Cuts, Cutter, namedCuts, rowText } from './blobs/cut.ts'
 import type { SealedPlace } from './encrypt.ts'
 import { checkKey, checkName } from './key.ts'
 import type { Sealer } from './sealer.ts'
@@ -28,10 +30,19 @@ export function checkRunAt(runAt: number | undefined): void {
   )
 }
 
-/** What a run is asked, as bytes of its row. */
-export async function sealedTask(sealer: Sealer, key: SessionKey, run: string, task: unknown): Promise<Uint8Array> {
+/** Returns the task of a run as bytes of its row, with the blobs that it refers to. */
+export async function sealedTask(
+  sealer: Sealer,
+  key: SessionKey,
+  run: string,
+  task: unknown,
+): Promise<{ body: Uint8Array; cuts: Cuts }> {
   checkName('id of the run', run)
-  return sealer.seal(task, placeOf(checkKey(key), key.agent, run, 'task'))
+  const place = placeOf(checkKey(key), key.agent, run, 'task')
+  const cutter = new Cutter(sealer.cuts)
+  const text = cutter.text(task)
+  const { cuts, digestOf } = await namedCuts(cutter, (sha256) => sealer.nameOf(sha256, key))
+  return { body: await sealer.sealText(rowText(text, digestOf), place), cuts }
 }
 
 /** Where a run is, as values of a statement. @throws AlliumError `store.key` */
@@ -40,12 +51,12 @@ export function runPlace({ tenant, run }: { tenant: string; run: string }): [ten
 }
 
 /** A run as its row tells it, with what it is asked. */
-export async function runOf(sealer: Sealer, row: SqlRow): Promise<DurableRun> {
+export async function runOf(blobs: Blobs, row: SqlRow): Promise<DurableRun> {
   const { run, key } = listedRun(row)
   const task =
     row.task === null
       ? undefined
-      : await sealer.open(bytesOf(row.task), placeOf(key, String(row.sealed_as), run, 'task'))
+      : await blobs.open(key, bytesOf(row.task), placeOf(key, String(row.sealed_as), run, 'task'))
   return { ...listedRun(row), task }
 }
 
@@ -62,7 +73,7 @@ export interface TakenRun {
  * @throws AlliumError `store.unavailable` when none of them can be opened now
  */
 export async function openedClaims(
-  sealer: Sealer,
+  blobs: Blobs,
   taken: readonly TakenRun[],
   giveBack: (lease: Lease, run: string) => void | Promise<void>,
 ): Promise<ClaimedRun[]> {
@@ -70,7 +81,7 @@ export async function openedClaims(
   let failure: unknown
   for (const { row, lease } of taken)
     try {
-      claimed.push({ run: await runOf(sealer, row), lease })
+      claimed.push({ run: await runOf(blobs, row), lease })
     } catch (error) {
       if (isFact(error)) continue
       failure = error
@@ -82,12 +93,12 @@ export async function openedClaims(
 
 /** The calls of those runs that can be opened: the others are looked at again later. */
 export async function openedExpired(
-  sealer: Sealer,
+  blobs: Blobs,
   rows: readonly { row: SqlRow; callIds: readonly string[] }[],
 ): Promise<ExpiredCalls[]> {
   const opened = rows.map(async ({ row, callIds }): Promise<ExpiredCalls[]> => {
     try {
-      return [{ run: await runOf(sealer, row), callIds }]
+      return [{ run: await runOf(blobs, row), callIds }]
     } catch (error) {
       if (isFact(error) || isAlliumError(error, 'store.unavailable')) return []
       throw error

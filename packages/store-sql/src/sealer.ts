@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 import { AlliumError, fromJson, isAlliumError, messageOf, toJson } from '@allium/core'
+import type { KnownCuts } from './blobs/cut.ts'
 import type { Encrypt, SealedPlace } from './encrypt.ts'
 
 /** Values as bytes of a row and back, sealed where the store encrypts. */
 export class Sealer {
   readonly #encrypt: Encrypt | undefined
+  readonly cuts: KnownCuts = new WeakMap()
 
   constructor(encrypt?: Encrypt) {
     this.#encrypt = encrypt
@@ -22,7 +24,16 @@ export class Sealer {
 
   /** The same at once where the store does not encrypt. */
   sealed(value: unknown, place: SealedPlace): Uint8Array | Promise<Uint8Array> {
-    const bytes = encoder.encode(toJson(value))
+    return this.sealText(toJson(value), place)
+  }
+
+  /** Seals the text of a row. */
+  sealText(text: string, place: SealedPlace): Uint8Array | Promise<Uint8Array> {
+    return this.sealedBytes(encoder.encode(text), place)
+  }
+
+  /** Seals bytes without serializing them. Synchronous if the store does not encrypt. */
+  sealedBytes(bytes: Uint8Array, place: SealedPlace): Uint8Array | Promise<Uint8Array> {
     return this.#encrypt === undefined ? bytes : sealedBy(this.#encrypt, bytes, place)
   }
 
@@ -36,8 +47,18 @@ export class Sealer {
 
   /** The same at once where the store does not encrypt. */
   opened(bytes: Uint8Array, place: SealedPlace): unknown {
-    if (this.#encrypt === undefined) return parsed(bytes, place)
-    return this.#opened(this.#encrypt, bytes, place).then((plain) => parsed(plain, place))
+    const plain = this.openedBytes(bytes, place)
+    return plain instanceof Uint8Array ? parsed(plain, place) : plain.then((own) => parsed(own, place))
+  }
+
+  /** Opens bytes that `sealedBytes` sealed. Synchronous if the store does not encrypt. */
+  openedBytes(bytes: Uint8Array, place: SealedPlace): Uint8Array | Promise<Uint8Array> {
+    return this.#encrypt === undefined ? bytes : this.#opened(this.#encrypt, bytes, place)
+  }
+
+  /** Opens a text that `sealText` sealed. */
+  async text(bytes: Uint8Array, place: SealedPlace): Promise<string> {
+    return textOf(await this.openedBytes(bytes, place), place)
   }
 
   /** Digests of a text by which it is found again: the first is written, any matches. */
@@ -46,6 +67,12 @@ export class Sealer {
     const made = (await this.#encrypt?.mac?.(bytes, { tenant })) ?? (await sha256(bytes))
     const all = made instanceof Uint8Array ? [made] : [...made]
     return all.map((one) => Buffer.from(one).toString('base64url'))
+  }
+
+  /** Returns the name of a blob: its SHA-256, or with `mac` a keyed digest over the owner and the SHA-256. */
+  async nameOf(sha256: string, { tenant, owner }: { tenant: string; owner: string }): Promise<string> {
+    if (this.#encrypt?.mac === undefined) return sha256
+    return (await this.digests(JSON.stringify([owner, sha256]), tenant))[0] ?? ''
   }
 
   async #opened(encrypt: Encrypt, bytes: Uint8Array, place: SealedPlace): Promise<Uint8Array> {
@@ -89,8 +116,17 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 function parsed(bytes: Uint8Array, place: SealedPlace): unknown {
+  const text = textOf(bytes, place)
   try {
-    return fromJson(decoder.decode(bytes))
+    return fromJson(text)
+  } catch (error) {
+    throw corrupt(place, error)
+  }
+}
+
+function textOf(bytes: Uint8Array, place: SealedPlace): string {
+  try {
+    return decoder.decode(bytes)
   } catch (error) {
     throw corrupt(place, error)
   }

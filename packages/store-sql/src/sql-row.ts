@@ -1,5 +1,5 @@
 import type { Message, SessionKey, SessionSummary, StoredStatus, WaitingCall } from '@allium/core'
-import type { Sealer } from './sealer.ts'
+import type { Blobs } from './blobs/blobs.ts'
 import { partOf, type TurnRow } from './turn-row.ts'
 
 /** A row as a driver gives it, by the names of its columns; big numbers may be texts. */
@@ -31,19 +31,19 @@ export function bytesOf(value: unknown): Uint8Array {
 }
 
 /** The messages of runs, each in the place of what it replaced. */
-export async function historyOf(key: SessionKey, rows: readonly SqlRow[], sealer: Sealer): Promise<Message[]> {
+export async function historyOf(key: SessionKey, rows: readonly SqlRow[], blobs: Blobs): Promise<Message[]> {
   const history: Message[] = []
   for (const row of rows) {
     history.length = Number(row.start)
-    history.push(...((await openedPart(key, row, 'messages', sealer)) as Message[]))
+    history.push(...((await openedPart(key, row, 'messages', blobs)) as Message[]))
   }
   return history
 }
 
 /** The messages of a row, or the rest of the session after it. */
-export function openedPart(key: SessionKey, row: SqlRow, name: 'messages' | 'rest', sealer: Sealer): Promise<unknown> {
+export function openedPart(key: SessionKey, row: SqlRow, name: 'messages' | 'rest', blobs: Blobs): Promise<unknown> {
   const sealed = { turnId: String(row.turn_id), sealedAs: String(row.sealed_as) }
-  return partOf(key, { ...sealed, part: name, bytes: bytesOf(row[name]) }, sealer)
+  return partOf(key, { ...sealed, part: name, bytes: bytesOf(row[name]) }, blobs)
 }
 
 /** A row of a list of sessions. */

@@ -1,5 +1,7 @@
 import type { OutboxRecord, SessionKey, StoredRecord, StoredStatus, StoredTurn, Usage } from '@allium/core'
-import { checkTurn, fromJson, toJson } from '@allium/core'
+import { checkTurn, toJson } from '@allium/core'
+import type { Blobs } from './blobs/blobs.ts'
+import { type Cuts, type CutText, Cutter, namedCuts, rowText } from './blobs/cut.ts'
 import type { SealedPlace } from './encrypt.ts'
 import { corrupt, type Sealer } from './sealer.ts'
 import { sessionPlace } from './session-place.ts'
@@ -52,43 +54,65 @@ export interface TurnRows {
   digests: string[]
   records: RecordRow[]
   waiting: WaitingRow[]
+  /** The blobs that the row refers to. */
+  cuts: Cuts
 }
 
 /** @throws AlliumError `state.invalid` where something of it cannot be kept */
 export async function rowsOf(key: SessionKey, turn: StoredTurn, sealer: Sealer): Promise<TurnRows> {
   // Before anything is awaited: who gave it may go on changing it.
-  const whole = toJson(checkTurn(turn))
-  const own = fromJson(whole) as StoredTurn
-  const { messages, rest, records, from, turnId, status, startedAt, endedAt, usage, idempotencyKey, ...info } = own
-  const seal = (value: unknown, part: string) => sealer.seal(value, placeOf(key, { turnId, sealedAs: key.agent }, part))
-  const digests = await sealer.digests(whole, key.tenant)
+  const cutter = new Cutter(sealer.cuts)
+  const whole = cutter.text(checkTurn(turn))
+  const { messages, rest, records, from, turnId, status, startedAt, endedAt, usage, idempotencyKey, ...info } = turn
+  const texts = [messages, rest, { ...info, records }].map((part) => cutter.text(part)) as [CutText, CutText, CutText]
+  const own = {
+    turnId,
+    idempotencyKey: idempotencyKey ?? null,
+    status,
+    code: turn.code ?? null,
+    startedAt,
+    endedAt: endedAt ?? null,
+    usage: JSON.stringify(usage),
+    from,
+    count: messages.length,
+    sealedAs: key.agent,
+  }
+  const bodies = records.map((record) => ({ id: record.id, at: record.at, text: toJson(record) }))
+  const calls = Object.entries(rest.suspension?.calls ?? {}).map(([callId, call]) => ({ ...call, callId }))
+  const waitsFor = rest.suspension?.turnId ?? ''
+
+  const { cuts, digestOf } = await namedCuts(cutter, (sha256) => sealer.nameOf(sha256, key))
+  const contents = whole.cuts.map((cut) => JSON.stringify(cut.reference(cut.sha256)))
+  const digests = await sealer.digests([whole.text, ...contents].join('\n'), key.tenant)
+  const sealed = (text: CutText, part: string) => sealer.sealText(rowText(text, digestOf), placeOf(key, own, part))
   return {
     turn: {
-      turnId,
-      idempotencyKey: idempotencyKey ?? null,
-      status,
-      code: own.code ?? null,
-      startedAt,
-      endedAt: endedAt ?? null,
-      usage: JSON.stringify(usage),
-      from,
-      count: messages.length,
+      ...own,
       digest: digests[0] ?? '',
-      sealedAs: key.agent,
-      messages: await seal(messages, 'messages'),
-      rest: await seal(rest, 'rest'),
-      info: await seal({ ...info, records }, 'info'),
+      messages: await sealed(texts[0], 'messages'),
+      rest: await sealed(texts[1], 'rest'),
+      info: await sealed(texts[2], 'info'),
     },
     digests,
-    records: await Promise.all(records.map((record) => recordRow(key, record, sealer))),
-    waiting: await waitingRows(key, rest.suspension, sealer),
+    records: await Promise.all(
+      bodies.map(async ({ id, at, text }) => {
+        return { id, at, body: await sealer.sealText(text, recordPlace(key.tenant, id)) }
+      }),
+    ),
+    waiting: await Promise.all(
+      calls.map(async ({ callId, name, expiresAt, token }) => {
+        const [digest = ''] = await sealer.digests(token, key.tenant)
+        return { callId, turnId: waitsFor, name, expiresAt: expiresAt ?? null, token: digest }
+      }),
+    ),
+    cuts,
   }
 }
 
 /** The run of a row. */
-export async function turnOf(key: SessionKey, row: TurnRow, sealer: Sealer): Promise<StoredTurn> {
+export async function turnOf(key: SessionKey, row: TurnRow, blobs: Blobs): Promise<StoredTurn> {
   const { turnId, status, from } = row
-  const open = (bytes: Uint8Array, part: string) => sealer.open(bytes, placeOf(key, row, part))
+  const open = (bytes: Uint8Array, part: string) => blobs.open(key, bytes, placeOf(key, row, part))
   const info = (await open(row.info, 'info')) as Omit<StoredTurn, 'turnId' | 'messages' | 'rest'>
   const messages = (await open(row.messages, 'messages')) as StoredTurn['messages']
   const rest = (await open(row.rest, 'rest')) as StoredTurn['rest']
@@ -119,9 +143,9 @@ function usageOf(key: SessionKey, row: TurnRow): Usage {
 export function partOf(
   key: SessionKey,
   { part, bytes, ...row }: Sealed & { part: 'messages' | 'rest'; bytes: Uint8Array },
-  sealer: Sealer,
+  blobs: Blobs,
 ): Promise<unknown> {
-  return sealer.open(bytes, placeOf(key, row, part))
+  return blobs.open(key, bytes, placeOf(key, row, part))
 }
 
 /** The name of the agent that ran a turn, as its row of an earlier version has it. */
@@ -143,24 +167,6 @@ export async function recordOf(
 ): Promise<OutboxRecord> {
   const record = (await sealer.open(body, recordPlace(tenant, id))) as StoredRecord
   return { ...record, tenant, turnId }
-}
-
-async function recordRow({ tenant }: SessionKey, record: StoredRecord, sealer: Sealer): Promise<RecordRow> {
-  const { id, at } = record
-  return { id, at, body: await sealer.seal(record, recordPlace(tenant, id)) }
-}
-
-async function waitingRows(
-  { tenant }: SessionKey,
-  suspension: StoredTurn['rest']['suspension'],
-  sealer: Sealer,
-): Promise<WaitingRow[]> {
-  const rows: WaitingRow[] = []
-  for (const [callId, { name, expiresAt, token }] of Object.entries(suspension?.calls ?? {})) {
-    const [digest = ''] = await sealer.digests(token, tenant)
-    rows.push({ callId, turnId: suspension?.turnId ?? '', name, expiresAt: expiresAt ?? null, token: digest })
-  }
-  return rows
 }
 
 type Sealed = Pick<TurnRow, 'turnId' | 'sealedAs'>

@@ -1,6 +1,6 @@
 import { AlliumError, isAlliumError, type StoredTurn } from '@allium/core'
 import { describe, expect, it } from 'vitest'
-import { checkKey, type Encrypt, rowsOf, Sealer, turnOf } from '../src/index.ts'
+import { Blobs, type BlobTable, checkKey, type Encrypt, rowsOf, Sealer, turnOf } from '../src/index.ts'
 
 const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 const turn: StoredTurn = {
@@ -38,13 +38,22 @@ const turned: Encrypt = {
   mac: (bytes) => [new Uint8Array([bytes.length]), new Uint8Array([0])],
 }
 
+const none: BlobTable = {
+  hold: async ({ digests }) => digests.map(() => 0),
+  add: async () => true,
+  drop: async () => {},
+  piece: async () => undefined,
+  collect: async () => false,
+}
+const blobsOf = (sealer: Sealer) => new Blobs(none, sealer)
+
 describe.each([
   ['in clear', new Sealer()],
   ['sealed', new Sealer(turned)],
 ])('a run as rows, %s', (how, sealer) => {
   it('comes back as it was', async () => {
     const { turn: row } = await rowsOf(key, turn, sealer)
-    expect(await turnOf(key, row, sealer)).toEqual(turn)
+    expect(await turnOf(key, row, blobsOf(sealer))).toEqual(turn)
   })
 
   it('is readable where nobody seals it, and nowhere else; tokens never are', async () => {
@@ -68,8 +77,21 @@ it('a row at another place does not open, and a damaged one does not parse', asy
       () => 'nothing',
       (error) => (isAlliumError(error) ? error.code : String(error)),
     )
-  expect(await code(turnOf(elsewhere, row, sealer))).toBe('store.sealed')
-  expect(await code(turnOf(key, { ...row, messages: new Uint8Array([123]) }, new Sealer()))).toBe('store.corrupt')
+  expect(await code(turnOf(elsewhere, row, blobsOf(sealer)))).toBe('store.sealed')
+  expect(await code(turnOf(key, { ...row, messages: new Uint8Array([123]) }, blobsOf(new Sealer())))).toBe(
+    'store.corrupt',
+  )
+})
+
+it('a row whose bytes are missing is corrupt, and tells which ones', async () => {
+  const sealer = new Sealer()
+  const image = { type: 'image' as const, data: new Uint8Array(5000), mediaType: 'image/png' }
+  const { turn: row } = await rowsOf(key, { ...turn, messages: [{ role: 'user', content: [image] }] }, sealer)
+  expect(row.messages.length).toBeLessThan(500)
+  await expect(turnOf(key, row, blobsOf(sealer))).rejects.toMatchObject({
+    code: 'store.corrupt',
+    details: { tenant: 'acme' },
+  })
 })
 
 it.each([['a\0'], ['a\ud800'], ['x'.repeat(2049)], [7 as never]])('checkKey() refuses %j anywhere in a key', (name) => {

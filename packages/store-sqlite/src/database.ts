@@ -95,6 +95,13 @@ export class Database {
     this.#try(() => this.#db.pragma('wal_checkpoint(TRUNCATE)'))
   }
 
+  /** Takes out of the log what no other process reads just now, so that no later commit has to take out all of it. Where it fails, one does. */
+  shortenLog(): void {
+    try {
+      if (!this.#closed) this.#db.pragma('wal_checkpoint(PASSIVE)')
+    } catch {}
+  }
+
   close(): void {
     if (this.#closed) return
     this.#shared.flush()
@@ -109,9 +116,7 @@ export class Database {
   }
 
   #prepared(sql: string): Statement {
-    const known = this.#statements.get(sql)
-    if (known !== undefined) return known
-    const statement = this.#db.prepare(sql) as Statement
+    const statement = this.#statements.get(sql) ?? (this.#db.prepare(sql) as Statement)
     this.#statements.set(sql, statement)
     return statement
   }
@@ -123,21 +128,16 @@ export class Database {
 
   /** Forward only, under the lock of a transaction: of two processes that start at once one does it. */
   #migrate(): void {
-    this.#db.exec('begin immediate')
-    try {
+    this.#transact(() => {
       const [{ user_version: version = 0 } = {}] = this.#db.pragma('user_version') as { user_version?: number }[]
       if (version > migrations.length)
         throw new AlliumError(
           'store.corrupt',
-          `The file "${this.#path}" has the schema ${version}, and this version of Allium knows ${migrations.length}. Use the newer one.`,
+          `The file "${this.#path}" has the schema ${version}, and this version of Allium knows ${migrations.length}. Use a newer version.`,
         )
       for (const step of migrations.slice(version)) this.#db.exec(step)
       this.#db.exec(`pragma user_version = ${migrations.length}`)
-      this.#db.exec('commit')
-    } catch (error) {
-      this.#db.exec('rollback')
-      throw error
-    }
+    })
   }
 
   #try<T>(work: () => T): T {
@@ -165,20 +165,20 @@ function checkValue(value: unknown): void {
   if (value === null || typeof value === 'string' || typeof value === 'number' || value instanceof Uint8Array) return
   throw new AlliumError(
     'store.key',
-    `The store was given a value of the type ${typeof value}, which a row cannot hold. Give texts and numbers. Nothing was stored.`,
+    `A row cannot hold a value of the type ${typeof value}. Give texts and numbers. Nothing was stored.`,
   )
 }
 
 const codes = [
-  ['SQLITE_FULL', 'store.full', 'has no room on its disk'],
+  ['SQLITE_FULL', 'store.full', 'has a full disk'],
   ['SQLITE_READONLY', 'store.readonly', 'may not be written'],
   ['SQLITE_CORRUPT', 'store.corrupt', 'is damaged'],
   ['SQLITE_NOTADB', 'store.corrupt', 'is no database'],
-  ['SQLITE_CANTOPEN', 'store.unavailable', 'could not be opened. Make its folder, and let the process write to it'],
-  ['SQLITE_', 'store.unavailable', 'could not be asked'],
+  ['SQLITE_CANTOPEN', 'store.unavailable', 'could not be opened. Make its folder and let the process write there'],
+  ['SQLITE_', 'store.unavailable', 'failed'],
 ] as const
 
 /** The driver gives no code when it cannot open a file: its message ends with the number of the error. */
 function unopened(error: unknown): string {
-  return /^ConnectionFailed\(/.test(messageOf(error)) ? 'SQLITE_CANTOPEN' : ''
+  return messageOf(error).startsWith('ConnectionFailed') ? 'SQLITE_CANTOPEN' : ''
 }

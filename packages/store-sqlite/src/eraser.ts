@@ -1,4 +1,5 @@
 import type { Erasure, SessionKey } from '@allium/core'
+import type { Blobs } from '@allium/store-sql'
 import type { Database, Row, Value } from './database.ts'
 import type { Erasures } from './erasures.ts'
 import { forgetErased } from './forget.ts'
@@ -24,10 +25,12 @@ interface Step {
 export class Eraser {
   readonly #db: Database
   readonly #erasures: Erasures
+  readonly #blobs: Blobs
 
-  constructor(db: Database, erasures: Erasures) {
+  constructor(db: Database, erasures: Erasures, blobs: Blobs) {
     this.#db = db
     this.#erasures = erasures
+    this.#blobs = blobs
   }
 
   /** How many sessions had something stored. */
@@ -43,6 +46,7 @@ export class Eraser {
     // Behind the sessions: their leases are void by now, so that nothing of these is recorded any more.
     for (const forget of [this.#runs, this.#events, this.#vault, this.#records, this.#values, this.#holds])
       while ((await this.#db.writeTogether(() => forget.call(this, step))) > 0);
+    await this.#blobs.collect()
     this.#db.truncateLog()
     return stored
   }
@@ -50,9 +54,12 @@ export class Eraser {
   #begin(of: Erasure): Step {
     const { tenant, owner } = of
     const token = this.#erasures.add({ tenant, owner })
+    const which = owner === undefined ? 'tenant = ?' : 'tenant = ? and owner = ?'
+    // A durable run whose task is being written is rejected with `store.fenced`.
+    const values = owner === undefined ? [tenant] : [tenant, owner]
+    this.#db.run(`delete from blob_holders where ${which} and kind = 'write'`, ...values)
     const run = Number(this.#db.get('select coalesce(max(n), 0) as n from runs')?.n)
-    if (owner === undefined) return { which: 'tenant = ?', values: [tenant], token, run }
-    return { which: 'tenant = ? and owner = ?', values: [tenant, owner], token, run }
+    return { which, values, token, run }
   }
 
   #sessions({ which, values, token, run }: Step): boolean[] {

@@ -21,7 +21,7 @@ const addTotals = `
 export function forgetSession(db: Database, { tenant, owner, agent, sessionId }: SessionKey): boolean {
   const values: Value[] = [tenant, owner, agent, sessionId]
   db.run(`delete from turns where ${ofSession}`, ...values)
-  db.run(`delete from waiting where ${ofSession}`, ...values)
+  for (const table of ['waiting', 'blob_holders']) db.run(`delete from ${table} where ${ofSession}`, ...values)
   const row = db.get(
     'delete from sessions where tenant = ? and owner = ? and agent = ? and id = ? returning status',
     ...values,

@@ -1,6 +1,7 @@
 import type { Page, SessionKey, SessionStore, SessionSummary, WaitingCall } from '@allium/core'
-import { callOf, cursorOf, pageOf, type Sealer, summaryOf } from '@allium/store-sql'
+import { type Blobs, callOf, cursorOf, pageOf, type Sealer, summaryOf } from '@allium/store-sql'
 import { forgetBeside } from './beside.ts'
+import type { SqliteBlobs } from './blobs.ts'
 import type { Database, Row, Value } from './database.ts'
 import type { Erasures } from './erasures.ts'
 import { forgetSession } from './forget.ts'
@@ -16,6 +17,8 @@ export interface Parts {
   readonly sealer: Sealer
   readonly renames: Renames
   readonly erasures: Erasures
+  readonly blobs: Blobs
+  readonly blobTable: SqliteBlobs
 }
 
 interface Asked {
@@ -36,14 +39,16 @@ export class Lists {
   readonly #sealer: Sealer
   readonly #renames: Renames
   readonly #erasures: Erasures
+  readonly #blobs: Blobs
 
-  constructor({ db, clock, leases, sealer, renames, erasures }: Parts) {
+  constructor({ db, clock, leases, sealer, renames, erasures, blobs }: Parts) {
     this.#db = db
     this.#clock = clock
     this.#leases = leases
     this.#sealer = sealer
     this.#renames = renames
     this.#erasures = erasures
+    this.#blobs = blobs
   }
 
   async list({ tenant, owner, agents, cursor, limit }: Asked & { owner?: string }): Promise<Page<SessionSummary>> {
@@ -101,29 +106,40 @@ export class Lists {
 
   async delete(key: SessionKey): Promise<void> {
     await this.#renames.claim(key)
-    return this.#db.writeTogether(() => {
+    await this.#db.writeTogether(() => {
       this.#erasures.add(key)
-      forgetSession(this.#db, key)
-      forgetBeside(this.#db, key)
+      this.#forget(key)
     })
+    await this.#blobs.collect()
   }
 
-  expire({ olderThan }: { olderThan: number }): Promise<number> {
-    const now = this.#clock.now()
-    return this.#db.writeTogether(() => {
-      const old = this.#db.all(
-        `select * from sessions s where updated_at < ? and not exists (select 1 from waiting w where
-         w.tenant = s.tenant and w.owner = s.owner and w.agent = s.agent and w.session = s.id and w.expires_at > ?)
-         and not exists (select 1 from runs r where r.tenant = s.tenant and r.owner = s.owner and r.session_agent = s.agent
-         and r.session = s.id and r.status in ('queued', 'running'))`,
-        ...[now - olderThan, now],
-      )
-      const keys = old.filter((row) => this.#leases.left(row) <= 0).map(keyOf)
-      for (const key of keys) forgetBeside(this.#db, key)
-      return keys.filter((key) => forgetSession(this.#db, key)).length
-    })
+  /** In steps, so that timers and other writes get their turn between two. */
+  async expire({ olderThan }: { olderThan: number }): Promise<number> {
+    const before = this.#clock.now() - olderThan
+    let [stored, kept, found] = [0, 0, 100]
+    while (found === 100)
+      found = await this.#db.writeTogether(() => {
+        const old = this.#db.all(oldSessions, before, this.#clock.now(), kept)
+        const free = old.filter((row) => this.#leases.left(row) <= 0).map(keyOf)
+        kept += old.length - free.length
+        stored += free.filter((key) => this.#forget(key)).length
+        return old.length
+      })
+    await this.#blobs.collect()
+    return stored
+  }
+
+  #forget(key: SessionKey): boolean {
+    forgetBeside(this.#db, key)
+    return forgetSession(this.#db, key)
   }
 }
+
+/** Those that nobody has changed since, and in which nothing waits or runs. */
+const oldSessions = `select * from sessions s where updated_at < ? and not exists (select 1 from waiting w where
+  w.tenant = s.tenant and w.owner = s.owner and w.agent = s.agent and w.session = s.id and w.expires_at > ?)
+  and not exists (select 1 from runs r where r.tenant = s.tenant and r.owner = s.owner and r.session_agent = s.agent
+  and r.session = s.id and r.status in ('queued', 'running')) limit 100 offset ?`
 
 function keyOf({ tenant, owner, agent, id }: Row): SessionKey {
   return { tenant: String(tenant), owner: String(owner), agent: String(agent), sessionId: String(id) }

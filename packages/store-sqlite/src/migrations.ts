@@ -1,3 +1,4 @@
+import { blobTables } from './blob-tables.ts'
 import { byAgent } from './by-agent.ts'
 import { erasedData } from './erased-data.ts'
 import { listsInOrder } from './lists-in-order.ts'
@@ -201,4 +202,5 @@ create unique index audit_by_key on audit (tenant, key) where key is not null;
   byAgent,
   listsInOrder,
   erasedData,
+  blobTables,
 ]

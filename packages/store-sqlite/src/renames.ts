@@ -89,7 +89,7 @@ export class Renames {
     const old = at(from)
     this.#db.run(`delete from sessions where ${where}`, ...at({ ...from, agent }))
     this.#db.run(`update sessions set agent = ? where ${where}`, agent, ...old)
-    for (const table of ['turns', 'waiting', 'vault'])
+    for (const table of ['turns', 'waiting', 'vault', 'blob_holders'])
       this.#db.run(`update or replace ${table} set agent = ? where ${ofSession}`, agent, ...old)
     const ofRuns = ofSession.replace('agent', 'session_agent')
     this.#db.run(`update or replace runs set session_agent = ? where ${ofRuns}`, agent, ...old)

@@ -1,5 +1,5 @@
 import type { ClaimedRun, ExpiredCalls, Lease, RunningAgent, RunStore, SessionKey } from '@allium/core'
-import { openedClaims, openedExpired, type Sealer, type TakenRun } from '@allium/store-sql'
+import { type Blobs, openedClaims, openedExpired, type TakenRun } from '@allium/store-sql'
 import type { Database, Row, Value } from './database.ts'
 import type { Leases } from './leases.ts'
 import type { SharedClock } from './sqlite-clock.ts'
@@ -18,13 +18,13 @@ export class RunClaims {
   readonly #db: Database
   readonly #clock: SharedClock
   readonly #leases: Leases
-  readonly #sealer: Sealer
+  readonly #blobs: Blobs
 
-  constructor(db: Database, clock: SharedClock, leases: Leases, sealer: Sealer) {
+  constructor(db: Database, clock: SharedClock, leases: Leases, blobs: Blobs) {
     this.#db = db
     this.#clock = clock
     this.#leases = leases
-    this.#sealer = sealer
+    this.#blobs = blobs
   }
 
   async claim(of: Claim): Promise<ClaimedRun[]> {
@@ -42,7 +42,7 @@ export class RunClaims {
       }
       return taken
     })
-    return openedClaims(this.#sealer, taken, (lease, run) => this.#giveBack(lease, run))
+    return openedClaims(this.#blobs, taken, (lease, run) => this.#giveBack(lease, run))
   }
 
   async orphans({ agents, ms, lease, limit }: Parameters<RunStore['orphans']>[0]): Promise<ClaimedRun[]> {
@@ -54,7 +54,7 @@ export class RunClaims {
     const claimed = taken.flatMap(({ row, lease }) =>
       lease === undefined ? [] : [{ row: { ...row, status: 'running' }, lease }],
     )
-    return openedClaims(this.#sealer, claimed, (lease, run) => this.#giveBack(lease, run))
+    return openedClaims(this.#blobs, claimed, (lease, run) => this.#giveBack(lease, run))
   }
 
   async expired({ agents, limit }: Parameters<RunStore['expired']>[0]): Promise<ExpiredCalls[]> {
@@ -67,7 +67,7 @@ export class RunClaims {
       ...[this.#clock.now(), listOf(agents), limit],
     )
     const found = rows.map((row) => ({ row, callIds: JSON.parse(String(row.calls)) as string[] }))
-    return openedExpired(this.#sealer, found)
+    return openedExpired(this.#blobs, found)
   }
 
   /** As if it had not been taken: nothing of it was begun. */

@@ -1,5 +1,7 @@
 import type { AddedRun, DurableRun, Lease, NewDurableRun, RunStore, SessionKey } from '@allium/core'
 import {
+  type Blobs,
+  type BlobWrite,
   busy,
   checkKey,
   checkName,
@@ -11,6 +13,7 @@ import {
   listedRun,
   notWaiting,
   pageOf,
+  readAgain,
   runOf,
   runPlace,
   type Sealer,
@@ -18,6 +21,7 @@ import {
   sealedTask,
   stepOf,
 } from '@allium/store-sql'
+import type { SqliteBlobs } from './blobs.ts'
 import type { Database, Row } from './database.ts'
 import { at, type Leases, where } from './leases.ts'
 import type { Renames } from './renames.ts'
@@ -28,10 +32,11 @@ import type { SharedClock } from './sqlite-clock.ts'
 export function sqliteRuns(
   db: Database,
   clock: SharedClock,
-  { leases, sealer, renames }: { leases: Leases; sealer: Sealer; renames: Renames },
+  parts: { leases: Leases; sealer: Sealer; renames: Renames; blobs: Blobs; blobTable: SqliteBlobs },
 ): RunStore {
-  const runs = new Runs(db, clock, leases, sealer)
-  const claims = new RunClaims(db, clock, leases, sealer)
+  const { leases, sealer, renames, blobs } = parts
+  const runs = new Runs(db, clock, parts)
+  const claims = new RunClaims(db, clock, leases, blobs)
   return {
     sealed: sealer.encrypts,
     async add(run, options = {}) {
@@ -71,7 +76,11 @@ export function sqliteRuns(
     },
     orphans: (of) => claims.orphans(of),
     expired: (of) => claims.expired(of),
-    expire: async ({ olderThan }) => runs.expire(olderThan),
+    async expire({ olderThan }) {
+      const gone = runs.expire(olderThan)
+      await blobs.collect()
+      return gone
+    },
   }
 }
 
@@ -80,35 +89,52 @@ class Runs {
   readonly #clock: SharedClock
   readonly #leases: Leases
   readonly #sealer: Sealer
+  readonly #blobs: Blobs
+  readonly #blobTable: SqliteBlobs
 
-  constructor(db: Database, clock: SharedClock, leases: Leases, sealer: Sealer) {
+  constructor(
+    db: Database,
+    clock: SharedClock,
+    { leases, sealer, blobs, blobTable }: { leases: Leases; sealer: Sealer; blobs: Blobs; blobTable: SqliteBlobs },
+  ) {
     this.#db = db
     this.#clock = clock
     this.#leases = leases
     this.#sealer = sealer
+    this.#blobs = blobs
+    this.#blobTable = blobTable
   }
 
   async add(given: NewDurableRun, { claim, unlessBusy }: { claim?: number; unlessBusy?: number }): Promise<AddedRun> {
     const { key, run, asked = '' } = given
     checkRunAt(given.runAt)
-    const task = await sealedTask(this.#sealer, key, run, given.task)
+    const { body, cuts } = await sealedTask(this.#sealer, key, run, given.task)
     const digests = await this.#sealer.digests(asked, key.tenant)
-    const { row, isNew, lease } = this.#db.write(() => {
+    const add = (write: BlobWrite | undefined) => {
       const known = this.#known(given, digests)
-      if (known !== undefined) return { row: known, isNew: false, lease: undefined }
+      if (known !== undefined) {
+        if (write !== undefined) this.#blobTable.end(write)
+        return { row: known, isNew: false, lease: undefined }
+      }
       const heldUntil = unlessBusy === undefined ? undefined : this.#leases.heldUntil(key, unlessBusy)
       if (heldUntil !== undefined) throw busy(key, heldUntil)
       this.#take(key, given.decides ?? [])
-      const row = this.#insert(given, task, digests[0] ?? '')
+      const row = this.#insert(given, body, digests[0] ?? '')
+      this.#blobTable.keep(key, 'task', run, write)
       return { row, isNew: true, lease: claim === undefined ? undefined : this.#claim(row, key, claim) }
-    })
-    const added = { run: await runOf(this.#sealer, row), isNew }
+    }
+    const { row, isNew, lease } = await this.#blobs.write({ key }, cuts, async (write) =>
+      this.#db.write(() => add(write)),
+    )
+    const added = { run: await runOf(this.#blobs, row), isNew }
     return lease === undefined ? added : { ...added, run: { ...added.run, status: 'running', attempts: 1 }, lease }
   }
 
   async get(tenant: string, run: string): Promise<DurableRun | undefined> {
-    const row = this.#db.get('select * from runs where tenant = ? and run = ?', tenant, run)
-    return row === undefined ? undefined : runOf(this.#sealer, row)
+    return readAgain(async () => {
+      const row = this.#db.get('select * from runs where tenant = ? and run = ?', tenant, run)
+      return row === undefined ? undefined : runOf(this.#blobs, row)
+    })
   }
 
   list({ tenant, agents, cursor, limit, ...of }: Parameters<RunStore['list']>[0]) {
@@ -131,8 +157,10 @@ class Runs {
   }
 
   async find(key: SessionKey, idempotencyKey: string): Promise<DurableRun | undefined> {
-    const row = this.#byKey(key, idempotencyKey)
-    return row === undefined ? undefined : runOf(this.#sealer, row)
+    return readAgain(async () => {
+      const row = this.#byKey(key, idempotencyKey)
+      return row === undefined ? undefined : runOf(this.#blobs, row)
+    })
   }
 
   giveUp(lease: Lease, run: string, { status, code, reason }: Parameters<RunStore['giveUp']>[2]): void {

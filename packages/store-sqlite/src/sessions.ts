@@ -1,12 +1,13 @@
 import type { SessionKey, SessionStore, StoredSession } from '@allium/core'
 import {
+  type Blobs,
   checkKey,
   checkName,
   checkOwner,
   historyOf,
   type OutboxOptions,
   openedPart,
-  type Sealer,
+  readAgain,
   turnOf,
   turnRow,
 } from '@allium/store-sql'
@@ -19,16 +20,16 @@ import { openPlace, Turns } from './turns.ts'
 
 /** Sessions in a SQLite file. */
 export function sqliteSessions(parts: Parts, options: OutboxOptions): SessionStore {
-  const { db, clock, leases, sealer, renames, erasures } = parts
+  const { db, clock, leases, sealer, renames, erasures, blobs } = parts
   const turns = new Turns(parts)
   const lists = new Lists(parts)
-  const eraser = new Eraser(db, erasures)
+  const eraser = new Eraser(db, erasures, blobs)
   const claimed = async <T>(key: SessionKey, work: (key: SessionKey) => T | Promise<T>): Promise<T> => {
     await renames.claim(checkKey(key))
     return work(key)
   }
   return {
-    load: (key, { version } = {}) => claimed({ ...key }, (own) => loaded(db, sealer, own, version)),
+    load: (key, { version } = {}) => claimed({ ...key }, (own) => readAgain(() => loaded(db, blobs, own, version))),
     acquire: (key, ms) => claimed({ ...key }, (own) => leases.acquire(own, ms)),
     renew: async (lease, ms) => leases.renew(lease, ms),
     release: (lease) => db.writeTogether(() => leases.release(lease)),
@@ -48,7 +49,7 @@ export function sqliteSessions(parts: Parts, options: OutboxOptions): SessionSto
 
 async function loaded(
   db: Database,
-  sealer: Sealer,
+  blobs: Blobs,
   key: SessionKey,
   wanted: number | undefined,
 ): Promise<StoredSession | undefined> {
@@ -69,10 +70,10 @@ async function loaded(
   const stored: StoredSession = {
     version,
     owner: key.owner,
-    history: await historyOf(key, rows, sealer),
-    rest: rest === undefined ? { state: {} } : ((await openedPart(key, rest, 'rest', sealer)) as StoredSession['rest']),
+    history: await historyOf(key, rows, blobs),
+    rest: rest === undefined ? { state: {} } : ((await openedPart(key, rest, 'rest', blobs)) as StoredSession['rest']),
   }
   if (!isOpen) return stored
   const open = db.get(`select * ${of} and seq = ?`, ...at(key), openPlace)
-  return open === undefined ? stored : { ...stored, open: await turnOf(key, turnRow(open), sealer) }
+  return open === undefined ? stored : { ...stored, open: await turnOf(key, turnRow(open), blobs) }
 }

@@ -9,6 +9,7 @@ import {
   type SessionStore,
 } from '@allium/core'
 import {
+  Blobs,
   type Encrypt,
   hour,
   type OutboxOptions,
@@ -21,6 +22,7 @@ import {
   type Vault,
 } from '@allium/store-sql'
 import { sqliteAudit } from './audit.ts'
+import { SqliteBlobs } from './blobs.ts'
 import { Database } from './database.ts'
 import { digestAccounts } from './digested-accounts.ts'
 import { Erasures } from './erasures.ts'
@@ -102,10 +104,12 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
   digestAccounts(db, erasures)
   const leases = new Leases(db, clock, erasures)
   const renames = new Renames(db, clock, leases, sealer)
-  const parts = { db, clock, leases, sealer, renames, erasures }
+  const blobTable = new SqliteBlobs(db, clock, leases)
+  const blobs = new Blobs(blobTable, sealer)
+  const parts = { db, clock, leases, sealer, renames, erasures, blobs, blobTable }
   return {
     sessions: sqliteSessions(parts, records),
-    runs: sqliteRuns(db, clock, { leases, sealer, renames }),
+    runs: sqliteRuns(db, clock, parts),
     events: polledEventLog(sqliteEvents(parts, eventTtl), sealer, given),
     ledger: sqliteLedger(parts),
     keyValue: sqliteKeyValue(parts),

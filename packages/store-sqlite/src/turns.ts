@@ -1,7 +1,10 @@
 import type { FindBy, Lease, SessionKey, StoredTurn } from '@allium/core'
 import {
+  type Blobs,
+  type BlobWrite,
   conflictOf,
   idTaken,
+  readAgain,
   rowsOf,
   type Sealer,
   type TurnRow,
@@ -9,6 +12,7 @@ import {
   turnOf,
   turnRow,
 } from '@allium/store-sql'
+import type { SqliteBlobs } from './blobs.ts'
 import type { Database, Row, Value } from './database.ts'
 import { at, type Leases, where } from './leases.ts'
 import type { Parts } from './lists.ts'
@@ -27,21 +31,26 @@ export class Turns {
   readonly #age: OutboxClock
   readonly #leases: Leases
   readonly #sealer: Sealer
+  readonly #blobs: Blobs
+  readonly #blobTable: SqliteBlobs
 
-  constructor({ db, clock, leases, sealer }: Parts) {
+  constructor({ db, clock, leases, sealer, blobs, blobTable }: Parts) {
     this.#db = db
     this.#clock = clock
     this.#age = new OutboxClock(db, clock)
     this.#leases = leases
     this.#sealer = sealer
+    this.#blobs = blobs
+    this.#blobTable = blobTable
   }
 
   async checkpoint(lease: Lease, version: number, turn: StoredTurn): Promise<void> {
     const rows = await rowsOf(lease.key, turn, this.#sealer)
-    await this.#db.writeTogether(() => {
+    await this.#write(lease, rows, (write) => {
       const { open_turn: open } = this.#check(lease, version, rows.turn)
       if (open !== turn.turnId) this.#refuseEnded(lease.key, turn.turnId)
       this.#put(lease.key, openPlace, rows.turn)
+      this.#blobTable.keep(lease.key, 'open', turn.turnId, write)
       const sql = `update sessions set open_turn = ?, status = coalesce(status, 'running'), updated_at = ? where ${where}`
       this.#db.run(sql, turn.turnId, this.#clock.now(), ...at(lease.key))
     })
@@ -49,19 +58,30 @@ export class Turns {
 
   async append(lease: Lease, version: number, turn: StoredTurn, release: boolean): Promise<void> {
     const rows = await rowsOf(lease.key, turn, this.#sealer)
-    await this.#db.writeTogether(() => {
+    await this.#write(lease, rows, (write) => {
       const session = this.#leases.session(lease.key)
       const isKnown = session?.open_turn !== turn.turnId && this.#known(lease, rows)
-      if (!isKnown) this.#append(lease, this.#check(lease, version, rows.turn, session), rows, release)
-      else if (release) this.#leases.release(lease)
+      if (!isKnown) {
+        this.#append(lease, this.#check(lease, version, rows.turn, session), rows, release)
+        this.#blobTable.keep(lease.key, 'turn', turn.turnId, write)
+        return
+      }
+      if (write !== undefined) this.#blobTable.end(write)
+      if (release) this.#leases.release(lease)
     })
+  }
+
+  #write(lease: Lease, { cuts }: TurnRows, commit: (write: BlobWrite | undefined) => void): Promise<void> {
+    return this.#blobs.write(lease, cuts, (write) => this.#db.writeTogether(() => commit(write)))
   }
 
   async find(key: SessionKey, by: FindBy): Promise<StoredTurn | undefined> {
     const [column, value] = placeOf(by)
     const order = 'order by case seq when -1 then 9e15 else seq end limit 1'
-    const row = this.#db.get(`select * from turns where ${of} and ${column} = ? ${order}`, ...at(key), value)
-    return row === undefined ? undefined : await turnOf(key, turnRow(row), this.#sealer)
+    return readAgain(async () => {
+      const row = this.#db.get(`select * from turns where ${of} and ${column} = ? ${order}`, ...at(key), value)
+      return row === undefined ? undefined : turnOf(key, turnRow(row), this.#blobs)
+    })
   }
 
   /** Whether the very run was appended before. */

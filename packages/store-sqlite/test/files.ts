@@ -11,6 +11,13 @@ export function fileIn(): string {
   return join(folder, 'store.db')
 }
 
+/** A file with a log, as the store opens it. */
+export function opened(path: string): Libsql.Database {
+  const db = new Libsql(path)
+  db.pragma('journal_mode = WAL')
+  return db
+}
+
 /** Asks past the store. */
 export function raw<T>(path: string, work: (db: Libsql.Database) => T): T {
   const db = new Libsql(path)

@@ -71,3 +71,19 @@ it('keeps records over a wall clock that jumps, and forgets them after their tim
   expect(await idsFor('too late')).toEqual([])
   close()
 })
+
+it('forgets old sessions in steps, and leaves those that somebody has or that a run waits for', async () => {
+  const clock = manualClock()
+  const store = sqlite(fileIn(), { clock })
+  for (let i = 0; i < 250; i++) await add(store.sessions, `s${i}`)
+  await clock.advance(5000)
+  await store.sessions.acquire({ ...of, agent: 'agent', sessionId: 's7' }, 1000)
+  let turns = 0
+  const counting = setInterval(() => turns++, 0)
+  expect(await store.sessions.expire({ olderThan: 1000 })).toBe(249)
+  clearInterval(counting)
+  const left = await store.sessions.list({ ...of, limit: 10 })
+  expect(left.items.map(({ key }) => key.sessionId)).toEqual(['s7'])
+  expect(turns).toBeGreaterThan(0)
+  store.close()
+})

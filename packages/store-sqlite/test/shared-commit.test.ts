@@ -116,7 +116,7 @@ it('stores those for which there is room, where there is none for all that were 
   onTestFinished(() => store.close())
   const ids = Array.from({ length: 10 }, (_, i) => String(i))
   const leases = await Promise.all(ids.map((id) => leaseOf(store.sessions, id)))
-  const long = { ...turn, messages: [{ role: 'user' as const, content: 'x'.repeat(40_000) }] }
+  const long = { ...turn, messages: [{ role: 'user' as const, content: 'x '.repeat(20_000) }] }
   const told = await Promise.allSettled(leases.map((lease) => store.sessions.append(lease, 0, long)))
   const ends = told.map((one) => (one.status === 'rejected' ? one.reason.code : 'stored'))
   expect(new Set(ends)).toEqual(new Set(['stored', 'store.full']))

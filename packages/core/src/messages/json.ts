@@ -1,4 +1,5 @@
 import { isPlain } from '../errors/plain.ts'
+import { binaryOf } from './base64.ts'
 
 /** A copy of a JSON-like value: plain objects and arrays are new, everything else (bytes, URLs, dates) is shared. */
 export function cloneJson<T>(value: T): T {
@@ -47,7 +48,7 @@ export function isReservedKey(key: PropertyKey): boolean {
 }
 
 function ordered(item: unknown): unknown {
-  if (item instanceof Uint8Array) return { bytes: Array.from(item, (byte) => String.fromCharCode(byte)).join('') }
+  if (item instanceof Uint8Array) return { bytes: binaryOf(item) }
   return isRecord(item) ? sorted(item) : item
 }
 

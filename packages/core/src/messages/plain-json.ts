@@ -1,7 +1,7 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import { isPlain } from '../errors/plain.ts'
-import { base64Of } from './base64.ts'
+import { base64Of, bytesOf } from './base64.ts'
 import { classOf } from './to-plain.ts'
 
 /**
@@ -9,25 +9,39 @@ import { classOf } from './to-plain.ts'
  * URLs, dates, maps, sets, bigints, NaN, ±Infinity and -0. An undefined field is left out, as JSON does. Stores, event logs,
  * journals and cassettes keep values in this form.
  *
+ * @param blobOf called with each text, and with each object that is neither plain nor an array. Returns a reference to write in place of
+ * the value, or undefined to write the value itself
  * @throws AlliumError `state.invalid` for anything else, with the path of the key
  */
-export function toJson(value: unknown): string {
-  return write(value, [], new Set()) ?? 'null'
+export function toJson(value: unknown, blobOf?: (value: string | object) => unknown): string {
+  return write(value, { path: [], around: new Set(), blobOf }) ?? 'null'
 }
 
-/** The value that {@link toJson} was given. @throws AlliumError `state.invalid` where the text is none of its kind */
-export function fromJson(text: string): unknown {
+/**
+ * The value that {@link toJson} was given.
+ *
+ * @param blob returns the value for a reference that `blobOf` returned
+ * @throws AlliumError `state.invalid` if `toJson` did not write the text, or if it has a reference and there is no `blob`
+ */
+export function fromJson(text: string, blob?: (reference: unknown) => unknown): unknown {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (cause) {
     throw new AlliumError('state.invalid', 'The text is no JSON: it was cut, or changed. Nothing was read.', { cause })
   }
-  return text.includes('"$') ? read(value) : value
+  return text.includes('"$') ? read(value, blob === undefined ? tags : { ...tags, $blob: blob }) : value
 }
 
-/** One for the whole value: each level puts its key behind, and takes it away again. */
 type Path = (string | number)[]
+
+interface Writing {
+  /** One for the whole value: each level puts its key behind, and takes it away again. */
+  readonly path: Path
+  /** The objects that the value stands in. */
+  readonly around: Set<object>
+  readonly blobOf: ((value: string | object) => unknown) | undefined
+}
 
 /** How deep a value may be. */
 const deepest = 500
@@ -35,17 +49,19 @@ const deepest = 500
 /** How long a bigint may be: reading one takes time that grows with the square of its length. */
 const mostDigits = 100_000
 
-/** Undefined for what JSON leaves out. `around` are the objects that the value stands in. */
-function write(value: unknown, path: Path, around: Set<object>): string | undefined {
-  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return JSON.stringify(value)
+/** Undefined for what JSON leaves out. */
+function write(value: unknown, to: Writing): string | undefined {
+  if (typeof value === 'string') return reference(value, to) ?? JSON.stringify(value)
+  if (typeof value === 'boolean' || value === null) return String(value)
   if (typeof value === 'number') return number(value)
-  if (typeof value === 'bigint') return bigint(value, path)
+  if (typeof value === 'bigint') return bigint(value, to.path)
   if (value === undefined) return undefined
+  const { path, around } = to
   if (typeof value !== 'object') throw invalid(path, describe(value))
   if (around.has(value)) throw invalid(path, 'an object that stands in itself')
   if (around.size === deepest) throw invalid(path, `more than ${deepest} objects deep`)
   around.add(value)
-  const text = object(value, path, around)
+  const text = object(value, to)
   around.delete(value)
   return text
 }
@@ -61,64 +77,75 @@ function number(value: number): string {
   return Number.isFinite(value) ? String(value) : tagged('$number', String(value))
 }
 
-function object(value: object, path: Path, around: Set<object>): string {
-  if (Array.isArray(value)) return list(value, path, around)
-  if (isPlain(value)) return fields(value as Record<string, unknown>, path, around)
-  if (value instanceof Uint8Array) return tagged('$bytes', base64Of(value))
+function object(value: object, to: Writing): string {
+  if (Array.isArray(value)) return list(value, to)
+  if (isPlain(value)) return fields(value as Record<string, unknown>, to)
+  const blob = reference(value, to)
+  if (blob !== undefined) return blob
+  // Base64 has nothing to escape.
+  if (value instanceof Uint8Array) return `{"$bytes":"${base64Of(value)}"}`
   if (value instanceof URL) return tagged('$url', value.href)
   if (value instanceof Date && !Number.isNaN(value.getTime())) return tagged('$date', value.toISOString())
-  if (value instanceof Map) return `{"$map":${list([...value].flat(), path, around)}}`
-  if (value instanceof Set) return `{"$set":${list([...value], path, around)}}`
-  throw invalid(path, value instanceof Date ? 'a date that is none' : `an object of the class ${classOf(value)}`)
+  if (value instanceof Map) return `{"$map":${list([...value].flat(), to)}}`
+  if (value instanceof Set) return `{"$set":${list([...value], to)}}`
+  throw invalid(to.path, value instanceof Date ? 'a date that is none' : `an object of the class ${classOf(value)}`)
 }
 
-function list(items: readonly unknown[], path: Path, around: Set<object>): string {
+function reference(value: string | object, { blobOf }: Writing): string | undefined {
+  const blob = blobOf?.(value)
+  return blob === undefined ? undefined : `{"$blob":${JSON.stringify(blob)}}`
+}
+
+function list(items: readonly unknown[], to: Writing): string {
   let text = ''
   for (let i = 0; i < items.length; i++) {
-    path.push(i)
-    text += `${i === 0 ? '' : ','}${write(items[i], path, around) ?? 'null'}`
-    path.pop()
+    to.path.push(i)
+    text += `${i === 0 ? '' : ','}${write(items[i], to) ?? 'null'}`
+    to.path.pop()
   }
   return `[${text}]`
 }
 
 /** A key that begins with `$` gets another one, so that no value can pose as a tag. */
-function fields(value: Record<string, unknown>, path: Path, around: Set<object>): string {
+function fields(value: Record<string, unknown>, to: Writing): string {
   let all = ''
   for (const key of Object.keys(value)) {
-    path.push(key)
-    const text = write(value[key], path, around)
-    path.pop()
+    to.path.push(key)
+    const text = write(value[key], to)
+    to.path.pop()
     if (text === undefined) continue
     all += `${all === '' ? '' : ','}${JSON.stringify(key.startsWith('$') ? `$${key}` : key)}:${text}`
   }
   return `{${all}}`
 }
 
-function tagged(tag: keyof typeof tags, text: string): string {
+function tagged(tag: string, text: string): string {
   return `{"${tag}":${JSON.stringify(text)}}`
 }
 
+/** What is made of a value with a tag. */
+type Tags = Readonly<Record<string, (value: never) => unknown>>
+
 /** Changes what was parsed in place. `depth` is that of the objects around it. */
-function read(value: unknown, depth = 0): unknown {
+function read(value: unknown, tags: Tags, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value
   // A map or set is an object and a list.
   if (depth > 2 * deepest) throw unreadable(`a value more than ${deepest} objects deep`)
   if (Array.isArray(value)) {
-    for (const [i, item] of value.entries()) value[i] = read(item, depth + 1)
+    for (const [i, item] of value.entries()) value[i] = read(item, tags, depth + 1)
     return value
   }
   const own = Object.entries(value)
   const [first] = own
   if (own.length === 1 && first !== undefined && first[0].startsWith('$') && !first[0].startsWith('$$'))
-    return untagged(first[0], read(first[1], depth + 1))
+    return untagged(first[0], read(first[1], tags, depth + 1), tags)
   return Object.fromEntries(
-    own.map(([key, item]) => [key.startsWith('$$') ? key.slice(1) : key, read(item, depth + 1)]),
+    own.map(([key, item]) => [key.startsWith('$$') ? key.slice(1) : key, read(item, tags, depth + 1)]),
   )
 }
 
-function untagged(tag: string, value: unknown): unknown {
-  const make = Object.hasOwn(tags, tag) ? tags[tag as keyof typeof tags] : undefined
+function untagged(tag: string, value: unknown, tags: Tags): unknown {
+  const make = Object.hasOwn(tags, tag) ? tags[tag] : undefined
   if (make === undefined)
     throw unreadable(
       `a value with the tag ${describe(tag)}, which this version does not know. A newer one has written it`,
@@ -134,8 +161,8 @@ function unreadable(what: string, cause?: unknown): AlliumError {
   return new AlliumError('state.invalid', `The text has ${what}. Nothing was read.`, { cause })
 }
 
-const tags = {
-  $bytes: (text: string) => Uint8Array.from(atob(textIn(text)), (char) => char.charCodeAt(0)),
+const tags: Tags = {
+  $bytes: (text: string) => bytesOf(textIn(text)),
   $url: (text: string) => new URL(textIn(text)),
   $date: (text: string) => new Date(new Date(textIn(text)).toISOString()),
   $bigint: (text: string) => BigInt(matching(text, /^-?\d{1,100000}$/)),

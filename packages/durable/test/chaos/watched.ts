@@ -120,6 +120,7 @@ export function stepping(agent: Agent, watch: Watch) {
     version: agent.version,
     init: () => agent.init(),
     inspect: () => agent.inspect(),
+    showing: (key: SessionKey) => agent.showing(key),
     session(options: Parameters<Agent['session']>[0]) {
       const session = agent.session(options)
       const [run, resume] = [session.run.bind(session), session.resume.bind(session)]

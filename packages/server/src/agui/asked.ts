@@ -117,9 +117,11 @@ function resultIn(message: unknown, place: Place): ToolResult {
 }
 
 /** Decisions as JSON Schema, for clients that ask a person. A provider that runs the call takes no other arguments. */
-export function answerSchema({ provider }: Pick<PendingCall, 'provider'>): object {
-  const properties = { approved: { type: 'boolean' }, reason: { type: 'string' } }
-  const edits = provider === undefined && { editedArgs: { type: 'object' } }
+export function answerSchema({ provider, token }: Pick<PendingCall, 'provider' | 'token'>): object {
+  // Who gets no token may not approve the call, but may deny it.
+  const approved = token === undefined ? { const: false } : { type: 'boolean' }
+  const properties = { approved, reason: { type: 'string' } }
+  const edits = provider === undefined && token !== undefined && { editedArgs: { type: 'object' } }
   return { type: 'object', required: ['approved'], properties: { ...properties, ...edits } }
 }
 

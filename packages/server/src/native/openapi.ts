@@ -77,6 +77,7 @@ function parametersIn(where: 'query' | 'header', json: JsonSchema): object[] {
 
 function answer({ summary, streams }: Route, name: string | null): object {
   if (name === null) return { description: 'Nothing.' }
+  if (name === 'File') return { description: `${summary}.`, content: { '*/*': {} } }
   const events = content('text/event-stream', 'Events')
   const whole = content('application/json', name)
   return {

@@ -1,5 +1,5 @@
 import { acceptsStream } from '../request/accept.ts'
-import { idempotencyKey, lastEventId, owner, paged } from '../request/fields.ts'
+import { fileName, idempotencyKey, lastEventId, owner, paged, sessionId } from '../request/fields.ts'
 import { route } from '../request/route.ts'
 import { approvalBody, decisionsBody, forkBody, noBody, runBody, steerBody } from './bodies.ts'
 
@@ -59,6 +59,14 @@ export const routes = {
     summary: 'The history as messages of a page',
     query: { owner },
     answers: { 200: 'Messages' },
+  }),
+  file: route({
+    method: 'get',
+    path: '/sessions/:id/files/:file',
+    summary: 'An image or file of the history, as a download',
+    params: { id: sessionId, file: fileName },
+    query: { owner },
+    answers: { 200: 'File' },
   }),
   usage: route({
     method: 'get',

@@ -8,7 +8,7 @@ import { type ReadPage, visiblePage, type Wanted, wholePage } from './listing.ts
 import { mayRead, ownKey, readableKey } from './may-read.ts'
 import { routes } from './routes.ts'
 import { stop } from './runs.ts'
-import { shownMessages } from './shown-messages.ts'
+import { shownFile, shownMessages } from './shown-messages.ts'
 
 /** The routes by which somebody finds, reads, copies and deletes sessions of their own. */
 export function sessionRoutes(serve: Serve, host: Host): void {
@@ -31,7 +31,15 @@ export function sessionRoutes(serve: Serve, host: Host): void {
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
     const { params, query } = await read()
     const key = await readableKey(host, asks, params.id, query.owner)
-    return c.body(toJson(await shownMessages(host, asks, key)), 200, json)
+    const { pathname, search } = new URL(c.req.url)
+    const at = (name: string) => `${pathname.replace(/messages$/, 'files/')}${name}${search}`
+    return c.body(toJson(await shownMessages(host, asks, key, at)), 200, json)
+  })
+
+  serve(routes.file, async (c, read) => {
+    const asks = await visit(host, c.req.raw, c.req.param('agent'))
+    const { params, query } = await read()
+    return shownFile(host, asks, await readableKey(host, asks, params.id, query.owner), params.file)
   })
 
   serve(routes.usage, async (c, read) => {

@@ -17,14 +17,16 @@ export interface Shown {
   readonly decided?: readonly string[] | undefined
   /** A stored text, as it was in the stream. */
   readonly show: Show
+  /** The URL at which the data of a file is served. @default the data stands in the message */
+  readonly links?: Links | undefined
 }
 
 /**
  * The answers to one input are one message, as in the stream, with what the user said while they were written. Results stand at
  * their calls, and calls that wait ask for an approval.
  */
-export function uiMessages({ history, pending, decided, show }: Shown): UiMessage[] {
-  const waits: Waits = { pending, decided: new Set(decided), show }
+export function uiMessages({ history, pending, decided, show, links }: Shown): UiMessage[] {
+  const waits: Waits = { pending, decided: new Set(decided), show, links }
   const results = new Map(
     history.flatMap(partsOf).flatMap((part) => (part.type === 'tool-result' ? [[part.callId, part]] : [])),
   )
@@ -55,28 +57,32 @@ function partsOf({ content }: Message): readonly Part[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content
 }
 
+type Links = ReadonlyMap<Part, string>
+
 interface Waits {
+  readonly links: Links | undefined
   readonly pending: readonly PendingCall[]
   readonly decided: ReadonlySet<string>
   readonly show: Show
 }
 
-function uiPart(part: Part, results: ReadonlyMap<string, ToolResultPart>, { pending, decided, show }: Waits): UiPart[] {
+function uiPart(part: Part, results: ReadonlyMap<string, ToolResultPart>, waits: Waits): UiPart[] {
+  const { pending, decided, show, links } = waits
   if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: show(part.text), state: 'done' }]
   if (part.type === 'reasoning') return [{ type: 'reasoning', text: show(part.text), state: 'done' }]
-  if (part.type === 'image' || part.type === 'file') return fileOf(part)
+  if (part.type === 'image' || part.type === 'file') return fileOf(part, links)
   if (part.type !== 'tool-call') return []
   const { callId: toolCallId, name, args } = part
   const call = { type: `tool-${name}`, toolCallId }
-  const waits = pending.find(({ callId }) => callId === toolCallId)
+  const waiting = pending.find(({ callId }) => callId === toolCallId)
   const inside = pending.filter(({ callId, path }) => path !== undefined && callId.startsWith(`${toolCallId}/`))
   if (inside.length > 0)
     return [
       { ...call, state: 'output-available', input: args, output: 'Waits for a decision.' },
       ...inside.map((one) => card(one, decided)),
     ]
-  if (waits?.client === true) return [{ ...call, state: 'input-available', input: waits.args }]
-  if (waits !== undefined) return [card(waits, decided)]
+  if (waiting?.client === true) return [{ ...call, state: 'input-available', input: waiting.args }]
+  if (waiting !== undefined) return [card(waiting, decided)]
   const result = results.get(toolCallId)
   if (result === undefined) return [{ ...call, state: 'input-available', input: args }]
   const text = textIn(result)
@@ -91,8 +97,8 @@ function card({ callId, name, args, token }: PendingCall, decided: ReadonlySet<s
   return { ...call, state: 'approval-requested', approval: { id: token ?? callId } }
 }
 
-function fileOf(part: { data: Uint8Array | URL | string; mediaType: string }): UiPart[] {
-  return [{ type: 'file', mediaType: part.mediaType, url: fileUrl(part) }]
+function fileOf(part: Extract<Part, { mediaType: string }>, links?: Links): UiPart[] {
+  return [{ type: 'file', mediaType: part.mediaType, url: links?.get(part) ?? fileUrl(part) }]
 }
 
 /** Bytes and base64 go to the page as they are; what stands elsewhere is named by its URL. */

@@ -1,4 +1,4 @@
-import type { Message, PendingCall, StoredTurn } from '@allium/core'
+import type { Message, PendingCall, Show, StoredTurn } from '@allium/core'
 import { ran } from '../agent-names.ts'
 import type { Host } from '../host.ts'
 import { blockedProblem, fail } from '../http/problem.ts'
@@ -12,6 +12,7 @@ import { text } from '../request/schema.ts'
 import type { Asked, RunRequest } from '../run/asked.ts'
 import { streamOf } from '../run/reading.ts'
 import { resultOf } from '../run/result.ts'
+import { showOf } from '../run/show-of.ts'
 import { keyOf, mayUse, principalOf, type Visit, visit } from '../visit.ts'
 import { chatHistory, resultsAt } from './asked.ts'
 import { responseBody } from './bodies.ts'
@@ -58,7 +59,8 @@ export function responseRoutes(serve: Serve, host: Host): void {
       if (turn === undefined || run === undefined || !ran(asks.agent, turn)) continue
       const left = turn.status === 'suspended' ? await waitingBehind(host, asks, run.sessionId, turn) : []
       const calls = await handedBack(host, asks, left, host.options.secret !== undefined)
-      return c.json(storedResponse(turn, calls, { id, model, sessionId: run.sessionId }))
+      const show = await showOf(asks.agent, keyOf(asks, run.sessionId), host.logger)
+      return c.json(storedResponse(turn, calls, { id, model, sessionId: run.sessionId, show }))
     }
     throw notStored(id)
   })
@@ -154,9 +156,9 @@ async function waitingBehind(
 function storedResponse(
   { status, messages, usage, startedAt, endedAt }: StoredTurn,
   calls: readonly WireCall[],
-  { id, model, sessionId }: { id: string; model: string; sessionId: string | undefined },
+  { id, model, sessionId, show }: { id: string; model: string; sessionId: string | undefined; show: Show },
 ): object {
-  const texts = messages.flatMap(({ role, content }) => (role === 'assistant' ? [textIn(content)] : []))
+  const texts = messages.flatMap(({ role, content }) => (role === 'assistant' ? [show(textIn(content))] : []))
   const end = endedAt === undefined ? { status: 'in_progress' as const } : statusOf(status ?? 'failed', undefined)
   const said = texts
     .filter((text) => text !== '')

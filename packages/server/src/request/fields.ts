@@ -31,6 +31,9 @@ export const token: Schema<string> = text({
   expected: 'a token: 1 to 10000 characters, without control characters',
 })
 
+/** The name of a file of a session, as `/messages` links to it. */
+export const fileName: Schema<string> = text({ min: 1, max: longestName })
+
 /** The name of an agent in a path or a body. */
 export const agentName: Schema<string> = text({ min: 1, max: longestName })
 

@@ -3,7 +3,9 @@ export function difference(actual: unknown, expected: unknown, path = ''): strin
   if (Object.is(actual, expected)) return undefined
   if (!isObject(actual) || !isObject(expected) || kindOf(actual) !== kindOf(expected))
     return told(path, actual, expected)
-  if (actual instanceof Uint8Array || actual instanceof URL || actual instanceof Date)
+  if (actual instanceof Uint8Array)
+    return sameBytes(actual, expected as Uint8Array) ? undefined : told(path, actual, expected)
+  if (actual instanceof URL || actual instanceof Date)
     return textOf(actual) === textOf(expected) ? undefined : told(path, actual, expected)
   if (actual instanceof Map || actual instanceof Set)
     return difference([...actual], [...(expected as Set<unknown>)], path)
@@ -40,8 +42,15 @@ function kindOf(value: object): string {
   return prototype === null || prototype === Object.prototype ? 'object' : (value.constructor?.name ?? 'object')
 }
 
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}
+
 function textOf(value: object): string {
-  if (value instanceof Uint8Array) return Array.from(value).join(' ')
+  if (value instanceof Uint8Array)
+    return `${Array.from(value.subarray(0, 64)).join(' ')}${value.length > 64 ? ` … of ${value.length}` : ''}`
   return value instanceof Date ? value.toISOString() : String(value)
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type ManualClock, storeCases, storeConformance } from '../../src/index.ts'
 import { expectToFail } from './expect-to-fail.ts'
 import { agentFaults } from './store-faults/agent-faults.ts'
+import { blobFaults } from './store-faults/blob-faults.ts'
 import { checkpointFaults } from './store-faults/checkpoint-faults.ts'
 import { eraseFaults } from './store-faults/erase-faults.ts'
 import type { Breaks, Fault } from './store-faults/fault.ts'
@@ -270,6 +271,7 @@ const faults: Fault[] = [
     'refuses a turn that it could not give back, and keeps the session as it was',
   ],
   ...agentFaults,
+  ...blobFaults,
   ...checkpointFaults,
   ...runFaults,
   ...listFaults,

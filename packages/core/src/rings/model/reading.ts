@@ -69,7 +69,7 @@ export class Reading {
   #take({ done, value }: IteratorResult<unknown>): void | PromiseLike<void> {
     if (done === true) throw truncated(this.#model)
     const chunk = checked(value, this.#model)
-    this.#size += 16 + ((chunk as { delta?: string } | undefined)?.delta?.length ?? 0)
+    this.#size += 16 + ((value as { delta?: { length?: number } } | undefined)?.delta?.length ?? 0)
     if (this.#size > most) throw endless(this.#model)
     if (chunk === undefined) return
     if (chunk.type !== 'finish') return this.#taker.take(chunk)

@@ -50,7 +50,7 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
 
   return {
     async append(run, epoch, events, { end = false, mustExist = false, by } = {}) {
-      const texts = events.map(toJson)
+      const texts = events.map((event) => toJson(event))
       const found = find(run)
       if (found === undefined && (mustExist || erasures.fences(by))) throw unknown(run)
       const logged = found ?? open(run)

@@ -173,9 +173,9 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
   async 'holds as long again where a hold is asked for again, also when it was over'({ ledger, other, ttl, wait }) {
     const asked = { ...hold('runs', 6, 10), ttl }
     await ledger.reserve(asked)
-    await wait(ttl * 0.7)
+    await wait(ttl * 0.6)
     await ledger.reserve(asked)
-    await wait(ttl * 0.7)
+    await wait(ttl * 0.6)
     await checkBalance(other, 0, 6)
     await wait(ttl)
     await checkBalance(other, 0, 0)

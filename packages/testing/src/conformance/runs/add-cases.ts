@@ -1,7 +1,8 @@
 import { checkEqual, checkRejects } from '../check.ts'
-import { chat, waitingTurn } from '../store/bench.ts'
+import { chat, turnOf, waitingTurn } from '../store/bench.ts'
+import { bytesOf } from '../store/blob-cases.ts'
 import { allPages } from '../store/pages.ts'
-import { begun, type RunCases, runOf, statusOf } from './run-bench.ts'
+import { begun, claim, type RunCases, runOf, statusOf } from './run-bench.ts'
 
 const named = (sessionId: string) => ({ ...chat, sessionId })
 
@@ -21,6 +22,28 @@ export const addCases: RunCases = {
       task,
       'Ids of one tenant are not those of another',
     )
+  },
+
+  async 'keeps the images that it is asked about until it ends, and gives them to who takes it'(bench) {
+    const { runs, sessions, other } = bench
+    const data = [bytesOf(270_000), 'iVBORw0KGgo'.repeat(1000)]
+    const task = { input: { role: 'user', content: data.map((one) => ({ type: 'image', data: one })) } }
+    const added = await Promise.all(
+      ['a', 'b'].map((id) => runs.add(runOf(id, named(id), { task, idempotencyKey: id, asked: id }))),
+    )
+    for (const { run } of added) checkEqual(run.task, task, 'add() gives the task')
+    checkEqual((await other.runs.find(named('a'), 'a'))?.task, task, 'find() gives it')
+    const [a, b] = await claim(bench, other.runs)
+    checkEqual([a?.run.task, b?.run.task], [task, task], 'claim() gives it to who takes the run')
+    if (a === undefined) return
+    await sessions.append(a.lease, 0, { ...turnOf('x'), turnId: a.run.run }, { release: true })
+    checkEqual(
+      (await runs.get({ tenant: 'acme', run: a.run.run }))?.task,
+      undefined,
+      'A run that has ended has no task',
+    )
+    const left = await runs.get({ tenant: 'acme', run: b?.run.run ?? '' })
+    checkEqual(left?.task, task, 'Another run of the same owner keeps the same image')
   },
 
   async 'is one run under one key, and refuses another task under it'(bench) {

@@ -4,6 +4,7 @@ import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'
 import { adoptCases } from './adopt-cases.ts'
 import type { StoreBench } from './bench.ts'
+import { blobCases } from './blob-cases.ts'
 import { checkpointCases } from './checkpoint-cases.ts'
 import { contentCases } from './content-cases.ts'
 import { copyCases } from './copy-cases.ts'
@@ -57,6 +58,7 @@ export function storeCases(makeStore: MakeStore, options: StoreConformanceOption
   const cases = {
     ...contentCases,
     ...copyCases,
+    ...blobCases,
     ...versionCases,
     ...leaseCases,
     ...checkpointCases,

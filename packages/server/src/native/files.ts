@@ -1,0 +1,48 @@
+import type { FilePart, ImagePart, Message } from '@allium/core'
+
+type File = ImagePart | FilePart
+
+/** Returns the files of a history that are not URLs elsewhere, each with the SHA-256 of its data as its name. */
+export async function filesIn(history: readonly Message[]): Promise<Map<File, string>> {
+  const files = new Map<File, string>()
+  for (const { content } of history)
+    for (const part of typeof content === 'string' ? [] : content)
+      if ((part.type === 'image' || part.type === 'file') && isOwn(part)) files.set(part, await nameOf(part))
+  return files
+}
+
+/** Serves a file as a download, so that an uploaded page never runs as a page of this server. */
+export async function download(file: File): Promise<Response> {
+  const { data, mediaType } = file
+  const headers = {
+    'content-type': /^[\w.+-]+\/[\w.+-]+$/.test(mediaType) ? mediaType : 'application/octet-stream',
+    'content-disposition': 'attachment',
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'private',
+  }
+  return new Response(data instanceof Uint8Array ? new Uint8Array(data) : bytesOf(String(data)), { headers })
+}
+
+function isOwn({ data }: File): boolean {
+  return data instanceof Uint8Array || !/^(?!data:)[a-z][a-z0-9+.-]*:/i.test(String(data))
+}
+
+async function nameOf({ data }: File): Promise<string> {
+  const bytes = data instanceof Uint8Array ? new Uint8Array(data) : new TextEncoder().encode(String(data))
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** Decodes base64 or a data URL. Any other text is served unchanged. */
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  const [, head = 'base64', data = text] = /^data:([^,]*),(.*)$/s.exec(text) ?? []
+  try {
+    const binary = head.endsWith('base64') ? atob(data) : decodeURIComponent(data)
+    if (!head.endsWith('base64')) return new TextEncoder().encode(binary)
+    const bytes = new Uint8Array(binary.length)
+    for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i)
+    return bytes
+  } catch {
+    return new TextEncoder().encode(text)
+  }
+}
