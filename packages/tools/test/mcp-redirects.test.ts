@@ -35,17 +35,20 @@ function agentWith(server: McpServer) {
 const headers = { 'x-api-key': 'key-of-the-server' }
 
 describe('An MCP server that redirects to another origin', () => {
-  test.each([301, 302, 303, 307, 308])('with %i gets neither the headers nor the message sent there', async (status) => {
-    const { url: location, got } = await elsewhere()
-    const { url } = await rawServer(({ method }, response) => {
-      if (method !== 'tools/call') return false
-      response.writeHead(status, { location }).end()
-      return true
-    })
-    const { toolCalls } = await agentWith({ url, headers }).run('go')
-    expect([toolCalls[0]?.result.isError, got]).toEqual([true, []])
-    expect(toolCalls[0]?.result.content).not.toContain('inside')
-  })
+  test.each([301, 302, 303, 307, 308])(
+    'with %i gets neither the headers nor the message sent there',
+    async (status) => {
+      const { url: location, got } = await elsewhere()
+      const { url } = await rawServer(({ method }, response) => {
+        if (method !== 'tools/call') return false
+        response.writeHead(status, { location }).end()
+        return true
+      })
+      const { toolCalls } = await agentWith({ url, headers }).run('go')
+      expect([toolCalls[0]?.result.isError, got]).toEqual([true, []])
+      expect(toolCalls[0]?.result.content).not.toContain('inside')
+    },
+  )
 
   test('fails init, and the error names that origin', async () => {
     const { url: location } = await elsewhere()
