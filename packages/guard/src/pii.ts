@@ -266,7 +266,7 @@ export function pii<Name extends string = 'guard:pii'>(
     if (/^[a-z][a-z0-9_]{0,40}$/.test(detector.type)) return detector
     throw misconfigured(
       as,
-      `has a detector "${detector.type}", which is no name for placeholders. Use up to 41 lower-case letters, digits and "_", and begin with a letter.`,
+      `has a detector "${detector.type}". Its type names placeholders: use lower-case letters, digits and "_".`,
     )
   }
 

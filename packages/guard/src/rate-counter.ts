@@ -92,7 +92,7 @@ export class Counted {
     if (store === undefined && this.window > longest)
       throw misconfigured(
         name,
-        `counts ${timeOf(this.window)} in memory, which holds windows of up to 24 days. Give it a store, or use guard.budget with window: 'month'.`,
+        `counts ${timeOf(this.window)} in memory, which holds up to 24 days. Give it a store, or use guard.budget.`,
       )
   }
 

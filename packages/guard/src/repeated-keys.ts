@@ -5,25 +5,10 @@
  * @param value what the text was parsed to
  */
 export function repeatsKeys(text: string, value: unknown): boolean {
-  return writtenStrings(text) > stringsIn(value)
+  return quotesIn(text) > quotesIn(JSON.stringify(value))
 }
 
-const [quote, backslash] = [0x22, 0x5c]
-
-function writtenStrings(text: string): number {
-  let quotes = 0
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === backslash) at++
-    else if (code === quote) quotes++
-  }
-  return quotes / 2
-}
-
-/** Keys count too. */
-function stringsIn(value: unknown): number {
-  if (typeof value === 'string') return 1
-  if (typeof value !== 'object' || value === null) return 0
-  const inner = Object.values(value).reduce((sum: number, one) => sum + stringsIn(one), 0)
-  return Array.isArray(value) ? inner : inner + Object.keys(value).length
+/** Those around keys and texts. */
+function quotesIn(json: string): number {
+  return json.replace(/\\.|[^"]/gs, '').length
 }

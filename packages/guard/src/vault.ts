@@ -81,8 +81,8 @@ export class Placeholders {
     const placeholders = new Placeholders(key, vault)
     const { numbers = '', own = '', ...values } = (await vault?.load(key)) ?? {}
     for (const [name, value] of Object.entries(values)) placeholders.#keep(name, value)
-    for (const name of namesIn(numbers)) placeholders.#numbers.add(name)
-    for (const name of namesIn(own)) placeholders.#own.add(name)
+    for (const name of numbers.match(pattern) ?? []) placeholders.#numbers.add(name)
+    for (const name of own.match(pattern) ?? []) placeholders.#own.add(name)
     placeholders.#saved = placeholders.#size
     return placeholders.after(history)
   }
@@ -96,8 +96,9 @@ export class Placeholders {
   after(history: Place['history']): this {
     if (history.length < this.#read) this.#read = 0
     for (; this.#read < history.length; this.#read++)
+      // A text may name any number. A larger one does not count, or there would be none left for the next value.
       for (const [name, , number] of JSON.stringify(history[this.#read]).matchAll(pattern))
-        if (Number(number) < mostTyped) this.#count(name)
+        if (Number(number) < 1e8) this.#count(name)
     return this
   }
 
@@ -182,12 +183,6 @@ export class Placeholders {
   }
 }
 
-function namesIn(text: string): string[] {
-  return text.split(' ').filter((name) => name !== '')
-}
-
 /** The beginning of a placeholder at the end of a text. */
 const openName = /\[(?:[A-Z][A-Z0-9_]{0,50})?$/
 const pattern = /\[([A-Z][A-Z0-9_]{0,40})_(\d{1,9})\]/g
-/** A text may name any number. A larger one does not count, or there would be none left for the next value. */
-const mostTyped = 100_000_000
