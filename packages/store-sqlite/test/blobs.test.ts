@@ -115,6 +115,20 @@ it('holds the image of a durable run until the run ends or is expired', async ()
   expect([pieces(), holders()]).toEqual([0, 0])
 })
 
+it('keeps the image of a durable run that was added while its session is being erased', async () => {
+  const { store, sessions } = opened()
+  await add(sessions, key, turnWith('no image'))
+  let begun = 0
+  const end = beforeStatement((_, sql) => {
+    if (sql === 'begin immediate' && ++begun === 2) throw new Error('The process ends.')
+  })
+  await sessions.erase({ tenant: 'acme' }).catch(() => {})
+  end()
+  await store.runs.add({ run: 'a', key, agent: 'agent', version: '', task: imageOf(600_000) }, { claim: hour })
+  await add(sessions, named('b'), turnWith(imageOf(5000)))
+  expect((await store.runs.get({ tenant: 'acme', run: 'a' }))?.task).toEqual(imageOf(600_000))
+})
+
 it('seals each piece where the store is sealed', async () => {
   const { sessions, path, pieces } = opened({ encrypt: aes() })
   await add(sessions, key, turnWith(imageOf(600_000)))
