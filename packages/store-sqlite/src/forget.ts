@@ -5,7 +5,7 @@ import type { Erasures } from './erasures.ts'
 
 const counts = usageCounts.map((name) => name.toLowerCase())
 const sums = usageCounts.map((name) => `sum(coalesce(json_extract(usage, '$.${name}'), 0))`)
-const ofSession = 'tenant = ? and owner = ? and agent = ? and session = ?'
+export const ofSession = 'tenant = ? and owner = ? and agent = ? and session = ?'
 
 /** The runs that a report of usage counts, by the day on which they ended. */
 export const countedDays = `strftime('%Y-%m-%d', ended_at / 1000, 'unixepoch') as day, count(*) as runs,
