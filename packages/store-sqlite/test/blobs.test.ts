@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import { Agent, isAlliumError, type Lease, type SessionKey, type SessionStore, type StoredTurn } from '@allium/core'
 import { persist } from '@allium/memory'
 import { manualClock, scriptedModel } from '@allium/testing'
@@ -127,6 +128,15 @@ it('keeps the image of a durable run that was added while its session is being e
   await store.runs.add({ run: 'a', key, agent: 'agent', version: '', task: imageOf(600_000) }, { claim: hour })
   await add(sessions, named('b'), turnWith(imageOf(5000)))
   expect((await store.runs.get({ tenant: 'acme', run: 'a' }))?.task).toEqual(imageOf(600_000))
+})
+
+it('answers add() of a durable run that is erased at once with store.fenced', async () => {
+  const { store, sessions } = opened()
+  const adding = store.runs.add({ run: 'a', key, agent: 'agent', version: '', task: imageOf(5_000_000) })
+  const added = adding.catch((error: unknown) => error)
+  while ((await store.runs.list({ tenant: 'acme', limit: 1 })).items.length === 0) await turn()
+  await sessions.erase({ tenant: 'acme' })
+  expect(await added).toMatchObject({ code: 'store.fenced' })
 })
 
 it('seals each piece where the store is sealed', async () => {
