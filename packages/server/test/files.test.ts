@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { agentOf, ask, kinds, listen } from './kit.ts'
+import { agentOf, ask, kept, kinds, listen } from './kit.ts'
 
 const image = Buffer.alloc(20_000, 'an image ')
 const parts = (data: string, mediaType = 'image/png') => [
@@ -64,6 +64,23 @@ test('a file of another session of the same owner, or one that is deleted, is no
   expect((await ask(`${url}${link.replace('/a/', '/b/')}`)).status).toBe(404)
   await ask(`${url}/sessions/a`, { method: 'DELETE' })
   expect((await ask(`${url}${link}`)).status).toBe(404)
+})
+
+test.each([
+  ['DATA:image/png;BASE64,QUI=', 'AB'],
+  ['data:image/png;base64,QUI%3D', 'AB'],
+  ['data:text/base64,QUI=', 'QUI='],
+  ['data:image/png,%89%00A', '\x89\0A'],
+  ['data:text/plain,100% caf\u00e9', '100% caf\xc3\xa9'],
+  ['_-8=', '\xff\xef'],
+])('the link of a file with the data %j serves its bytes', async (data, bytes) => {
+  const { agent, sessions } = kept(agentOf(['Thanks.']))
+  const session = agent.session({ id: 'a', principal: { tenantId: 'acme', userId: 'ann' } })
+  await session.run([{ role: 'user', content: [{ type: 'file', data, mediaType: 'a/b' }] }])
+  const { url } = await listen(agent, { sessions })
+  const [link] = await linksIn(url, '/sessions/a/messages')
+  const file = await ask(`${url}${link}`)
+  expect(Buffer.from(await file.arrayBuffer()).toString('latin1')).toBe(bytes)
 })
 
 test('an agent among others, and a server below a path, link to their own files', async () => {

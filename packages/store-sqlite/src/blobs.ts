@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { SessionKey } from '@allium/core'
 import { type BlobOwner, type BlobTable, type BlobWrite, blobWriteLife, bytesOf, fenced } from '@allium/store-sql'
 import type { Database } from './database.ts'
+import { ofSession } from './forget.ts'
 import { at, type Leases } from './leases.ts'
 import type { SharedClock } from './sqlite-clock.ts'
 
@@ -9,7 +10,6 @@ import type { SharedClock } from './sqlite-clock.ts'
 const some = 4
 
 const ofBlob = 'tenant = ? and owner = ? and digest = ?'
-const ofSession = 'tenant = ? and owner = ? and agent = ? and session = ?'
 const ofWrite = `${ofSession} and kind = 'write' and holder = ?`
 
 /** Holders of abandoned writes. */

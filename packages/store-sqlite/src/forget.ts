@@ -5,7 +5,7 @@ import type { Erasures } from './erasures.ts'
 
 const counts = usageCounts.map((name) => name.toLowerCase())
 const sums = usageCounts.map((name) => `sum(coalesce(json_extract(usage, '$.${name}'), 0))`)
-const ofSession = 'tenant = ? and owner = ? and agent = ? and session = ?'
+export const ofSession = 'tenant = ? and owner = ? and agent = ? and session = ?'
 
 /** The runs that a report of usage counts, by the day on which they ended. */
 export const countedDays = `strftime('%Y-%m-%d', ended_at / 1000, 'unixepoch') as day, count(*) as runs,
@@ -20,8 +20,9 @@ const addTotals = `
 /** Forgets a session; true where something of it was stored. */
 export function forgetSession(db: Database, { tenant, owner, agent, sessionId }: SessionKey): boolean {
   const values: Value[] = [tenant, owner, agent, sessionId]
-  db.run(`delete from turns where ${ofSession}`, ...values)
-  for (const table of ['waiting', 'blob_holders']) db.run(`delete from ${table} where ${ofSession}`, ...values)
+  // A task goes with its run, and a run that was added since an erasure began stays.
+  for (const rows of ['turns where', 'waiting where', "blob_holders where kind <> 'task' and"])
+    db.run(`delete from ${rows} ${ofSession}`, ...values)
   const row = db.get(
     'delete from sessions where tenant = ? and owner = ? and agent = ? and id = ? returning status',
     ...values,

@@ -1,10 +1,9 @@
 import type { Lease, SessionKey } from '@allium/core'
 import { agentOf, bytesOf, heldElsewhere, type Sealer } from '@allium/store-sql'
 import type { Database, Row } from './database.ts'
+import { ofSession } from './forget.ts'
 import { at, type Leases, where } from './leases.ts'
 import type { SharedClock } from './sqlite-clock.ts'
-
-const ofSession = 'tenant = ? and owner = ? and agent = ? and session = ?'
 
 /** Sessions of earlier versions that one list looks at. */
 const most = 100

@@ -126,8 +126,12 @@ class Runs {
     const { row, isNew, lease } = await this.#blobs.write({ key }, cuts, async (write) =>
       this.#db.write(() => add(write)),
     )
-    const added = { run: await runOf(this.#blobs, row), isNew }
-    return lease === undefined ? added : { ...added, run: { ...added.run, status: 'running', attempts: 1 }, lease }
+    // The run may have ended or been erased since, with the blobs of its task.
+    const added = await this.get(key.tenant, String(row.run))
+    if (added === undefined) throw fenced(key)
+    return lease === undefined
+      ? { run: added, isNew }
+      : { run: { ...added, status: 'running', attempts: 1 }, isNew, lease }
   }
 
   async get(tenant: string, run: string): Promise<DurableRun | undefined> {

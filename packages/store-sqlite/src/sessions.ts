@@ -13,6 +13,7 @@ import {
 } from '@allium/store-sql'
 import type { Database } from './database.ts'
 import { Eraser } from './eraser.ts'
+import { ofSession } from './forget.ts'
 import { at, where } from './leases.ts'
 import { Lists, type Parts } from './lists.ts'
 import { SqliteOutbox } from './outbox.ts'
@@ -59,7 +60,7 @@ async function loaded(
   const version = wanted ?? last
   const isOpen = session.open_turn !== null && version === last
   if ((version === 0 && !isOpen) || version > last) return undefined
-  const of = 'from turns where tenant = ? and owner = ? and agent = ? and session = ?'
+  const of = `from turns where ${ofSession}`
   const rows = db.all(
     `select seq, turn_id, start, messages, sealed_as ${of} and seq >= 0 and seq < ? order by seq`,
     ...at(key),

@@ -14,12 +14,11 @@ import {
 } from '@allium/store-sql'
 import type { SqliteBlobs } from './blobs.ts'
 import type { Database, Row, Value } from './database.ts'
+import { ofSession as of } from './forget.ts'
 import { at, type Leases, where } from './leases.ts'
 import type { Parts } from './lists.ts'
 import { OutboxClock } from './outbox-clock.ts'
 import type { SharedClock } from './sqlite-clock.ts'
-
-const of = 'tenant = ? and owner = ? and agent = ? and session = ?'
 
 /** The open run of a session stands at a place that no version has. */
 export const openPlace = -1

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import { Agent, isAlliumError, type Lease, type SessionKey, type SessionStore, type StoredTurn } from '@allium/core'
 import { persist } from '@allium/memory'
 import { manualClock, scriptedModel } from '@allium/testing'
@@ -113,6 +114,29 @@ it('holds the image of a durable run until the run ends or is expired', async ()
   await sessions.erase({ tenant: 'acme', owner: 'ann' })
   await clock.advance(1)
   expect([pieces(), holders()]).toEqual([0, 0])
+})
+
+it('keeps the image of a durable run that was added while its session is being erased', async () => {
+  const { store, sessions } = opened()
+  await add(sessions, key, turnWith('no image'))
+  let begun = 0
+  const end = beforeStatement((_, sql) => {
+    if (sql === 'begin immediate' && ++begun === 2) throw new Error('The process ends.')
+  })
+  await sessions.erase({ tenant: 'acme' }).catch(() => {})
+  end()
+  await store.runs.add({ run: 'a', key, agent: 'agent', version: '', task: imageOf(600_000) }, { claim: hour })
+  await add(sessions, named('b'), turnWith(imageOf(5000)))
+  expect((await store.runs.get({ tenant: 'acme', run: 'a' }))?.task).toEqual(imageOf(600_000))
+})
+
+it('answers add() of a durable run that is erased at once with store.fenced', async () => {
+  const { store, sessions } = opened()
+  const adding = store.runs.add({ run: 'a', key, agent: 'agent', version: '', task: imageOf(5_000_000) })
+  const added = adding.catch((error: unknown) => error)
+  while ((await store.runs.list({ tenant: 'acme', limit: 1 })).items.length === 0) await turn()
+  await sessions.erase({ tenant: 'acme' })
+  expect(await added).toMatchObject({ code: 'store.fenced' })
 })
 
 it('seals each piece where the store is sealed', async () => {

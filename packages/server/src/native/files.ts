@@ -33,16 +33,22 @@ async function nameOf({ data }: File): Promise<string> {
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** Decodes base64 or a data URL. Any other text is served unchanged. */
+/** Decodes base64, also with URL-safe letters, or a data URL. Any other text is served unchanged. */
 function bytesOf(text: string): Uint8Array<ArrayBuffer> {
-  const [, head = 'base64', data = text] = /^data:([^,]*),(.*)$/s.exec(text) ?? []
+  const [, head = ';base64', data] = /^data:([^,]*),(.*)$/is.exec(text) ?? []
   try {
-    const binary = head.endsWith('base64') ? atob(data) : decodeURIComponent(data)
-    if (!head.endsWith('base64')) return new TextEncoder().encode(binary)
+    let binary = data === undefined ? text : data.replace(/%[0-9a-f]{2}|[^\0-\x7f]/giu, octets)
+    if (/; *base64 *$/i.test(head)) binary = atob(binary.replaceAll('-', '+').replaceAll('_', '/'))
     const bytes = new Uint8Array(binary.length)
     for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i)
     return bytes
   } catch {
     return new TextEncoder().encode(text)
   }
+}
+
+/** Returns an escaped byte, or the bytes of a character in UTF-8, as a binary string. */
+function octets(part: string): string {
+  if (part.startsWith('%')) return String.fromCharCode(Number.parseInt(part.slice(1), 16))
+  return String.fromCharCode(...new TextEncoder().encode(part))
 }

@@ -115,6 +115,7 @@ function largeValues(): [Data, ...Data[]] {
     base64.replace(/.{76}/g, '$&\r\n'),
     `${base64}=`,
     `${base64.slice(0, -3)}`,
+    `${base64Of(bytesOf(262_139))}${base64}`,
     `${base64}é`,
     `${base64}\ud800\u0000`,
     `data:text/plain,${'a b'.repeat(5000)}`,
