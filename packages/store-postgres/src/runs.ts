@@ -162,9 +162,13 @@ async function added(
   if (outcome === 'reused') throw keyReused(key, idempotencyKey ?? '', run)
   if (outcome === 'busy') throw busy(key, Math.ceil(Number(row?.held_until_)))
   if (outcome === 'absent') throw notWaiting(key, absent as string[])
-  const [stands] = await db.repeatable(`select * from ${db.s}.runs where n = $1`, n)
-  if (stands === undefined) throw fenced(key)
-  const result = { run: await runOf(blobs, stands), isNew: outcome === 'added' }
+  // The run may have ended or been erased since, with the blobs of its task.
+  const added = await readAgain(async () => {
+    const [stands] = await db.repeatable(`select * from ${db.s}.runs where n = $1`, n)
+    if (stands === undefined) throw fenced(key)
+    return runOf(blobs, stands)
+  })
+  const result = { run: added, isNew: outcome === 'added' }
   return typeof token === 'string' || typeof token === 'number'
     ? { ...result, lease: leaseOf(db, key, row as Row) }
     : result
