@@ -58,6 +58,9 @@ describe('a conversation', { timeout: 60_000 }, () => {
     await other.page.goto(page.url())
     await other.page.getByText('Tell me if anything').waitFor()
     await say(page, 'Explain the returns policy.')
+    await page.getByText('What can come back').waitFor()
+    // It asks less and less often while nothing changes, and could come too late to see the answer grow.
+    await other.page.evaluate("dispatchEvent(new Event('online'))")
     await other.page.getByText('What can come back').waitFor()
     await other.page.getByRole('button', { name: 'Stop' }).waitFor()
     await other.page.getByText('Is there an order that you would like to return?').waitFor()
