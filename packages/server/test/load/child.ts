@@ -9,6 +9,10 @@ import { server } from '../../src/index.ts'
 import { serve } from '../../src/node.ts'
 import { mockModel, textsOf } from './mock-model.ts'
 
+/** All that is asked here is asked by one user. */
+const one = { total: 10_000, perTenant: 10_000, perUser: 10_000 }
+const limits = { requests: one, runs: one, streams: one }
+
 /** What a process under load tells of itself. */
 export interface Taken {
   /** Microseconds of all threads. */
@@ -57,10 +61,6 @@ async function bare(): Promise<string> {
     serveHono({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => resolve(`http://127.0.0.1:${port}`))
   })
 }
-
-/** All that is asked here is asked by one user. */
-const one = { total: 10_000, perTenant: 10_000, perUser: 10_000 }
-const limits = { requests: one, runs: one, streams: one }
 
 async function allium(): Promise<string> {
   const sessions = memoryStore()
