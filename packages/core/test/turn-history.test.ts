@@ -2,6 +2,21 @@ import { describe, expect, it } from 'vitest'
 import type { Message, Middleware } from '../src/index.ts'
 import { assistantTexts, build, failure, gate, oneCall, reach, tool, traffic, turn } from './kit.ts'
 
+const apology: Middleware = {
+  name: 'apology',
+  turn: (ctx, next) =>
+    next().catch(() => {
+      ctx.output = 'Sorry.'
+    }),
+}
+const failing: Middleware = {
+  name: 'failing',
+  async turn(_, next) {
+    await next()
+    throw new Error('no')
+  },
+}
+
 describe('the turn and its history', () => {
   it('loops from model to tools to model, and keeps all of it', async () => {
     const steps = [{ text: 'Looking. ', toolCalls: [{ name: 'work', callId: 'c1', args: { n: 1 } }] }, 'Found it.']
@@ -131,20 +146,6 @@ describe('the turn and its history', () => {
   )
 
   it('drops the thoughts of an answer that a layer replaces after a layer inside has failed', async () => {
-    const apology: Middleware = {
-      name: 'apology',
-      turn: (ctx, next) =>
-        next().catch(() => {
-          ctx.output = 'Sorry.'
-        }),
-    }
-    const failing: Middleware = {
-      name: 'failing',
-      async turn(_, next) {
-        await next()
-        throw new Error('no')
-      },
-    }
     const { session, shown } = await turn([{ reasoning: 'a thought', text: 'done' }], [apology, failing])
     expect([shown, session.history.at(-1)?.content]).toEqual(['Sorry.', 'Sorry.'])
   })
@@ -227,20 +228,6 @@ describe('the turn and its history', () => {
   })
 
   it('has an own answer of a turn layer in the place of all that a hold inside let out at once', async () => {
-    const apology: Middleware = {
-      name: 'apology',
-      turn: (ctx, next) =>
-        next().catch(() => {
-          ctx.output = 'Sorry.'
-        }),
-    }
-    const failing: Middleware = {
-      name: 'failing',
-      async turn(_, next) {
-        await next()
-        throw new Error('no')
-      },
-    }
     const holder: Middleware = {
       name: 'holder',
       turn(ctx, next) {
