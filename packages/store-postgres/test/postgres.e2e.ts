@@ -469,6 +469,20 @@ describe.skipIf(server === undefined)('postgres()', () => {
     expect(await left('bob')).toEqual([undefined, undefined])
   })
 
+  it('erases a tenant in statements of at most 500 sessions, each its own transaction', async () => {
+    const { pool, asked } = watched(newPool())
+    const store = stores.fresh({ pool })
+    const ids = Array.from({ length: 1_100 }, (_, nth) => String(nth))
+    await Promise.all(ids.map((sessionId) => store.sessions.acquire({ ...key, sessionId }, 10_000)))
+    await add(store, 'stays', { ...key, tenant: 'globex' })
+    asked.length = 0
+    await store.sessions.erase({ tenant: 'acme' })
+    const statements = asked.map((text) => /erase_some|begin_erasure|\bbegin\b/.exec(text)?.[0])
+    // Three with sessions, and one that finds nothing more.
+    expect(statements.filter(Boolean)).toEqual(['begin_erasure', ...Array(4).fill('erase_some')])
+    expect(await sql(url, `select tenant from "${stores.schemaOf(store)}".sessions`)).toEqual([{ tenant: 'globex' }])
+  })
+
   it('keeps a chain of audit records for each tenant, on which two processes write at once', async () => {
     const store = stores.fresh({ encrypt: aes() })
     const stands = [store, store, stores.again(store)]
