@@ -526,6 +526,24 @@ describe.skipIf(server === undefined)('postgres()', () => {
     expect((await readonly.sessions.load(key))?.version).toBe(1)
   })
 
+  it.each([-40, 40])('keeps outbox records when the clock of the server is set by %i days', async (days) => {
+    const store = stores.fresh()
+    const { outbox } = store.sessions
+    await outbox.take('bills', 1, 1)
+    const { lease } = await store.sessions.acquire(key, 10_000)
+    const records = [{ id: 'r', topic: 'paid', data: 1, at: 1 }]
+    if (lease !== undefined) await store.sessions.append(lease, 0, { ...turn('x'), records }, { release: true })
+    await sql(
+      url,
+      `create or replace function "${stores.schemaOf(store)}".now_ms() returns double precision language sql volatile as
+       $$ select extract(epoch from clock_timestamp() + interval '${days} days')::double precision * 1000 $$`,
+    )
+    expect(await outbox.take('bills', 1, 1)).toMatchObject([{ id: 'r' }])
+    expect(await outbox.take('mails', 1, 1)).toMatchObject([{ id: 'r' }])
+    await add(store, 'after')
+    expect((await store.sessions.load(key))?.version).toBe(2)
+  })
+
   it('is unavailable where nobody listens, and once it is closed; it closes twice, and leaves a given pool open', async () => {
     const pool = newPool()
     const store = stores.fresh({ pool })

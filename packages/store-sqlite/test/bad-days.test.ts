@@ -198,6 +198,23 @@ describe('sqlite()', () => {
     expect([error.code, error.message]).toEqual(['store.unavailable', expect.stringContaining('Make its folder')])
   })
 
+  it.each([
+    ['SQLITE_FULL', 'store.full'],
+    ['SQLITE_READONLY_DIRECTORY', 'store.readonly'],
+    ['SQLITE_CANTOPEN', 'store.unavailable'],
+  ])('rejects %s of the operating system with %s while it opens, and opens later', async (code, known) => {
+    const path = newPath()
+    const end = beforeStatement((_, text) => {
+      if (text.startsWith('pragma user_version')) throw Object.assign(new Error('as the system says it'), { code })
+    })
+    onTestFinished(end)
+    expect((await failure(() => sqlite(path))).code).toBe(known)
+    end()
+    const store = sqlite(path)
+    await add(store, 'hello')
+    store.close()
+  })
+
   it('tells a disk that is full when it closes', async () => {
     const store = sqlite(newPath())
     onTestFinished(
