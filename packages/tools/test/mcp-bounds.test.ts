@@ -104,6 +104,24 @@ test('An error body without an end is not read to its end', async () => {
   expect(written.bytes).toBeLessThan(most)
 })
 
+test.each([
+  ['an event', `data: ${large}\r\n`],
+  ['a line', large],
+])('The event stream of the endpoint is not read to its end: %s that never ends', async (_, piece) => {
+  let closed = () => {}
+  const isClosed = new Promise<void>((resolve) => (closed = resolve))
+  const { url, written } = await rawServer(({ method }, response) => {
+    if (method !== 'GET') return false
+    endless(stream(response.on('close', closed)), piece)
+    return true
+  })
+  const { call } = agentWith({ url })
+  expect(await call()).toMatchObject({ content: 'read' })
+  await isClosed
+  expect(written.bytes).toBeLessThan(most)
+  expect(await call()).toMatchObject({ content: 'read' })
+})
+
 describe('A list of tools', () => {
   const listing = (tools: (page: number) => object[]) =>
     rawServer(({ method, id, params }, response) => {

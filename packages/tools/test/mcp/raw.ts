@@ -8,7 +8,7 @@ interface Request {
   readonly params?: { readonly name?: string; readonly cursor?: string }
 }
 
-/** How a server answers; undefined for what the plain one does. */
+/** How a server answers a message, or a request that is no POST by its HTTP method; undefined for what the plain one does. */
 type Answer = (request: Request, response: ServerResponse, incoming: IncomingMessage) => boolean | undefined
 
 const tool = { name: 'read', description: 'Reads', inputSchema: { type: 'object' } }
@@ -20,7 +20,8 @@ export async function rawServer(answer: Answer) {
   const http = createServer(async (incoming, response) => {
     response.on('close', () => (written.bytes += response.socket?.bytesWritten ?? 0))
     if (response.headersSent) return
-    if (incoming.method !== 'POST') return void response.writeHead(405).end()
+    const { method = '' } = incoming
+    if (method !== 'POST') return void (answer({ method }, response, incoming) || response.writeHead(405).end())
     let text = ''
     for await (const chunk of incoming) text += chunk
     const request = JSON.parse(text) as Request
@@ -53,5 +54,6 @@ export function endless(response: ServerResponse, piece: string): void {
 function plain({ method }: Request): object {
   if (method === 'initialize')
     return { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'raw', version: '1' } }
+  if (method === 'ping') return {}
   return method === 'tools/list' ? { tools: [tool] } : { content: [{ type: 'text', text: 'read' }] }
 }
