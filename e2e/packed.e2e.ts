@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { run } from './runtimes.ts'
@@ -11,6 +11,17 @@ it("the README's example runs in a folder where the packages are installed from 
   ) as RegExpExecArray
   writeFileSync(join(app, 'readme.js'), example as string)
   expect(await run('Node (this one)', ['readme.js'], app)).toBe(output)
+})
+
+it('every tarball holds the files that its package.json names', () => {
+  const scope = join(app, 'node_modules/@allium')
+  const packages = [...readdirSync(scope).map((name) => join(scope, name)), join(app, 'node_modules/allium')]
+  const missing = packages.flatMap((dir) => {
+    const { exports = {}, imports = {}, bin = {} } = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8'))
+    const named = [...JSON.stringify([exports, imports, bin]).matchAll(/"(\.\/dist\/[^"]+)"/g)]
+    return named.map(([, file]) => join(dir, file as string)).filter((file) => !existsSync(file))
+  })
+  expect([packages.length > 20, missing]).toEqual([true, []])
 })
 
 describe('a classic mistake is named, with its mend:', () => {

@@ -9,10 +9,24 @@ const published = readdirSync(packages)
   .filter((dir) => existsSync(join(dir, 'package.json')))
   .map((dir) => ({ dir, ...JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8')) }))
 
-describe.each(published)('the tarball of $name', ({ dir, files = [], scripts }) => {
+/** The files that a package.json promises to programs. */
+function promised({ exports = {}, imports = {}, bin = {} }: Record<string, object>): string[] {
+  return [...JSON.stringify([exports, imports, bin]).matchAll(/"\.\/(dist\/[^"]+)"/g)].map(([, file]) => file as string)
+}
+
+describe.each(published)('the tarball of $name', ({ dir, files = [], scripts, ...rest }) => {
   test('is packed with a fresh build, also in a clone where nothing was built', () => {
     expect(files).toContain('dist')
     expect(scripts.prepack).toBe('turbo run build --output-logs=errors-only')
+  })
+
+  test('has every file that its exports, imports and bin name, built from a source that is there', async () => {
+    const { default: built } = await import(join(dir, 'tsup.config.ts'))
+    const made = built.entry.map((source: string) => source.replace(/^src\/(.*)\.ts$/, 'dist/$1'))
+    const names = promised(rest).map((file) => file.replace(/\.(d\.ts|js)$/, ''))
+    expect(names).not.toEqual([])
+    expect(names.filter((name) => !made.includes(name))).toEqual([])
+    expect(built.entry.filter((source: string) => !existsSync(join(dir, source)))).toEqual([])
   })
 
   test('has a README whose links lead to files that are shipped, or to the web', () => {
