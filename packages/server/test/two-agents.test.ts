@@ -334,4 +334,33 @@ describe('a server', () => {
     expect([decided.status, await decided.json()]).toMatchObject([403, { code: 'approval.forbidden' }])
     expect((await ask(`${url}/agents/lax/approvals`, { body: decision })).status).toBe(404)
   })
+
+  test.each([
+    ['a name of its own', 'desk'],
+    ['the name of the agent that does not run', 'lax'],
+  ])('stops a run only through its agent, where a group has %s; deleting the session stops it too', async (_, name) => {
+    const sessions = memoryStore()
+    const [one, two] = [gated(), gated()]
+    const models = [one.model, two.model]
+    const model = { ...one.model, stream: (request: never) => models.shift()?.stream(request) } as typeof one.model
+    const strict = agentOf([], { name: 'strict', model, sessionGroup: name })
+    const lax = agentOf([], { name: 'lax', sessionGroup: name })
+    for (const agent of [strict, lax]) agent.use(persist({ store: sessions }))
+    const { url } = await listen({ strict, lax }, { sessions, uiStream: 7 })
+    const stop = (agent: string) => ask(`${url}/agents/${agent}/sessions/a/stop`, { method: 'POST' })
+    const begin = () => ask(`${url}/agents/strict/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream })
+    const first = await begin()
+    one.text('canary')
+    const refused = await stop('lax')
+    expect([refused.status, await refused.json()]).toMatchObject([409, { code: 'run.not_running' }])
+    expect((await ask(`${url}/agents/lax/chat/a/stop`, { method: 'POST' })).status).toBe(409)
+    expect((await stop('strict')).status).toBe(202)
+    await one.closed
+    expect((await allOf(first)).at(-1)?.data).toContain('aborted')
+    const second = await begin()
+    two.text('canary')
+    expect((await ask(`${url}/agents/lax/sessions/a`, { method: 'DELETE' })).status).toBe(204)
+    await two.closed
+    await allOf(second)
+  })
 })

@@ -61,7 +61,9 @@ export function stopRoute(serve: Serve, host: Host, route: typeof routes.stop): 
     const asks = await visit(host, c.req.raw, c.req.param('agent'))
     const { params, query } = await read()
     const key = ownKey(asks, params.id, query.owner)
-    if (await stop(host, asks, key)) return c.json({ stopped: true }, 202)
+    const run = await goingOn(host, key)
+    const isHeard = run !== undefined && (await isOwn(host, asks, run))
+    if (isHeard && (await host.runs.stop(run, asks))) return c.json({ stopped: true }, 202)
     await isThere(host, key)
     throw fail('run.not_running', 'Nothing runs in this session.')
   })
@@ -83,13 +85,15 @@ export function steerRoute(serve: Serve, host: Host, route: typeof routes.steer)
   })
 }
 
-/** Where agents share a history, a message is for the agent that is asked. */
+/** Where agents share a history, a run is reached only through the agent that runs it. */
 async function isOwn({ sessions, runs }: Host, asks: Visit, { key, turnId }: RunKey): Promise<boolean> {
-  if (key.agent === asks.agent.name) return true
+  if (asks.agent.sessionGroup === undefined) return true
+  const agent = runs.agentOf(key, turnId)
+  if (agent !== undefined) return agent === asks.agent
   return ran(asks.agent, await sessions.find(key, { turnId })) || (await runs.lasting(turnId, asks)) !== undefined
 }
 
-/** Asks the session's last run to stop, in whichever process it is; false where nothing runs. */
+/** Asks the session's last run to stop, whichever agent and process runs it; false where nothing runs. */
 export async function stop(host: Host, asks: Visit, key: SessionKey): Promise<boolean> {
   const run = await goingOn(host, key)
   return run !== undefined && host.runs.stop(run, asks)

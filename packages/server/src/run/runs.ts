@@ -39,8 +39,8 @@ export class Runs {
   readonly #onClose = new Set<() => void>()
   #closed = false
   readonly #queues: Queues
-  /** Those that hold a place among the runs of their user. */
-  readonly #placed = new WeakSet<Answering>()
+  /** The agents of runs that hold a place among the runs of their user. */
+  readonly #agents = new WeakMap<Answering, ServedAgent>()
   readonly steers: SteerLimits
   draining = false
 
@@ -85,7 +85,7 @@ export class Runs {
     const { onBusy } = this.#options
     const { agent, principal, input, output, decisions, idempotencyKey } = asked
     // Where agents share a history, the run that goes on may be one of another agent.
-    const isOwn = key.agent === agent.name
+    const isOwn = agent.sessionGroup === undefined
     // A run that goes on has the form of answer that it was asked for.
     const said = isOwn && decisions === undefined && output === undefined ? saidIn(input) : undefined
     if (onBusy === 'steer' && said !== undefined) {
@@ -107,9 +107,9 @@ export class Runs {
     try {
       const run = await this.#run(session, asked)
       // A run that is found by its key has its place.
-      if (this.#placed.has(run)) place.release()
+      if (this.#agents.has(run)) place.release()
       else run.ended.catch(() => {}).finally(() => place.release())
-      this.#placed.add(run)
+      this.#agents.set(run, agent)
       return run
     } catch (error) {
       place.release()
@@ -157,6 +157,12 @@ export class Runs {
   find(key: SessionKey, turnId: string): Answering | undefined {
     const live = this.#live.get(nameOf(key))
     return live?.turnId === turnId ? live : undefined
+  }
+
+  /** The agent of a run of this process that goes on. */
+  agentOf(key: SessionKey, turnId: string): ServedAgent | undefined {
+    const run = this.find(key, turnId)
+    return run && this.#agents.get(run)
   }
 
   /** Waits for what runs; what takes longer is aborted, and kept as interrupted, or goes on elsewhere. @param timeout milliseconds */
