@@ -14,7 +14,7 @@ const packs = {
   prices: 2,
   providers: 20,
   resilience: 2,
-  server: 43,
+  server: 44,
   'store-postgres': 28,
   'store-redis': 6,
   'store-sql': 10,

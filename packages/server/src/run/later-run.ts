@@ -1,4 +1,4 @@
-import type { Clock, SessionKey } from '@allium/core'
+import { AbortError, type AlliumError, type Clock, type SessionKey } from '@allium/core'
 import { type Answering, Readers } from './answering.ts'
 import { type Entries, entriesIn } from './entries.ts'
 import type { Answer } from './result.ts'
@@ -27,7 +27,7 @@ export class LaterRun implements Answering {
     this.key = key
     this.sessionId = key.sessionId
     this.idempotencyKey = idempotencyKey
-    this.#waiting = new Readers({ clock, onDisconnect: 'abort', abortAfter: 0 }, () => this.#left.abort())
+    this.#waiting = new Readers({ clock, onDisconnect: 'abort', abortAfter: 0 }, () => this.#leave())
     this.#waiting.join()
     this.#found = this.#find(find)
     this.started = this.#found.then(({ started }) => started)
@@ -49,8 +49,18 @@ export class LaterRun implements Answering {
     return entriesIn(this.#found.then((run) => run.entries(signal)))
   }
   stop(reason: string): void {
-    if (this.#run === undefined) this.#left.abort()
+    if (this.#run === undefined) this.#leave()
     else this.#run.stop(reason)
+  }
+
+  /** Ends it with an error, unless it has begun. Resolves once it begins no more. */
+  async drop(error: AlliumError): Promise<void> {
+    this.#left.abort(error)
+    await this.started.catch(() => {})
+  }
+
+  #leave(): void {
+    this.#left.abort(new AbortError('Nobody waits for the answer any more.'))
   }
 
   async #find(find: (left: AbortSignal) => Promise<Answering>): Promise<Answering> {

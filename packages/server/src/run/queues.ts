@@ -1,4 +1,11 @@
-import { AbortError, type Clock, isAlliumError, type SessionKey } from '@allium/core'
+import {
+  type AlliumError,
+  type Clock,
+  type EventLog,
+  isAlliumError,
+  type SessionKey,
+  type SessionStore,
+} from '@allium/core'
 import type { FairShare } from '../http/fair-share.ts'
 import { fail } from '../http/problem.ts'
 import type { Answering } from './answering.ts'
@@ -11,28 +18,31 @@ const again = 250
 
 interface QueuesOptions {
   readonly clock: Clock
+  readonly log: EventLog
+  readonly sessions: SessionStore
   readonly shares: { readonly queued: FairShare }
 }
 
 /** Inputs that wait for their session, first come first served; of several processes whoever asks first when it is free. */
 export class Queues {
-  readonly #clock: Clock
+  readonly #options: QueuesOptions
   readonly #share: FairShare
   readonly #live: (key: SessionKey) => Answering | undefined
   readonly #lines = new Map<string, { size: number; last: Promise<unknown> }>()
 
   /** @param live the run of a session that goes on in this process */
-  constructor({ clock, shares }: QueuesOptions, live: (key: SessionKey) => Answering | undefined) {
-    this.#clock = clock
-    this.#share = shares.queued
+  constructor(options: QueuesOptions, live: (key: SessionKey) => Answering | undefined) {
+    this.#options = options
+    this.#share = options.shares.queued
     this.#live = live
   }
 
   /**
    * Begins a run as soon as its session is free.
    *
-   * @param left aborts when nobody waits for it any more
-   * @throws AlliumError `session.busy` where too many wait; what `begin` throws but for that code
+   * @param left aborts when nobody waits for it any more, or with `session.not_found` when its session is deleted here
+   * @throws AlliumError `session.busy` where too many wait; `session.not_found` when its session was deleted; what `begin` throws
+   * but for `session.busy`
    */
   async begin(key: SessionKey, left: AbortSignal, begin: () => Promise<Answering>): Promise<Answering> {
     const name = nameOf(key)
@@ -51,22 +61,38 @@ export class Queues {
   }
 
   async #insist(key: SessionKey, left: AbortSignal, begin: () => Promise<Answering>): Promise<Answering> {
+    const { log, sessions } = this.#options
+    let isLogged = false
     for (;;) {
-      if (left.aborted) throw new AbortError('Nobody waits for the answer any more.')
+      left.throwIfAborted()
       const run = await begin().catch(orBusy)
-      if (run !== undefined && !(await isBusy(run))) return run
+      if (isAlliumError(left.reason, 'session.not_found')) run?.stop('its session is deleted')
+      else if (run !== undefined && !(await isBusy(run))) return run
       run?.readers.leave()
+      left.throwIfAborted()
+      isLogged ||= (await log.latest(key)) !== undefined
       await this.#freed(key, left)
+      // Another process that deletes the session does not say so here.
+      if (isLogged && (await log.latest(key)) === undefined && (await sessions.load(key)) === undefined) throw deleted()
     }
   }
 
   /** Where it goes on here it is waited for; else somebody else has it. */
   async #freed(key: SessionKey, left: AbortSignal): Promise<void> {
+    const { clock } = this.#options
     const gone = new Promise<void>((resolve) => left.addEventListener('abort', () => resolve(), { once: true }))
     const live = this.#live(key)
-    const free = live?.ended.catch(() => {}) ?? new Promise<void>((resolve) => this.#clock.after(again, resolve))
+    const free = live?.ended.catch(() => {}) ?? new Promise<void>((resolve) => clock.after(again, resolve))
     await Promise.race([free, gone])
   }
+}
+
+/** How an input ends whose session was deleted while it waited. */
+export function deleted(): AlliumError {
+  return fail(
+    'session.not_found',
+    'The session was deleted while this input waited for it. Send it again to begin a new one.',
+  )
 }
 
 function orBusy(error: unknown): undefined {

@@ -12,7 +12,7 @@ import { lasting, stopLasting } from './lasting.ts'
 import { LaterRun } from './later-run.ts'
 import { nameOf } from './name-of.ts'
 import { Pump } from './pump.ts'
-import { Queues } from './queues.ts'
+import { deleted, Queues } from './queues.ts'
 import { showOf } from './show-of.ts'
 import { SteerLimits } from './steer-limits.ts'
 import { saidIn, steeredRun } from './steered-run.ts'
@@ -39,6 +39,8 @@ export class Runs {
   readonly #onClose = new Set<() => void>()
   #closed = false
   readonly #queues: Queues
+  /** Inputs that wait for their session. */
+  readonly #waiting = new Set<LaterRun>()
   /** The agents of runs that hold a place among the runs of their user. */
   readonly #agents = new WeakMap<Answering, ServedAgent>()
   readonly steers: SteerLimits
@@ -77,7 +79,11 @@ export class Runs {
     const isKnown = live !== undefined && idempotencyKey !== undefined && live.idempotencyKey === idempotencyKey
     if (this.#options.onBusy === 'reject' || sessionId === undefined || isKnown) return this.#begin(asked)
     const { clock } = this.#options
-    return new LaterRun({ key, idempotencyKey, clock }, (left) => this.#later(key, asked, left))
+    const later = new LaterRun({ key, idempotencyKey, clock }, (left) => this.#later(key, asked, left))
+    this.#waiting.add(later)
+    const over = () => this.#waiting.delete(later)
+    later.started.then(over, over)
+    return later
   }
 
   /** Said to the run that goes on, or begun behind it. */
@@ -151,6 +157,16 @@ export class Runs {
   async stop(run: RunKey, of: Asking): Promise<boolean> {
     const asked = await stopLasting(this.#durableOf(of.agent), run.turnId, of)
     return asked ?? this.#options.log.signal(run, { stop: true })
+  }
+
+  /** Ends the inputs that wait for a session: it is deleted. Resolves once none of them begins any more. */
+  async drop(key: SessionKey): Promise<void> {
+    const name = nameOf(key)
+    const isOf = (run: Answering) => nameOf(run.key) === name
+    const dropped = [...this.#waiting].filter(isOf).map((run) => run.drop(deleted()))
+    // Those that were begun, and may wait in a layer before their turn.
+    for (const run of this.#going) if (isOf(run) && this.#live.get(name) !== run) run.stop('its session is deleted')
+    await Promise.all(dropped)
   }
 
   /** A run of this process that goes on. */
