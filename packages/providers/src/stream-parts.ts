@@ -43,8 +43,8 @@ export class StreamParts {
   readonly #told: Told = {}
   #raw: unknown
   #finish: FinishPart | undefined
-  /** A call that the provider runs, until the next part tells whether it asks for an approval first. */
-  #held: ToolCallPart | undefined
+  /** Calls that the provider runs, by id, until their result or the end tells that it asks for no approval first. */
+  readonly #held = new Map<string, ToolCallPart>()
 
   constructor(
     readonly model: AiSdkModel,
@@ -57,7 +57,8 @@ export class StreamParts {
   chunks(value: unknown): ContentChunk[] {
     const part = value as StreamPart
     if (part.type === 'tool-approval-request') return this.#asks(part)
-    return part.type === 'raw' ? this.#next(part) : [...this.#release(), ...this.#next(part)]
+    const id = 'toolCallId' in part ? part.toolCallId : part.type === 'tool-input-start' ? part.id : ''
+    return [...this.#release(id), ...this.#next(part)]
   }
 
   #next(part: Exclude<StreamPart, { type: 'tool-approval-request' }>): ContentChunk[] {
@@ -83,7 +84,7 @@ export class StreamParts {
       case 'tool-call':
         if (part.providerExecuted !== true || part.dynamic !== true || this.#inputs.has(part.toolCallId))
           return this.#inputs.call(part)
-        this.#held = part
+        this.#held.set(part.toolCallId, part)
         return []
       case 'tool-result':
         return part.preliminary === true ? [] : [toToolResult(part)]
@@ -122,13 +123,13 @@ export class StreamParts {
   end(): (ContentChunk | FinishChunk)[] {
     if (this.#finish === undefined) throw truncated()
     const finish = toFinish(this.#finish, this.#told)
-    return [...this.#release(), ...this.#inputs.close(finish.reason), finish]
+    const held = [...this.#held.keys()].flatMap((id) => this.#release(id))
+    return [...held, ...this.#inputs.close(finish.reason), finish]
   }
 
-  #release(): ContentChunk[] {
-    const held = this.#held
-    this.#held = undefined
-    return held === undefined ? [] : this.#inputs.call(held)
+  #release(id: string): ContentChunk[] {
+    const held = this.#held.get(id)
+    return this.#held.delete(id) ? this.#inputs.call(held as ToolCallPart) : []
   }
 
   #asks({
@@ -136,13 +137,13 @@ export class StreamParts {
     toolCallId,
     approvalRequest,
   }: Extract<StreamPart, { type: 'tool-approval-request' }>): ContentChunk[] {
-    const call = this.#held
-    if (call?.toolCallId !== toolCallId)
+    const call = this.#held.get(toolCallId)
+    if (call === undefined)
       throw unsupported(
         this.model,
-        'asks for the approval of a tool call that it did not make right before. Give the agent that MCP server with tools.mcp({ requireApproval: true }): then the tool runs here, and a person decides.',
+        'asks for the approval of a tool call that it did not make before, or that runs already. Give the agent that MCP server with tools.mcp({ requireApproval: true }): then the tool runs here, and a person decides.',
       )
-    this.#held = undefined
+    this.#held.delete(toolCallId)
     return this.#inputs.asks(call, approvalRequest ?? { id, provider: this.model.provider, ...serverOf(this.#raw, id) })
   }
 

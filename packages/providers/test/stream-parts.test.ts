@@ -146,25 +146,55 @@ describe('other parts', () => {
     expect(failed).toMatchObject({ code: 'model.failed', status: 429 })
   })
 
-  it('a request for the approval of a call that was not made right before fails with the mend', async () => {
-    const asks = { type: 'tool-approval-request', approvalId: 'a', toolCallId: 'c' }
-    const { code, message } = (await errorOf(asks)) as { code: string; message: string }
+  const call = { type: 'tool-call', toolName: 'mcp.add', input: '{}', providerExecuted: true, dynamic: true }
+  const asks = (toolCallId: string) => ({ type: 'tool-approval-request', approvalId: `of ${toolCallId}`, toolCallId })
+  const result = { type: 'tool-result', toolCallId: 'c1', toolName: 'mcp.add', result: 'added' }
+
+  it.each([
+    ['was not made', []],
+    ['has a result', [{ ...call, toolCallId: 'c1' }, result]],
+    ['readers have seen begin', [{ type: 'tool-input-start', id: 'c1', toolName: 'mcp.add', providerExecuted: true }]],
+    ['was approved already', [{ ...call, toolCallId: 'c1' }, asks('c1')]],
+  ])('a request for the approval of a call that %s fails with advice', async (_, before) => {
+    const { code, message } = (await errorOf(...before, asks('c1'))) as { code: string; message: string }
     expect([code, message]).toEqual(['provider.unsupported', expect.stringContaining('requireApproval: true')])
   })
 
-  it('of a call that the provider runs tells its request for approval, and only for the call right before', async () => {
-    const call = { type: 'tool-call', toolName: 'mcp.add', input: '{}', providerExecuted: true, dynamic: true }
-    const asks = { type: 'tool-approval-request', approvalId: 'a', toolCallId: 'c2' }
-    const chunks = await chunksOf({ ...call, toolCallId: 'c1' }, { ...call, toolCallId: 'c2' }, asks)
-    const starts = chunks.filter(({ type }) => type === 'tool-input-start')
-    expect(starts).toEqual([
-      { type: 'tool-input-start', callId: 'c1', name: 'mcp.add', providerExecuted: true },
-      {
-        type: 'tool-input-start',
-        callId: 'c2',
-        name: 'mcp.add',
-        approvalRequest: { id: 'a', provider: expect.any(String) },
-      },
+  it.each([
+    ['directly', []],
+    [
+      'after a text',
+      [
+        { type: 'text-start', id: 't' },
+        { type: 'text-delta', id: 't', delta: 'Wait.' },
+      ],
+    ],
+    ['after a source', [{ type: 'source', sourceType: 'url', id: 's', url: 'https://example.com' }]],
+    ['after another call and its request', [{ ...call, toolCallId: 'c2' }, asks('c2')]],
+  ])('a call that the provider runs tells its request for approval, which comes %s', async (_, between) => {
+    const chunks = await chunksOf({ ...call, toolCallId: 'c1' }, ...between, asks('c1'))
+    const start = chunks.find((chunk) => chunk.type === 'tool-input-start' && chunk.callId === 'c1')
+    const approvalRequest = { id: 'of c1', provider: expect.any(String) }
+    expect(start).toEqual({ type: 'tool-input-start', callId: 'c1', name: 'mcp.add', approvalRequest })
+  })
+
+  it('a call that the provider runs without a request comes before its result, or at the end', async () => {
+    const chunks = await chunksOf({ ...call, toolCallId: 'c1' }, { ...call, toolCallId: 'c2' }, asks('c2'), result)
+    const made = chunks.flatMap((chunk) => ('name' in chunk && 'callId' in chunk ? [[chunk.type, chunk.callId]] : []))
+    expect(made).toEqual([
+      ['tool-input-start', 'c2'],
+      ['tool-input-start', 'c1'],
+      ['tool-result', 'c1'],
     ])
+    const late = await chunksOf({ ...call, toolCallId: 'c1' })
+    expect(late).toContainEqual({ type: 'tool-input-start', callId: 'c1', name: 'mcp.add', providerExecuted: true })
+  })
+
+  it('a call that the provider tells twice with other arguments while it may still ask is refused', async () => {
+    const twice = [
+      { ...call, toolCallId: 'c1' },
+      { ...call, toolCallId: 'c1', input: '{"a":1}' },
+    ]
+    expect(await errorOf(...twice, asks('c1'))).toMatchObject({ code: 'model.protocol' })
   })
 })
