@@ -31,6 +31,25 @@ function checkPair(agent: ServedAgent, other: ServedAgent): void {
     )
 }
 
+/** The name of an agent's tool on /mcp: letters, digits and a few signs. */
+export function toolName(agent: string): string {
+  return agent.replace(/[^\w.-]/g, '_').slice(0, 128)
+}
+
+/** @throws AlliumError `server.options` for two agents whose tools would have one name */
+export function checkToolNames(agents: Agents): void {
+  const known = new Map<string, string>()
+  for (const name of agents.keys()) {
+    const tool = toolName(name)
+    const other = known.get(tool)
+    if (other !== undefined)
+      throw refused(
+        `The agents "${other}" and "${name}" have the same tool name on /mcp, "${tool}". Rename one of them, and give it the old name in formerNames.`,
+      )
+    known.set(tool, name)
+  }
+}
+
 /** For each name under which sessions are kept, the other names under which those agents may have kept them. */
 export function otherNames(agents: Agents): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, string[]>()

@@ -12,7 +12,7 @@ import {
 import type { Durable } from '@allium/durable'
 import { persist } from '@allium/memory'
 import { adoptingStore } from './adopting-store.ts'
-import { checkAgentNames, otherNames } from './agent-names.ts'
+import { checkAgentNames, checkToolNames, otherNames } from './agent-names.ts'
 import { Visitors } from './http/visitors.ts'
 import { type Shares, sharesOf, steerLimitOf } from './limits.ts'
 import { Metrics } from './metrics.ts'
@@ -42,6 +42,7 @@ export function hostOf(agents: ReadonlyMap<string, ServedAgent>, options: Server
   const { clock = systemClock, logger = console, headersAfter = 1000, heartbeat = 15_000 } = options
   const { onDisconnect = 'continue', abortAfter = 0, onBusy = 'reject' } = options
   checkAgentNames(agents)
+  if (options.mcp) checkToolNames(agents)
   const shared = sharedStore(agents)
   const durables = durablesOf(agents, options)
   const events = options.events ?? durables[0]?.events ?? shared?.events ?? memoryEventLog({ clock })

@@ -293,6 +293,18 @@ describe('a server', () => {
     expect(make({ desk: named('desk', group), sales: named('sales', group) })).not.toThrow()
   })
 
+  test.each([
+    ['a b', 'a_b'],
+    ['é', 'ü'],
+    [`${'x'.repeat(128)}1`, `${'x'.repeat(128)}2`],
+  ])('refuses the agents %j and %j on /mcp, where they have one tool name', (one, other) => {
+    const agents = { [one]: named(one), [other]: named(other) }
+    const refused = expect(() => server({ agents, principal, mcp: true }))
+    refused.toThrow(expect.objectContaining({ code: 'server.options' }))
+    refused.toThrow(`The agents "${one}" and "${other}" have the same tool name on /mcp`)
+    expect(make(agents)).not.toThrow()
+  })
+
   test('serves the sessions of a renamed agent: it lists, reads, goes on with and deletes them', async () => {
     const sessions = memoryStore()
     const agentNamed = (name: string, more = {}) =>

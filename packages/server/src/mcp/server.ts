@@ -1,4 +1,5 @@
 import type { Decision, PendingCall } from '@allium/core'
+import { toolName } from '../agent-names.ts'
 import type { Host } from '../host.ts'
 import { mayUse, visit } from '../visit.ts'
 import { callAgent } from './call.ts'
@@ -58,11 +59,6 @@ export function authOf(asked: Asking) {
 
 function askingIn({ authInfo }: { authInfo?: { extra?: Record<string, unknown> } }): Asking {
   return authInfo?.extra as unknown as Asking
-}
-
-/** A tool's name has letters, digits and a few signs. */
-function toolName(agent: string): string {
-  return agent.replace(/[^\w.-]/g, '_').slice(0, 128)
 }
 
 function nameOf({ agents }: Host, tool: string): string {
