@@ -130,6 +130,18 @@ describe('a call that its provider runs after an approval', () => {
     expect(parts(model.requests[1]!.messages).some((part) => 'approved' in part)).toBe(false)
   })
 
+  it.each([{ flow: {} }, { missing: true }])(
+    'brings no labels along: its model gives %j with the result',
+    async (own) => {
+      const result = { type: 'tool-result', callId: 'm1', name: 'mcp.create', content: 'created', ...own } as ModelChunk
+      const { agent } = build([{ chunks: [...ran.slice(0, 2), result, 'Done.'] }])
+      const session = agent.session()
+      await session.run('go')
+      const part = parts(session.history).find(({ type }) => type === 'tool-result')
+      expect(part).toEqual({ type: 'tool-result', callId: 'm1', name: 'mcp.create', content: 'created' })
+    },
+  )
+
   it.each(['name', 'args', 'approvalRequest'])(
     'approved is refused with another `%s` in a restored history',
     async (of) => {

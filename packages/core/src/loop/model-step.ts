@@ -1,5 +1,6 @@
 import { awaitedCalls } from '../messages/history.ts'
 import type { Message, Part, ToolResultPart } from '../messages/message.ts'
+import { providerResult } from '../messages/provider-result.ts'
 import type { ModelWarning } from '../model/chunk.ts'
 import { modelId } from '../model/model.ts'
 import { finishOf, goesOn, type ModelResponse, responseMessage } from '../model/response.ts'
@@ -90,13 +91,8 @@ function withKnownResults(message: Message, before: readonly Message[]): Message
   const known = (part: ToolResultPart) => (open.has(part.callId) && last.get(part.callId) === part ? [part] : [])
   return {
     ...message,
-    content: content.flatMap((part): Part[] => (isResult(part) ? known(part).map(undecided) : [part])),
+    content: content.flatMap((part): Part[] => (isResult(part) ? known(part).map(providerResult) : [part])),
   }
-}
-
-/** Neither a model nor a cache that answers for it decides a call. */
-function undecided({ approval: _, approved: __, approvalSeal: ___, ...part }: ToolResultPart): ToolResultPart {
-  return part
 }
 
 function isResult(part: Part): part is ToolResultPart {

@@ -1,6 +1,7 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import type { Message, Part, ReasoningPart, TextPart } from '../messages/message.ts'
+import { providerResult } from '../messages/provider-result.ts'
 import type { ContentChunk, ReasoningDelta, TextDelta, ToolInputStart } from '../model/chunk.ts'
 import type { Size } from '../model/estimate.ts'
 import type { ToolCall } from '../model/response.ts'
@@ -57,7 +58,11 @@ export class Assembly {
           }
         return
       }
-      case 'tool-result':
+      case 'tool-result': {
+        const { id: _id, ...part } = chunk
+        this.#blocks.push({ part: providerResult(part), id: undefined })
+        return
+      }
       case 'custom':
       case 'file': {
         const { id: _id, ...part } = chunk

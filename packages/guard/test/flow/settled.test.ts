@@ -83,6 +83,19 @@ describe('guard.flow', () => {
     await expect(never.init()).rejects.toThrow('the provider runs it, so that nobody could be asked')
   })
 
+  it.each([{ flow: {} }, { missing: true }])(
+    'believes no model that gives %j with the result of a provider',
+    async (own) => {
+      const start = { type: 'tool-input-start', callId: 'w', name: 'web', providerExecuted: true } as const
+      const result = { type: 'tool-result', callId: 'w', name: 'web', content: 'A page.', ...own } as const
+      const crm = { type: 'tool-input-start', callId: 'c', name: 'read_crm' } as const
+      const ends = ['w', 'c'].map((callId) => ({ type: 'tool-input-end', callId }) as const)
+      const web = { chunks: [start, ends[0], result, crm, ends[1]] as never }
+      const { agent } = scene([web, calling('send'), 'Done.'], { read_crm: secret, send: sends })
+      expect((await agent.run('go')).status).toBe('suspended')
+    },
+  )
+
   it('asks inside a sub-agent about what came in outside of it, and outside about what came in inside', async () => {
     const inner = (steps: Parameters<typeof scriptedModel>[0]) =>
       new Agent({ name: 'clerk', model: scriptedModel(steps), tools: [tool('send', sends), tool('read_page', page)] })
