@@ -30,6 +30,29 @@ async function called(
 }
 
 describe('tool arguments', () => {
+  it.each([
+    [
+      'a long text beside an id',
+      `{"text":"${'x'.repeat(16_000_000)}","id":12345678901234567890}`,
+      /"id" is the number/,
+    ],
+    ['a long name', `{"${'x'.repeat(16_000_000)}":12345678901234567890}`, /is the number 12345678901234567890/],
+    [
+      'quotes in a text before an id',
+      JSON.stringify({ text: '\\"\\' }).replace('}', ',"id":12345678901234567890}'),
+      /"id" is the number/,
+    ],
+    ['a long number', `{"id":${'1'.repeat(16_000_000)}}`, /"id" is the number/],
+  ])('with a number that would be rounded are a soft error: %s', async (_, args, said) => {
+    const { ran, told } = await called(args)
+    expect([ran, told]).toEqual([[], expect.stringMatching(said)])
+  })
+
+  it('run with digits in a text of 16 MB', async () => {
+    const text = '1'.repeat(16_000_000)
+    expect((await called(JSON.stringify({ text }))).ran).toEqual([{ text }])
+  })
+
   it.each(brokenArgs)(
     '%j is a soft error: the tool does not run, the model is told, the turn goes on',
     async (args) => {

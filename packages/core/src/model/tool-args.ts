@@ -30,15 +30,18 @@ function isTooDeep(value: unknown, most: number, depth = 0): boolean {
 
 /** 2^53 has 16 digits; the largest number has an exponent of three. */
 const mayRound = /\d{16}|\d[eE]\+?\d{3}/
-const tokens = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
+/** Matches no whole text: that overflows the stack at some megabytes. */
+const tokens = /\\.|"|-?\d[\d.eE+-]*/g
 /** Stands before a number that was put in quotes to be found again. */
 const mark = '\u0000number '
 
 /** Names the argument whose number JSON.parse would make another one, such as an id of 18 digits. */
 function findRounded(json: string): string | undefined {
   let found = false
+  let isText = false
   const marked = json.replace(tokens, (token) => {
-    if (token.startsWith('"') || !isRounded(token)) return token
+    if (token === '"') isText = !isText
+    if (isText || token === '"' || !isRounded(token)) return token
     found = true
     return JSON.stringify(mark + token)
   })
