@@ -55,6 +55,27 @@ test('sessions are listed, read, forked and deleted, and what runs is stopped', 
   expect([id, (await client.list()).items.map((one) => one.id)]).toEqual(['b', ['b']])
 })
 
+test.each([
+  ['as it is', '', (url: string) => url],
+  ['below a path of its own', '/api', (url: string) => `${url}/api`],
+  ['through a proxy that takes a path off', '', () => '/ai'],
+])('a file of a history has a link that opens: the server is reached %s', async (_, base, reach) => {
+  const { url } = await listen({ one: agentOf(['A cat.'], { name: 'one' }) }, base === '' ? {} : { base })
+  const asked: string[] = []
+  const proxied = (to: string, init?: RequestInit) => fetch(to.replace(/^\/ai/, url), init)
+  const client = createClient<{ one: Agent }>({ url: reach(url), agent: 'one', headers, fetch: proxied })
+  const session = client.session('a/files/b $&')
+  const content = [
+    { type: 'image', data: 'aGVsbG8=', mediaType: 'image/png' },
+    { type: 'text', text: 'See:' },
+  ] as const
+  await session.run(content)
+  for (const { parts } of (await session.history()).messages)
+    for (const part of parts) if (part.type === 'file') asked.push(String(part.url))
+  expect(asked).toEqual([expect.stringContaining(reach(url))])
+  expect(await (await proxied(asked[0] ?? '', { headers: headers() })).text()).toBe('hello')
+})
+
 test('what is refused has a code, a status and the id of the request; what fails in the stream has a code', async () => {
   const failed = Object.assign(new Error('sk-1'), { statusCode: 500 })
   const { url } = await listen(agentOf([{ text: 'One', error: failed }]))

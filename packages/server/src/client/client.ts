@@ -127,9 +127,8 @@ function wireOf(options: CommonOptions & { agent?: string }): Wire {
 
 function query(page: { limit?: number; cursor?: string } = {}): string {
   checkKnown(page, { limit: true, cursor: true }, 'A page')
-  const { limit, cursor } = page
-  const given = { ...(limit !== undefined && { limit: String(limit) }), ...(cursor !== undefined && { cursor }) }
-  return Object.keys(given).length === 0 ? '' : `?${new URLSearchParams(given)}`
+  const given = Object.entries(page).filter(([, value]) => value !== undefined)
+  return `?${new URLSearchParams(given as [string, string][])}`
 }
 
 function backOff(attempt: number): Promise<void> {

@@ -32,7 +32,7 @@ class Events<K extends CallTypes, O> {
   readonly #asked: RunCall
   readonly #all: Promise<void>
   #wake: (() => void)[] = []
-  #over: { error?: unknown } | undefined
+  #isOver = false
 
   constructor(wire: Wire, asked: RunCall) {
     this.#wire = wire
@@ -43,8 +43,7 @@ class Events<K extends CallTypes, O> {
 
   async *iterate(): AsyncGenerator<ClientEvent<K>, undefined> {
     for (let at = 0; ; at++) {
-      while (at >= this.#read.length && this.#over === undefined)
-        await new Promise<void>((resolve) => this.#wake.push(resolve))
+      while (at >= this.#read.length && !this.#isOver) await new Promise<void>((resolve) => this.#wake.push(resolve))
       if (at >= this.#read.length) break
       yield this.#read[at] as ClientEvent<K>
     }
@@ -75,10 +74,9 @@ class Events<K extends CallTypes, O> {
   async #follow(): Promise<void> {
     try {
       await this.#connect()
-      this.#end({})
-    } catch (error) {
-      this.#end({ error })
-      throw error
+    } finally {
+      this.#isOver = true
+      this.#rouse()
     }
   }
 
@@ -101,7 +99,7 @@ class Events<K extends CallTypes, O> {
       if (isWhole && this.#hasEnd()) return
       if (last !== before) failures = 0
     }
-    throw new ClientError('The connection to the server was lost again and again.', { code: 'run.interrupted' })
+    throw new ClientError('The connection was lost repeatedly.', { code: 'run.interrupted' })
   }
 
   async #take(response: Response, came: (id: string) => void): Promise<true> {
@@ -122,11 +120,6 @@ class Events<K extends CallTypes, O> {
       if ('path' in event && event.path !== undefined) return false
       return event.type === 'run:error' || (event.type === 'turn:end' && event.status !== 'failed')
     })
-  }
-
-  #end(over: { error?: unknown }): void {
-    this.#over = over
-    this.#rouse()
   }
 
   #rouse(): void {

@@ -80,6 +80,7 @@ export interface ClientSession<K extends CallTypes = CallTypes, S = Record<strin
   steer(message: ClientInput, options?: { id?: string }): Promise<{ id: string }>
   /** Stops what runs, from whichever process. @throws ClientError `run.not_running`, `session.not_found` */
   stop(): Promise<void>
+  /** The history so far. Links of files begin with the `url` of the client. */
   history(): Promise<SessionHistory>
   usage(): Promise<SessionUsage>
   /** Those keys of the session's state that the server's option `state` opens, as the last run left them. @throws ClientError `session.not_found` */
@@ -122,7 +123,13 @@ export function clientSession<K extends CallTypes, S>(wire: Wire, id: string): C
       return json<{ id: string }>(wire, `${at}/steer`, { method: 'POST', body: { message, id }, safe: true })
     },
     stop: async () => void (await request(wire, `${at}/stop`, { method: 'POST', body: {} })),
-    history: () => json(wire, `${at}/messages`),
+    history: async () => {
+      const told = await json<SessionHistory>(wire, `${at}/messages`)
+      // The server links to its own path, which a proxy may serve below another one.
+      for (const part of told.messages.flatMap(({ parts }) => parts))
+        if (part.type === 'file') part.url = String(part.url).replace(/^\/.*(?=\/files\/)/, () => wire.url + at)
+      return told
+    },
     usage: () => json(wire, `${at}/usage`),
     state: async () => {
       const { state } = fromJson(await (await request(wire, `${at}/state`)).text()) as { state: Partial<S> }
