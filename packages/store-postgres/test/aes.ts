@@ -1,8 +1,8 @@
 import type { Encrypt, SealedPlace } from '../src/index.ts'
 
 /** AES-GCM under one key, bound to the place. */
-export function aes(): Encrypt {
-  const key = crypto.subtle.importKey('raw', new Uint8Array(32).fill(7), 'AES-GCM', false, ['encrypt', 'decrypt'])
+export function aes(byte = 7): Encrypt {
+  const key = crypto.subtle.importKey('raw', new Uint8Array(32).fill(byte), 'AES-GCM', false, ['encrypt', 'decrypt'])
   const bound = (place: SealedPlace, iv: Uint8Array<ArrayBuffer>) => ({
     name: 'AES-GCM',
     iv,

@@ -151,6 +151,20 @@ describe.skipIf(server === undefined)('blobs in Postgres', () => {
     expect(isImage(await sessions.load(key), imageOf(600_000))).toBe(true)
   })
 
+  it.each([
+    ['another key', aes(1)],
+    ['no encryption', undefined],
+  ])('stores an image again that was stored with %s, and keeps the old bytes', async (_, encrypt) => {
+    const image = imageOf(600_000)
+    const { store, sessions, counts } = opened(encrypt && { encrypt })
+    await add(sessions, named('old'), turnWith(image))
+    const rotated = stores.again(store, { encrypt: aes(2) }).sessions
+    for (const id of ['new', 'newer']) await add(rotated, named(id), turnWith(image))
+    const stored = [await sessions.load(named('old')), await rotated.load(named('newer'))]
+    expect(stored.map((one) => isImage(one, image))).toEqual([true, true])
+    expect((await counts())[0]).toBe(6)
+  })
+
   it('writes pieces of less than 256 kB, each in a statement of its own', async () => {
     const { sessions, s } = opened()
     await add(sessions, key, turnWith(imageOf(2_000_000)))

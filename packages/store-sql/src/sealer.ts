@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { AlliumError, fromJson, isAlliumError, messageOf, toJson } from '@allium/core'
+import type { BlobOwner } from './blobs/blob-table.ts'
 import type { KnownCuts } from './blobs/cut.ts'
 import type { Encrypt, SealedPlace } from './encrypt.ts'
 
@@ -7,6 +8,8 @@ import type { Encrypt, SealedPlace } from './encrypt.ts'
 export class Sealer {
   readonly #encrypt: Encrypt | undefined
   readonly cuts: KnownCuts = new WeakMap()
+  /** Whether the blob of a name opens, or does not exist. The store of blobs sets it. */
+  opensBlob: (of: BlobOwner, name: string) => Promise<boolean> = async () => true
 
   constructor(encrypt?: Encrypt) {
     this.#encrypt = encrypt
@@ -69,10 +72,15 @@ export class Sealer {
     return all.map((one) => Buffer.from(one).toString('base64url'))
   }
 
-  /** Returns the name of a blob: its SHA-256, or with `mac` a keyed digest over the owner and the SHA-256. */
-  async nameOf(sha256: string, { tenant, owner }: { tenant: string; owner: string }): Promise<string> {
-    if (this.#encrypt?.mac === undefined) return sha256
-    return (await this.digests(JSON.stringify([owner, sha256]), tenant))[0] ?? ''
+  /**
+   * Returns the name of a blob: its SHA-256, or with `mac` a keyed digest over the owner and the SHA-256. The blob gets another name
+   * if there are bytes under its own that today's key does not open. They stay, because a process with a wrong key may ask.
+   */
+  async nameOf(sha256: string, { tenant, owner }: BlobOwner): Promise<string> {
+    if (this.#encrypt === undefined) return sha256
+    const text = JSON.stringify([owner, sha256])
+    const name = this.#encrypt.mac === undefined ? sha256 : ((await this.digests(text, tenant))[0] ?? '')
+    for (let n = 0, own = name; ; own = `${name}.${++n}`) if (await this.opensBlob({ tenant, owner }, own)) return own
   }
 
   async #opened(encrypt: Encrypt, bytes: Uint8Array, place: SealedPlace): Promise<Uint8Array> {

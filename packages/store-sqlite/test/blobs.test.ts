@@ -1,7 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
-import { Agent, isAlliumError, type Lease, type SessionKey, type SessionStore, type StoredTurn } from '@allium/core'
+import {
+  Agent,
+  isAlliumError,
+  type Lease,
+  type SessionKey,
+  type SessionStore,
+  type StoredSession,
+  type StoredTurn,
+} from '@allium/core'
 import { persist } from '@allium/memory'
 import { manualClock, scriptedModel } from '@allium/testing'
 import { expect, it, onTestFinished } from 'vitest'
@@ -21,6 +29,13 @@ function turnWith(data: Uint8Array | string, turnId = 't1', from = 0): StoredTur
   return { ...own, turnId, usage, records: [], from, messages, rest: { state: {} } }
 }
 const imageOf = (size: number, text = 'canary-4711 ') => new Uint8Array(Buffer.alloc(size, text))
+
+/** Whether a session has one message with this image. */
+function isImage(stored: StoredSession | undefined, image: Uint8Array): boolean {
+  const [message] = stored?.history ?? []
+  const [part] = typeof message?.content === 'object' ? message.content : []
+  return part?.type === 'image' && Buffer.from(part.data as Uint8Array).equals(image)
+}
 
 function opened(options: SqliteOptions = {}) {
   const path = fileIn()
@@ -156,6 +171,26 @@ it('names an image by the keyed digest where there is one', async () => {
   await add(sessions, key, turnWith(imageOf(600_000)))
   const [row] = raw(path, (db) => db.prepare('select distinct digest from blobs').all([])) as { digest: string }[]
   expect(row?.digest).toHaveLength(2)
+})
+
+it.each([
+  ['another key', aes(1)],
+  ['no encryption', undefined],
+])('stores an image again that was stored with %s, and keeps the old bytes', async (_, encrypt) => {
+  const image = imageOf(600_000)
+  const { path, sessions, store } = opened(encrypt && { encrypt })
+  const at = (options: SqliteOptions) => {
+    const again = sqlite(path, options)
+    onTestFinished(() => again.close())
+    return again.sessions
+  }
+  await add(sessions, named('old'), turnWith(image))
+  store.close()
+  const rotated = at({ encrypt: aes(2) })
+  for (const id of ['new', 'newer']) await add(rotated, named(id), turnWith(image))
+  const [old, newer] = [await at(encrypt ? { encrypt } : {}).load(named('old')), await rotated.load(named('newer'))]
+  expect([old, newer].map((stored) => isImage(stored, image))).toEqual([true, true])
+  expect(raw(path, (db) => db.prepare('select count(*) as n from blobs').get([]))).toMatchObject({ n: 6 })
 })
 
 it('does not bring an image back when its run goes on after the erasure', async () => {

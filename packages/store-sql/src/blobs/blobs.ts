@@ -19,6 +19,7 @@ export class Blobs {
   constructor(table: BlobTable, sealer: Sealer) {
     this.#table = table
     this.#sealer = sealer
+    sealer.opensBlob = (of, digest) => this.#opens(of, digest)
   }
 
   /**
@@ -43,6 +44,17 @@ export class Blobs {
       return await commit(write)
     } catch (error) {
       await this.#table.drop(write).catch(() => {})
+      throw error
+    }
+  }
+
+  async #opens(of: BlobOwner, digest: string): Promise<boolean> {
+    const body = await this.#table.piece(of, digest, 0)
+    try {
+      if (body !== undefined) await this.#sealer.openedBytes(body, placeOf(of, digest, 0))
+      return true
+    } catch (error) {
+      if (isAlliumError(error, 'store.sealed')) return false
       throw error
     }
   }
