@@ -47,8 +47,8 @@ export class Sealer {
 
   /** The same at once where the store does not encrypt. */
   opened(bytes: Uint8Array, place: SealedPlace): unknown {
-    const plain = this.openedBytes(bytes, place)
-    return plain instanceof Uint8Array ? parsed(plain, place) : plain.then((own) => parsed(own, place))
+    const text = this.text(bytes, place)
+    return typeof text === 'string' ? parsed(text, place) : text.then((own) => parsed(own, place))
   }
 
   /** Opens bytes that `sealedBytes` sealed. Synchronous if the store does not encrypt. */
@@ -56,9 +56,10 @@ export class Sealer {
     return this.#encrypt === undefined ? bytes : this.#opened(this.#encrypt, bytes, place)
   }
 
-  /** Opens a text that `sealText` sealed. */
-  async text(bytes: Uint8Array, place: SealedPlace): Promise<string> {
-    return textOf(await this.openedBytes(bytes, place), place)
+  /** Opens a text that `sealText` sealed. Synchronous if the store does not encrypt. */
+  text(bytes: Uint8Array, place: SealedPlace): string | Promise<string> {
+    const plain = this.openedBytes(bytes, place)
+    return plain instanceof Uint8Array ? textOf(plain, place) : plain.then((own) => textOf(own, place))
   }
 
   /** Digests of a text by which it is found again: the first is written, any matches. */
@@ -115,8 +116,7 @@ async function sealedBy(encrypt: Encrypt, bytes: Uint8Array, place: SealedPlace)
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-function parsed(bytes: Uint8Array, place: SealedPlace): unknown {
-  const text = textOf(bytes, place)
+function parsed(text: string, place: SealedPlace): unknown {
   try {
     return fromJson(text)
   } catch (error) {

@@ -65,14 +65,21 @@ export class SqliteBlobs implements BlobTable {
   }
 
   /**
-   * Makes a turn or a task the holder of the blobs of a write, inside its transaction. A turn replaces the open turn as a holder.
+   * Makes a row the holder of the blobs of a write, inside its transaction. A turn replaces the open turn as a holder. All steps of a durable
+   * run are one holder, and so are all events of a run.
    *
    * @throws AlliumError `store.fenced` if the write no longer holds its blobs
    */
-  keep(key: SessionKey, kind: 'open' | 'turn' | 'task', holder: string, write: BlobWrite | undefined): void {
-    if (kind !== 'task') this.#db.run(`delete from blob_holders where ${ofSession} and kind = 'open'`, ...at(key))
+  keep(
+    key: SessionKey,
+    kind: 'open' | 'turn' | 'task' | 'step' | 'event',
+    holder: string,
+    write: BlobWrite | undefined,
+  ): void {
+    if (kind === 'turn' || kind === 'open')
+      this.#db.run(`delete from blob_holders where ${ofSession} and kind = 'open'`, ...at(key))
     if (write === undefined) return
-    const sql = `update blob_holders set kind = ?, holder = ? where ${ofWrite}`
+    const sql = `update or replace blob_holders set kind = ?, holder = ? where ${ofWrite}`
     if (this.#db.run(sql, kind, holder, ...at(key), write.id) < write.digests.length) throw fenced(key)
   }
 

@@ -140,6 +140,7 @@ export class Turns {
     )
     this.#db.run(`update sessions set run = null where ${where}`, ...at(key))
     this.#db.run('delete from steps where tenant = ? and run = ?', key.tenant, turnId)
+    this.#db.run(`delete from blob_holders where ${of} and kind = 'step' and holder = ?`, ...at(key), turnId)
   }
 
   #check(lease: Lease, version: number, turn: TurnRow, row = this.#leases.session(lease.key)): Row {

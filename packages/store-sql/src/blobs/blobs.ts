@@ -59,16 +59,33 @@ export class Blobs {
     for (let left = steps; left > 0 && (await this.#table.collect()); left--) await setImmediate()
   }
 
-  /** Returns the value of a row. @throws AlliumError as {@link Sealer.open} does; `store.corrupt` if bytes are missing */
+  /** Returns the value of a row. @throws AlliumError as {@link Sealer.opened} does; `store.corrupt` if bytes are missing */
   async open(of: BlobOwner, bytes: Uint8Array, place: SealedPlace): Promise<unknown> {
-    const row = await this.#sealer.text(bytes, place)
+    return this.opened(of, bytes, place)
+  }
+
+  /** The same. Synchronous if the row has no blobs and the store does not encrypt. */
+  opened(of: BlobOwner, bytes: Uint8Array, place: SealedPlace): unknown {
+    const row = this.#sealer.text(bytes, place)
+    return typeof row === 'string' ? this.#value(of, row, place) : row.then((own) => this.#value(of, own, place))
+  }
+
+  #value(of: BlobOwner, row: string, place: SealedPlace): unknown {
     try {
       const { text, references } = partsOfRow(row)
-      const values: unknown[] = []
-      for (const reference of references) values.push(await this.#read(of, reference))
-      return fromJson(text, references.length === 0 ? undefined : (at) => values[at as number])
+      return references.length === 0 ? fromJson(text) : this.#withBlobs(of, text, references, place)
     } catch (error) {
-      throw isAlliumError(error) && error.code !== 'state.invalid' ? error : corrupt(place, error)
+      throw corrupt(place, error)
+    }
+  }
+
+  async #withBlobs(of: BlobOwner, text: string, references: readonly BlobReference[], place: SealedPlace) {
+    const values: unknown[] = []
+    for (const reference of references) values.push(await this.#read(of, reference))
+    try {
+      return fromJson(text, (at) => values[at as number])
+    } catch (error) {
+      throw corrupt(place, error)
     }
   }
 

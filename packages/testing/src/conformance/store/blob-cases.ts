@@ -102,7 +102,7 @@ export function bytesOf(size: number): Uint8Array {
 type Data = Uint8Array | URL | string
 
 /** Values with sizes around a store's limits, and texts that are almost base64. */
-function largeValues(): [Data, ...Data[]] {
+export function largeValues(): [Data, ...Data[]] {
   const base64 = base64Of(bytesOf(270_000))
   return [
     bytesOf(270_000),
@@ -128,7 +128,7 @@ function base64Of(bytes: Uint8Array): string {
   return btoa(text)
 }
 
-function turnWith(...values: [Data, ...Data[]]): StoredTurn {
+export function turnWith(...values: [Data, ...Data[]]): StoredTurn {
   const parts = (): Part[] => values.map((data) => ({ type: 'image', data, mediaType: 'image/png' }))
   const [first] = values
   const messages: Message[] = [
@@ -150,7 +150,7 @@ function turnWith(...values: [Data, ...Data[]]): StoredTurn {
   })
 }
 
-function imagesIn(stored: Awaited<ReturnType<StoreBench['store']['load']>>): unknown[] {
+export function imagesIn(stored: Awaited<ReturnType<StoreBench['store']['load']>>): unknown[] {
   const [question] = stored?.history ?? []
   return typeof question?.content === 'object'
     ? question.content.map((part) => (part.type === 'image' ? part.data : undefined))
