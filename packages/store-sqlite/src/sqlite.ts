@@ -110,7 +110,7 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
   return {
     sessions: sqliteSessions(parts, records),
     runs: sqliteRuns(db, clock, parts),
-    events: polledEventLog(sqliteEvents(parts, eventTtl), sealer, given),
+    events: polledEventLog(sqliteEvents(parts, eventTtl), sealer, given, { blobs }),
     ledger: sqliteLedger(parts),
     keyValue: sqliteKeyValue(parts),
     vault: sqliteVault(parts),

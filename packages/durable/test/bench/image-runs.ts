@@ -73,7 +73,7 @@ async function once(store: Pick<SqliteStore, 'sessions' | 'runs' | 'events'>, ki
 
 async function tell(name: string, store: Pick<SqliteStore, 'sessions' | 'runs' | 'events'>) {
   for (const kind of kinds) {
-    const all = []
+    const all: Awaited<ReturnType<typeof once>>[] = []
     for (let i = 0; i < 6; i++) all.push(await once(store, kind, `${kind} ${i}`))
     const best = (what: 'cpu' | 'held' | 'ms') => Math.min(...all.slice(1).map((one) => one[what])).toFixed(0)
     console.log(

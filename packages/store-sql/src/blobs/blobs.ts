@@ -42,9 +42,15 @@ export class Blobs {
         for (const [i, [digest, cut]] of [...cuts].entries()) await this.#add(write, digest, cut, there[i] ?? 0)
       return await commit(write)
     } catch (error) {
-      await this.#table.drop(write).catch(() => {})
+      await this.drop(write).catch(() => {})
       throw error
     }
+  }
+
+  /** Releases the blobs of a write that failed or was refused, and deletes those that nothing else holds. */
+  async drop(write: BlobWrite): Promise<void> {
+    await this.#table.drop(write)
+    await this.collect()
   }
 
   async #add(write: BlobWrite, digest: string, cut: Cut, from: number): Promise<void> {
