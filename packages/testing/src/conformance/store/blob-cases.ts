@@ -80,6 +80,32 @@ export const blobCases: StoreCases = {
       checkEqual(imagesIn(await other.load(key)), [bytesOf(270_000)], 'Each session has the whole image')
   },
 
+  async 'gives a consumer the images of a record as they were recorded, also once their session is gone'(bench) {
+    const { store, other, wait, lease: ms } = bench
+    const values = largeValues()
+    const records = values.map((data, i) => ({ id: `r${i}`, topic: 'seen', data: { data, again: data }, at: i }))
+    for (const [i, id] of ['one', 'two'].entries())
+      await add(
+        bench,
+        { ...chat, sessionId: id },
+        {
+          ...turnOf(id),
+          records: i === 0 ? records : records.slice(0, 1).map((record) => ({ ...record, id: 'other' })),
+        },
+      )
+    await store.delete({ ...chat, sessionId: 'one' })
+    const datas = (taken: readonly { data: unknown }[]) => taken.map(({ data }) => data)
+    const again = await other.outbox.take('bills', 100, ms)
+    checkEqual(datas(again), datas([...records, ...records.slice(0, 1)]), 'A record has every value as it was given')
+    await other.outbox.done(
+      'bills',
+      records.map(({ id }) => id),
+    )
+    await wait(ms * 2)
+    const rest = await other.outbox.take('bills', 100, ms)
+    checkEqual(datas(rest), datas(records.slice(0, 1)), 'also once another record with the same image is done')
+  },
+
   async 'does not store an image of a run that was deleted meanwhile'(bench) {
     const { store, other, lease: ms } = bench
     const lease = await take(store, chat, ms * 100)
