@@ -1,4 +1,5 @@
 import { isPlain } from '../errors/plain.ts'
+import { isBlob } from '../messages/blob.ts'
 import { canonicalJson } from '../messages/json.ts'
 
 /**
@@ -12,6 +13,18 @@ export async function digestOf(value: unknown): Promise<string> {
     lists.set(list, (digests.every(isMade) ? digests : await Promise.all(digests)).join(''))
   }
   return shaOf(canonicalJson(withLists(value, lists)))
+}
+
+/**
+ * The same for a value that may have images: large bytes count by their own digest, which another thread computes. It equals
+ * {@link digestOf} for a value without large bytes.
+ */
+export async function contentDigestOf(value: unknown): Promise<string> {
+  const digests = new Map<Uint8Array, string>()
+  for (const bytes of blobsIn(value))
+    if (!digests.has(bytes))
+      digests.set(bytes, base64url(await crypto.subtle.digest('SHA-256', new Uint8Array(bytes))))
+  return digestOf(digests.size === 0 ? value : withDigests(value, digests))
 }
 
 /** The HMAC-SHA-256 of a JSON-like value under a secret; without one its digest, which shows a change but no forgery. */
@@ -63,6 +76,21 @@ function isDeepFrozen(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (!Object.isFrozen(value) || !(Array.isArray(value) || isPlain(value))) return false
   return Object.values(value).every(isDeepFrozen)
+}
+
+/** The large bytes in a value. */
+function blobsIn(value: unknown): Uint8Array[] {
+  if (typeof value !== 'object' || value === null || known.has(value)) return []
+  if (value instanceof Uint8Array) return isBlob(value) ? [value] : []
+  return Array.isArray(value) || isPlain(value) ? Object.values(value).flatMap(blobsIn) : []
+}
+
+/** A copy in which digests stand for bytes; what has none is the same object, whose digest may be known. */
+function withDigests(value: unknown, digests: ReadonlyMap<unknown, string>): unknown {
+  if (digests.has(value)) return { digest: digests.get(value) }
+  if (blobsIn(value).length === 0) return value
+  if (Array.isArray(value)) return value.map((item) => withDigests(item, digests))
+  return Object.fromEntries(Object.entries(value as object).map(([key, item]) => [key, withDigests(item, digests)]))
 }
 
 /** The lists of messages in a value, those within messages left out. */

@@ -1,8 +1,11 @@
 import { AlliumError } from '../../errors/allium-error.ts'
 import { withoutApprovals } from '../../messages/history.ts'
-import { digestOf } from '../../seams/seal.ts'
+import { contentDigestOf, digestOf } from '../../seams/seal.ts'
 import type { ModelAttempt } from '../model/context.ts'
 import type { ToolAttempt } from '../tool/context.ts'
+
+/** The form of the digest of a conversation. One of an earlier version has another form, and is not compared. */
+const form = 'c2:'
 
 /** What a step was asked, as the first item that the journal keeps of it: digests, by what they are of. */
 export interface Asked {
@@ -22,13 +25,13 @@ export async function modelAsked({ $call: call, $fields, $turn: turn }: ModelAtt
   const { settings, toolDefs, toolChoice, responseFormat } = $fields
   const { items } = turn.session.history
   const [conversation, given, tools] = await Promise.all([
-    digestOf(items.map(withoutApprovals)),
+    contentDigestOf(items.map(withoutApprovals)),
     digestOf({ settings, toolChoice, responseFormat }),
     digestOf(toolDefs),
   ])
   return {
     type: 'step:asked',
-    must: { model: call.model, conversation },
+    must: { model: call.model, conversation: `${form}${conversation}` },
     may: { settings: given, 'tool definitions': tools },
   }
 }
@@ -51,5 +54,10 @@ export function diverged(step: string, what: readonly string[]): AlliumError {
 }
 
 function changed(a: Asked['must'] = {}, b: Asked['must'] = {}): string[] {
-  return Object.keys(b).filter((name) => a[name] !== undefined && a[name] !== b[name])
+  return Object.keys(b).filter((name) => isOther(a[name], b[name]))
+}
+
+function isOther(recorded: string | undefined, now = ''): boolean {
+  if (recorded === undefined || recorded === now) return false
+  return recorded.startsWith(form) || !now.startsWith(form)
 }
