@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { SessionKey } from '@allium/core'
 import { type BlobOwner, type BlobTable, type BlobWrite, blobWriteLife, bytesOf, fenced } from '@allium/store-sql'
 import type { Database } from './database.ts'
+import type { Erasures } from './erasures.ts'
 import { ofSession } from './forget.ts'
 import { at, type Leases } from './leases.ts'
 import type { SharedClock } from './sqlite-clock.ts'
@@ -20,16 +21,19 @@ export class SqliteBlobs implements BlobTable {
   readonly #db: Database
   readonly #clock: SharedClock
   readonly #leases: Leases
+  readonly #erasures: Erasures
 
-  constructor(db: Database, clock: SharedClock, leases: Leases) {
+  constructor(db: Database, clock: SharedClock, leases: Leases, erasures: Erasures) {
+    this.#erasures = erasures
     this.#db = db
     this.#clock = clock
     this.#leases = leases
   }
 
-  hold({ key, token, id, digests }: BlobWrite): Promise<number[] | undefined> {
+  hold({ key, token, turnId, id, digests }: BlobWrite): Promise<number[] | undefined> {
     return this.#db.writeTogether(() => {
       if (token !== undefined && this.#leases.session(key)?.token !== token) return undefined
+      if (turnId !== undefined && this.#isErased(key, turnId)) return undefined
       return digests.map((digest) => {
         const sql = `insert or ignore into blob_holders values (?, ?, ?, ?, 'write', ?, ?, ?)`
         this.#db.run(sql, ...at(key), id, digest, this.#clock.now())
@@ -37,6 +41,14 @@ export class SqliteBlobs implements BlobTable {
         return Number(pieces?.n)
       })
     })
+  }
+
+  /** Whether an erasure has begun that will come to the events of a run. */
+  #isErased(key: SessionKey, turnId: string): boolean {
+    const erased = this.#erasures.of(key)
+    if (erased === undefined) return false
+    const row = this.#db.get(`select token from event_runs where ${ofSession} and turn_id = ?`, ...at(key), turnId)
+    return Number(row?.token ?? 0) < erased.token
   }
 
   async add({ key, id }: BlobWrite, digest: string, piece: number, body: Uint8Array): Promise<boolean> {

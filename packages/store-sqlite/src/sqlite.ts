@@ -104,7 +104,7 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
   digestAccounts(db, erasures)
   const leases = new Leases(db, clock, erasures)
   const renames = new Renames(db, clock, leases, sealer)
-  const blobTable = new SqliteBlobs(db, clock, leases)
+  const blobTable = new SqliteBlobs(db, clock, leases, erasures)
   const blobs = new Blobs(blobTable, sealer)
   const parts = { db, clock, leases, sealer, renames, erasures, blobs, blobTable }
   return {

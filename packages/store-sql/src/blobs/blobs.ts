@@ -24,16 +24,16 @@ export class Blobs {
   /**
    * Writes the missing pieces, then the row that refers to them.
    *
-   * @param by the writer's lease; only the key while a durable run is added
+   * @param by the writer's lease; only the key while a durable run is added, with the run for its events
    * @param commit writes the row and makes it the holder of the blobs, in one transaction
    */
   async write<T>(
-    { key, token }: Lease | { key: SessionKey; token?: undefined },
+    { key, token, turnId }: (Lease & { turnId?: undefined }) | { key: SessionKey; token?: undefined; turnId?: string },
     cuts: Cuts,
     commit: (write: BlobWrite | undefined) => Promise<T>,
   ): Promise<T> {
     if (cuts.size === 0) return commit(undefined)
-    const write = { key, token, id: crypto.randomUUID(), digests: [...cuts.keys()] }
+    const write = { key, token, turnId, id: crypto.randomUUID(), digests: [...cuts.keys()] }
     try {
       await this.collect(fewSteps)
       const there = await this.#table.hold(write)

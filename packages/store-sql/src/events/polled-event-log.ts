@@ -82,11 +82,12 @@ export function polledEventLog(
     options: Parameters<EventTable['append']>[3],
   ): Promise<AppendOutcome> {
     const { cuts = new Map() } = batch ?? {}
-    // Nothing is written for a run that is gone.
-    const isWritten = cuts.size > 0 && (!options.mustExist || (await table.heads([run]))[0] !== undefined)
-    if (blobs === undefined || !isWritten) return table.append(run, epoch, batch, options)
-    return blobs.write({ key: run.key }, cuts, async (write) => {
-      const outcome = await table.append(run, epoch, batch, { ...options, write })
+    if (blobs === undefined || cuts.size === 0) return table.append(run, epoch, batch, options)
+    // Opened first: no bytes are written for a run that is gone, or that another process has.
+    const opened = await table.append(run, epoch, undefined, { ...options, end: false, request: crypto.randomUUID() })
+    if (!('seq' in opened)) return opened
+    return blobs.write(run, cuts, async (write) => {
+      const outcome = await table.append(run, epoch, batch, { ...options, mustExist: true, write })
       if (write !== undefined && !('seq' in outcome)) await blobs.drop(write)
       return outcome
     })
