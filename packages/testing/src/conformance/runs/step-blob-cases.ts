@@ -1,7 +1,7 @@
 import { check, checkEqual, checkRejects } from '../check.ts'
 import { turnOf } from '../store/bench.ts'
 import { bytesOf, imagesIn, largeValues, turnWith } from '../store/blob-cases.ts'
-import { begun, type RunCases, runOf } from './run-bench.ts'
+import { begun, claim, type RunCases, runOf } from './run-bench.ts'
 
 const chat = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 
@@ -45,6 +45,26 @@ export const stepBlobCases: RunCases = {
     await runs.giveUp(second, 'two', { status: 'failed', code: 'run.failed', reason: 'test' })
     check(await runs.retry({ tenant: 'acme', run: 'two' }), 'A run that was given up goes on')
     checkEqual((await other.runs.steps(second, 'two'))[0]?.body, image, 'with the images of its steps')
+  },
+
+  async 'adds a run with an image while its owner is erased, whole or not at all'(bench) {
+    const { runs, other, sessions, lease: ms } = bench
+    for (const round of Array(8).keys()) {
+      const key = { ...chat, sessionId: `chat ${round}` }
+      const { lease } = await sessions.acquire(key, ms * 100)
+      if (lease !== undefined) await sessions.append(lease, 0, turnWith(bytesOf(5000)), { release: true })
+      const erasing = sessions.erase({ tenant: 'acme', owner: 'ann' })
+      for (let turn = 0; turn < round; turn++) await new Promise((resolve) => setTimeout(resolve))
+      const added = await runs.add(runOf(`r${round}`, key, { task: bytesOf(270_000) })).catch(() => undefined)
+      await erasing
+      const [found] = await claim(bench, other.runs, { limit: 1 })
+      const stands = await other.runs.get({ tenant: 'acme', run: `r${round}` })
+      checkEqual(found?.run.run, stands?.run, 'A run that stands after the erasure can be taken')
+      if (found === undefined) continue
+      check(added !== undefined, 'A run that was refused is not there')
+      checkEqual(found.run.task, bytesOf(270_000), 'and has its image')
+      await runs.giveUp(found.lease, found.run.run, { status: 'aborted', code: 'run.failed', reason: 'test' })
+    }
   },
 
   async 'does not record a step with an image once the lease is lost or the run was erased'(bench) {
