@@ -58,8 +58,8 @@ describe('contentDigestOf', () => {
     { role: 'user', content: [{ type: 'image', data: new Uint8Array(5000).fill(byte), mediaType: 'image/png' }] },
   ]
 
-  it('is that of digestOf() for a value without large bytes', async () => {
-    for (const value of [talk(), { data: new Uint8Array(10), at: null }, 'Hi'])
+  it('is that of digestOf() for a value without bytes', async () => {
+    for (const value of [talk(), { data: [1], at: null }, 'Hi'])
       expect(await contentDigestOf(value)).toBe(await digestOf(value))
   })
 
@@ -70,10 +70,10 @@ describe('contentDigestOf', () => {
   })
 
   it('reads an image again that was changed', async () => {
-    const messages = withImage(1)
+    const data = new Uint8Array(5000)
+    const messages = [{ role: 'user', content: [{ type: 'image', data, mediaType: 'image/png' }] }]
     const first = await contentDigestOf(messages)
-    const [part] = messages[2]?.content as unknown as [{ data: Uint8Array }]
-    part.data[4999] = 2
+    data[4999] = 2
     expect(await contentDigestOf(messages)).not.toBe(first)
   })
 })

@@ -19,11 +19,6 @@ export class Sealer {
 
   /** @throws AlliumError `state.invalid` where the value cannot be kept */
   async seal(value: unknown, place: SealedPlace): Promise<Uint8Array> {
-    return this.sealed(value, place)
-  }
-
-  /** The same at once where the store does not encrypt. */
-  sealed(value: unknown, place: SealedPlace): Uint8Array | Promise<Uint8Array> {
     return this.sealText(toJson(value), place)
   }
 

@@ -31,16 +31,20 @@ export function keptOutcome(outcome: StepOutcome): unknown {
 
 /** What {@link encodeOutcome} was given. @throws AlliumError `journal.corrupt` */
 export function decodeOutcome(text: string): StepOutcome {
+  let value: unknown
   try {
-    return outcomeIn(fromJson(text))
-  } catch (error) {
-    throw isAlliumError(error, 'journal.corrupt') ? error : corrupt()
-  }
+    value = fromJson(text)
+  } catch {}
+  return outcomeIn(value)
 }
 
 /** What {@link keptOutcome} was given. @throws AlliumError `journal.corrupt` */
 export function outcomeIn(value: unknown): StepOutcome {
-  if (typeof value !== 'object' || value === null) throw corrupt()
+  if (typeof value !== 'object' || value === null)
+    throw new AlliumError(
+      'journal.corrupt',
+      'A recorded step cannot be read: it was cut, or changed, or a newer version has written it. Its run cannot go on; others can.',
+    )
   const { result, error }: Kept = value
   if (error === undefined) return { result }
   return result === undefined ? { error: made(error) } : { result: { ...(result as object), error: made(error) } }
@@ -59,13 +63,6 @@ export async function outcomeOf(work: () => unknown): Promise<StepOutcome> {
 interface Kept {
   result?: unknown
   error?: unknown
-}
-
-function corrupt(): AlliumError {
-  return new AlliumError(
-    'journal.corrupt',
-    'A recorded step cannot be read: it was cut, or changed, or a newer version has written it. Its run cannot go on; others can.',
-  )
 }
 
 /** A character takes at most three bytes. */

@@ -1,5 +1,4 @@
 import { isPlain } from '../errors/plain.ts'
-import { isBlob } from '../messages/blob.ts'
 import { canonicalJson } from '../messages/json.ts'
 
 /**
@@ -16,14 +15,13 @@ export async function digestOf(value: unknown): Promise<string> {
 }
 
 /**
- * The same for a value that may have images: large bytes count by their own digest, which another thread computes. It equals
- * {@link digestOf} for a value without large bytes.
+ * The same for a value that may have images: bytes count by their own digest, which another thread computes. It equals {@link digestOf} for a
+ * value without bytes.
  */
 export async function contentDigestOf(value: unknown): Promise<string> {
   const digests = new Map<Uint8Array, string>()
-  for (const bytes of blobsIn(value))
-    if (!digests.has(bytes))
-      digests.set(bytes, base64url(await crypto.subtle.digest('SHA-256', new Uint8Array(bytes))))
+  for (const bytes of new Set(bytesIn(value)))
+    digests.set(bytes, base64url(await crypto.subtle.digest('SHA-256', new Uint8Array(bytes))))
   return digestOf(digests.size === 0 ? value : withDigests(value, digests))
 }
 
@@ -78,17 +76,17 @@ function isDeepFrozen(value: unknown): boolean {
   return Object.values(value).every(isDeepFrozen)
 }
 
-/** The large bytes in a value. */
-function blobsIn(value: unknown): Uint8Array[] {
+/** The bytes in a value. */
+function bytesIn(value: unknown): Uint8Array[] {
   if (typeof value !== 'object' || value === null || known.has(value)) return []
-  if (value instanceof Uint8Array) return isBlob(value) ? [value] : []
-  return Array.isArray(value) || isPlain(value) ? Object.values(value).flatMap(blobsIn) : []
+  if (value instanceof Uint8Array) return [value]
+  return Array.isArray(value) || isPlain(value) ? Object.values(value).flatMap(bytesIn) : []
 }
 
 /** A copy in which digests stand for bytes; what has none is the same object, whose digest may be known. */
 function withDigests(value: unknown, digests: ReadonlyMap<unknown, string>): unknown {
   if (digests.has(value)) return { digest: digests.get(value) }
-  if (blobsIn(value).length === 0) return value
+  if (bytesIn(value).length === 0) return value
   if (Array.isArray(value)) return value.map((item) => withDigests(item, digests))
   return Object.fromEntries(Object.entries(value as object).map(([key, item]) => [key, withDigests(item, digests)]))
 }

@@ -24,8 +24,12 @@ export function sealedRow(
 ): SealedRow | Promise<SealedRow> {
   const cutter = new Cutter(sealer.cuts)
   const text = cutter.text(value)
-  if (text.cuts.length > 0) return cutRow(sealer, of, { cutter, text, place })
-  const body = sealer.sealText(text.text, place)
+  return text.cuts.length > 0 ? cutRow(sealer, of, { cutter, text, place }) : plainRow(sealer, text.text, place)
+}
+
+/** The same of a text without blobs. */
+export function plainRow(sealer: Sealer, text: string, place: SealedPlace): SealedRow | Promise<SealedRow> {
+  const body = sealer.sealText(text, place)
   return body instanceof Promise ? body.then((body) => ({ body, cuts: none })) : { body, cuts: none }
 }
 

@@ -1,15 +1,12 @@
-import { isAlliumError, type RunKey, type RunSignal } from '@allium/core'
+import { isAlliumError, type RunKey, type RunSignal, toJson } from '@allium/core'
 import type { Blobs } from '../blobs/blobs.ts'
-import type { Cuts } from '../blobs/cut.ts'
-import { sealedRow } from '../blobs/sealed-row.ts'
+import { plainRow, type SealedRow, sealedRow } from '../blobs/sealed-row.ts'
 import type { SealedPlace } from '../encrypt.ts'
 import type { Sealer } from '../sealer.ts'
 import type { AskedSignal, EventBatch } from './event-table.ts'
 
 /** A batch, and the blobs that it refers to. */
-export interface SealedBatch extends EventBatch {
-  readonly cuts?: Cuts
-}
+export type SealedBatch = EventBatch & SealedRow
 
 /** Events and signals of a run as bytes and back. */
 export class EventSealer {
@@ -28,12 +25,11 @@ export class EventSealer {
     if (count === 0) return undefined
     const id = crypto.randomUUID()
     const place = placeOf(run, 'events', id)
-    if (this.#blobs !== undefined) {
-      const row = sealedRow(this.#sealer, run.key, events, place)
-      return row instanceof Promise ? row.then((own) => ({ id, count, ...own })) : { id, count, ...row }
-    }
-    const body = this.#sealer.sealed(events, place)
-    return body instanceof Promise ? body.then((body) => ({ id, count, body })) : { id, count, body }
+    const row =
+      this.#blobs === undefined
+        ? plainRow(this.#sealer, toJson(events), place)
+        : sealedRow(this.#sealer, run.key, events, place)
+    return row instanceof Promise ? row.then((own) => ({ id, count, ...own })) : { id, count, ...row }
   }
 
   /** @throws AlliumError `store.sealed`, `store.corrupt` */

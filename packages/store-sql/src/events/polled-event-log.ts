@@ -81,12 +81,11 @@ export function polledEventLog(
     batch: SealedBatch | undefined,
     options: Parameters<EventTable['append']>[3],
   ): Promise<AppendOutcome> {
-    const { cuts = new Map() } = batch ?? {}
-    if (blobs === undefined || cuts.size === 0) return table.append(run, epoch, batch, options)
+    if (blobs === undefined || !batch?.cuts.size) return table.append(run, epoch, batch, options)
     // Opened first: no bytes are written for a run that is gone, or that another process has.
     const opened = await table.append(run, epoch, undefined, { ...options, end: false, request: crypto.randomUUID() })
     if (!('seq' in opened)) return opened
-    return blobs.write(run, cuts, async (write) => {
+    return blobs.write(run, batch.cuts, async (write) => {
       const outcome = await table.append(run, epoch, batch, { ...options, mustExist: true, write })
       if (write !== undefined && !('seq' in outcome)) await blobs.drop(write)
       return outcome

@@ -4,9 +4,6 @@ import { contentDigestOf, digestOf } from '../../seams/seal.ts'
 import type { ModelAttempt } from '../model/context.ts'
 import type { ToolAttempt } from '../tool/context.ts'
 
-/** The form of the digest of a conversation. One of an earlier version has another form, and is not compared. */
-const form = 'c2:'
-
 /** What a step was asked, as the first item that the journal keeps of it: digests, by what they are of. */
 export interface Asked {
   readonly type: 'step:asked'
@@ -24,14 +21,15 @@ export function isAsked(item: unknown): item is Asked {
 export async function modelAsked({ $call: call, $fields, $turn: turn }: ModelAttempt): Promise<Asked> {
   const { settings, toolDefs, toolChoice, responseFormat } = $fields
   const { items } = turn.session.history
-  const [conversation, given, tools] = await Promise.all([
+  const [history, given, tools] = await Promise.all([
     contentDigestOf(items.map(withoutApprovals)),
     digestOf({ settings, toolChoice, responseFormat }),
     digestOf(toolDefs),
   ])
   return {
     type: 'step:asked',
-    must: { model: call.model, conversation: `${form}${conversation}` },
+    // Earlier versions digested it in another way, as `conversation`, which is not compared any more.
+    must: { model: call.model, history },
     may: { settings: given, 'tool definitions': tools },
   }
 }
@@ -54,10 +52,5 @@ export function diverged(step: string, what: readonly string[]): AlliumError {
 }
 
 function changed(a: Asked['must'] = {}, b: Asked['must'] = {}): string[] {
-  return Object.keys(b).filter((name) => isOther(a[name], b[name]))
-}
-
-function isOther(recorded: string | undefined, now = ''): boolean {
-  if (recorded === undefined || recorded === now) return false
-  return recorded.startsWith(form) || !now.startsWith(form)
+  return Object.keys(b).filter((name) => a[name] !== undefined && a[name] !== b[name])
 }
