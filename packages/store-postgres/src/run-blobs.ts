@@ -9,7 +9,10 @@ end`
 
 /**
  * The steps of a durable run, the events of a run, and the records of the outbox hold blobs as well. These live shorter or longer than their
- * session, so a session takes only the blobs of its turns with it: triggers delete the other holders with what they belong to.
+ * session, so a session takes only the blobs of its turns with it: triggers delete the other holders with what they belong to. The events of
+ * a session are dropped when it moves. A task and events are written without a lease: their session is forgotten first if it was erased,
+ * because an erasure that comes to it later would take the write with it. Records that are done need no blobs. An erasure refuses what is
+ * being written.
  */
 export const runBlobs = `
 alter table {s}.blob_holders drop constraint blob_holders_tenant_owner_agent_session_fkey;
@@ -18,7 +21,6 @@ create index blob_records on {s}.blob_holders (holder) where kind = 'record';
 create function {s}.session_gone() returns trigger language plpgsql as $$ ${ofOld('agent', 'id', "kind in ('turn', 'open', 'write')")} $$;
 create trigger session_gone after delete on {s}.sessions for each row execute function {s}.session_gone();
 
--- The events of a session are dropped when it moves.
 create function {s}.session_moved() returns trigger language plpgsql as $$
 begin
   update {s}.blob_holders set agent = new.agent
@@ -58,8 +60,7 @@ begin
 end $$;
 
 ${replaced(
-  holdBlobs(`  -- A task and events have no lease. An erasure that comes to their session later would take this write with it.
-  if _token is null then
+  holdBlobs(`  if _token is null then
     perform {s}.forget_erased(_tenant, _owner, _session_agent, _session);
   else
     perform from {s}.sessions
@@ -69,10 +70,8 @@ ${replaced(
 `),
 )}
 
--- All steps of a durable run are one holder, and so are all events of a run.
 ${replaced(keepBlobs("_kind in ('turn', 'open')"))}
 
--- Runs behind keep_blobs of the turn, which holds the same blobs. Records that are done need none.
 create function {s}.hold_records(
   _tenant text, _owner text, _session_agent text, _session text, _records text[], _blobs text[]
 ) returns void language sql as $$
@@ -95,7 +94,6 @@ begin
     token_, {s}.now_ms(), {s}.now_ms() + ${tombstoneLife}
   ) on conflict (subject) do update set token = excluded.token, at = excluded.at, expires_at = excluded.expires_at;
   select coalesce(max(n), 0) into run_ from {s}.runs;
-  -- What is being written now is refused.
   delete from {s}.blob_holders where kind = 'write' and tenant = _tenant and (_owner is null or owner = _owner)
     and (_agent is null or agent = _agent) and (_session is null or session = _session);
 end $$;

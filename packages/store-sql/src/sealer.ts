@@ -33,15 +33,12 @@ export class Sealer {
   }
 
   /**
+   * Returns the value of a row. Synchronous if the store does not encrypt.
+   *
    * @throws AlliumError `store.sealed` when the key is gone or the bytes do not authenticate, `store.corrupt` when the opened bytes do not
    * parse, `store.unavailable` when the bytes cannot be opened now
    */
-  async open(bytes: Uint8Array, place: SealedPlace): Promise<unknown> {
-    return this.opened(bytes, place)
-  }
-
-  /** The same at once where the store does not encrypt. */
-  opened(bytes: Uint8Array, place: SealedPlace): unknown {
+  open(bytes: Uint8Array, place: SealedPlace): unknown {
     const text = this.text(bytes, place)
     return typeof text === 'string' ? parsed(text, place) : text.then((own) => parsed(own, place))
   }

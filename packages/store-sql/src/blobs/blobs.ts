@@ -65,13 +65,12 @@ export class Blobs {
     for (let left = steps; left > 0 && (await this.#table.collect()); left--) await setImmediate()
   }
 
-  /** Returns the value of a row. @throws AlliumError as {@link Sealer.opened} does; `store.corrupt` if bytes are missing */
-  async open(of: BlobOwner, bytes: Uint8Array, place: SealedPlace): Promise<unknown> {
-    return this.opened(of, bytes, place)
-  }
-
-  /** The same. Synchronous if the row has no blobs and the store does not encrypt. */
-  opened(of: BlobOwner, bytes: Uint8Array, place: SealedPlace): unknown {
+  /**
+   * Returns the value of a row. Synchronous if the row has no blobs and the store does not encrypt.
+   *
+   * @throws AlliumError as {@link Sealer.open} does; `store.corrupt` if bytes are missing
+   */
+  open(of: BlobOwner, bytes: Uint8Array, place: SealedPlace): unknown {
     const row = this.#sealer.text(bytes, place)
     return typeof row === 'string' ? this.#value(of, row, place) : row.then((own) => this.#value(of, own, place))
   }

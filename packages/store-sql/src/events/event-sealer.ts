@@ -35,8 +35,7 @@ export class EventSealer {
   /** @throws AlliumError `store.sealed`, `store.corrupt` */
   events(run: RunKey, { id, body }: EventBatch): unknown[] | Promise<unknown[]> {
     const place = placeOf(run, 'events', id)
-    const events =
-      this.#blobs === undefined ? this.#sealer.opened(body, place) : this.#blobs.opened(run.key, body, place)
+    const events = this.#blobs === undefined ? this.#sealer.open(body, place) : this.#blobs.open(run.key, body, place)
     return events as unknown[] | Promise<unknown[]>
   }
 
