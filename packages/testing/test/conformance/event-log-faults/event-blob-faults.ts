@@ -40,7 +40,7 @@ export const eventBlobFaults: readonly Fault[] = [
       append: (run, epoch, events, options) =>
         log.append(run, epoch, events, events[0] instanceof Uint8Array ? {} : options),
     }),
-    'refuses an image of a run that was deleted or taken over, and keeps nothing of it',
+    'keeps no image of a run that was deleted or taken over meanwhile',
   ],
 ]
 
