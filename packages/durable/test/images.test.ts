@@ -42,3 +42,17 @@ it('goes on with the images of the input, of a tool and of the model where its p
   await store.sessions.erase({ tenant: 'acme', owner: 'ann' })
   expect(canaries()).toBe(0)
 }, 60_000)
+
+it('knows a request with an image again by its idempotency key, and refuses another image under it', async () => {
+  const { store, clock } = opened()
+  const { runs } = imageProcess(store, ['One image.'], { clock })
+  const start = (byte: number) => {
+    const image = { type: 'image' as const, data: new Uint8Array(5000).fill(byte), mediaType: 'image/png' }
+    return runs.start({ sessionId: 'chat', idempotencyKey: 'k', input: { role: 'user', content: [image] } })
+  }
+  const { run } = await start(1)
+  expect((await start(1)).run).toBe(run)
+  await expect(start(2)).rejects.toMatchObject({ code: 'run.key_reused' })
+  for await (const _ of runs.attach(run, {}));
+  await runs.drain()
+})
