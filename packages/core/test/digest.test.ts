@@ -69,6 +69,14 @@ describe('contentDigestOf', () => {
     expect([one === same, one === other]).toEqual([true, false])
   })
 
+  it('tells images in base64 apart, also in messages whose digests are known', async () => {
+    const withText = (letter: string) => freezeJson([{ role: 'user', content: letter.repeat(1_500_000) }])
+    const [one, same, other] = [withText('a'), withText('a'), withText('b')]
+    await digestOf(one)
+    const digests = await Promise.all([one, same, other].map(contentDigestOf))
+    expect([digests[0] === digests[1], digests[0] === digests[2]]).toEqual([true, false])
+  })
+
   it('reads an image again that was changed', async () => {
     const data = new Uint8Array(5000)
     const messages = [{ role: 'user', content: [{ type: 'image', data, mediaType: 'image/png' }] }]

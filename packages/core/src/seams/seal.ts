@@ -15,14 +15,16 @@ export async function digestOf(value: unknown): Promise<string> {
 }
 
 /**
- * The same for a value that may have images: bytes count by their own digest, which another thread computes. It equals {@link digestOf} for a
- * value without bytes.
+ * The same for a value that may have images: bytes and very long texts count by their own digest, which another thread computes. It equals
+ * {@link digestOf} for a value without them.
  */
 export async function contentDigestOf(value: unknown): Promise<string> {
-  const digests = new Map<Uint8Array, string>()
-  for (const bytes of new Set(bytesIn(value)))
-    digests.set(bytes, base64url(await crypto.subtle.digest('SHA-256', new Uint8Array(bytes))))
-  return digestOf(digests.size === 0 ? value : withDigests(value, digests))
+  const digests = new Map<unknown, string>()
+  for (const one of new Set(largeIn(value))) {
+    const bytes = typeof one === 'string' ? new TextEncoder().encode(one) : new Uint8Array(one)
+    digests.set(one, base64url(await crypto.subtle.digest('SHA-256', bytes)))
+  }
+  return digestOf(withDigests(value, digests))
 }
 
 /** The HMAC-SHA-256 of a JSON-like value under a secret; without one its digest, which shows a change but no forgery. */
@@ -76,17 +78,18 @@ function isDeepFrozen(value: unknown): boolean {
   return Object.values(value).every(isDeepFrozen)
 }
 
-/** The bytes in a value. */
-function bytesIn(value: unknown): Uint8Array[] {
-  if (typeof value !== 'object' || value === null || known.has(value)) return []
+/** The bytes in a value, and texts of a million characters, such as images in base64. */
+function largeIn(value: unknown): (Uint8Array | string)[] {
+  if (typeof value === 'string' && value.length > 1e6) return [value]
+  if (typeof value !== 'object' || value === null) return []
   if (value instanceof Uint8Array) return [value]
-  return Array.isArray(value) || isPlain(value) ? Object.values(value).flatMap(bytesIn) : []
+  return Array.isArray(value) || isPlain(value) ? Object.values(value).flatMap(largeIn) : []
 }
 
 /** A copy in which digests stand for bytes; what has none is the same object, whose digest may be known. */
 function withDigests(value: unknown, digests: ReadonlyMap<unknown, string>): unknown {
-  if (digests.has(value)) return { digest: digests.get(value) }
-  if (bytesIn(value).length === 0) return value
+  if (digests.has(value)) return { [typeof value]: digests.get(value) }
+  if (largeIn(value).length === 0) return value
   if (Array.isArray(value)) return value.map((item) => withDigests(item, digests))
   return Object.fromEntries(Object.entries(value as object).map(([key, item]) => [key, withDigests(item, digests)]))
 }
