@@ -15,11 +15,11 @@ const packs = {
   providers: 20,
   resilience: 2,
   server: 44,
-  'store-postgres': 28,
+  'store-postgres': 29,
   'store-redis': 6,
-  'store-sql': 10,
-  'store-sqlite': 18,
-  testing: 54,
+  'store-sql': 11,
+  'store-sqlite': 19,
+  testing: 56,
   tools: 21,
 }
 

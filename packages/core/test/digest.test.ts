@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { digestOf } from '../src/index.ts'
 import { freezeJson } from '../src/messages/json.ts'
+import { contentDigestOf } from '../src/seams/seal.ts'
 
 const talk = () => [
   { role: 'user', content: 'Hi' },
@@ -48,5 +49,39 @@ describe('digestOf', () => {
     } finally {
       Reflect.set(process, 'getBuiltinModule', getBuiltinModule)
     }
+  })
+})
+
+describe('contentDigestOf', () => {
+  const withImage = (byte: number) => [
+    ...talk(),
+    { role: 'user', content: [{ type: 'image', data: new Uint8Array(5000).fill(byte), mediaType: 'image/png' }] },
+  ]
+
+  it('is that of digestOf() for a value without bytes', async () => {
+    for (const value of [talk(), { data: [1], at: null }, 'Hi'])
+      expect(await contentDigestOf(value)).toBe(await digestOf(value))
+  })
+
+  it('tells images apart, and is the same for equal ones', async () => {
+    const digests = [1, 1, 2].map((byte) => contentDigestOf({ messages: withImage(byte), tools: [] }))
+    const [one, same, other] = await Promise.all(digests)
+    expect([one === same, one === other]).toEqual([true, false])
+  })
+
+  it('tells images in base64 apart, also in messages whose digests are known', async () => {
+    const withText = (letter: string) => freezeJson([{ role: 'user', content: letter.repeat(1_500_000) }])
+    const [one, same, other] = [withText('a'), withText('a'), withText('b')]
+    await digestOf(one)
+    const digests = await Promise.all([one, same, other].map(contentDigestOf))
+    expect([digests[0] === digests[1], digests[0] === digests[2]]).toEqual([true, false])
+  })
+
+  it('reads an image again that was changed', async () => {
+    const data = new Uint8Array(5000)
+    const messages = [{ role: 'user', content: [{ type: 'image', data, mediaType: 'image/png' }] }]
+    const first = await contentDigestOf(messages)
+    data[4999] = 2
+    expect(await contentDigestOf(messages)).not.toBe(first)
   })
 })

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { scriptedModel } from '../../testing/src/index.ts'
 import { Agent, type Journal, memoryJournal } from '../src/index.ts'
+import { differences } from '../src/rings/turn/asked.ts'
 
 const ids = () => 'chat'
 const call = { toolCalls: [{ name: 'pay', callId: 'c1', args: { to: 'Ada' } }] }
@@ -31,7 +32,7 @@ it('fails a run that asks a recorded model call otherwise, and runs nothing', as
   const error = await run.then(undefined, (error) => error)
   expect(error).toMatchObject({
     code: 'journal.diverged',
-    details: { step: 't:model:0:1', differs: ['conversation'] },
+    details: { step: 't:model:0:1', differs: ['history'] },
   })
   expect([model.requests.length, paid]).toEqual([0, []])
 })
@@ -72,4 +73,10 @@ it('tells other settings and tools as a drift, and goes on by what is recorded',
   for await (const event of run) if (event.type === 'journal:drift') drifts.push(event)
   expect(drifts).toMatchObject([{ step: 't:model:0:1', differs: ['settings', 'tool definitions'] }])
   expect((await run).text).toBe('Paid.')
+})
+
+it('goes on with a step of an earlier version, which digested the history in another way', () => {
+  const recorded = { type: 'step:asked', must: { model: 'm', conversation: 'as before' } } as const
+  const now = { type: 'step:asked', must: { model: 'm', history: 'as now' } } as const
+  expect(differences(recorded, now)).toEqual({ must: [], may: [] })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Journal, Middleware } from '../src/index.ts'
+import { type Journal, type Middleware, recordStepValue, replayStep, type StepValue } from '../src/index.ts'
 import { build, oneCall, read, tool, turn } from './kit.ts'
 
 interface Entry {
@@ -114,4 +114,42 @@ describe('the journal', () => {
     const { agent } = build(oneCall, [], { journal: recording(), tools: [tool('work')] })
     expect((await read(agent.run('hi'))).shown).toBe('done')
   })
+})
+
+describe('a step as a value', () => {
+  const recorded = async (result: unknown, items: unknown[] = []) => {
+    let record: StepValue | undefined
+    const work = async (emit: (item: unknown) => unknown) => {
+      for (const item of items) await emit(item)
+      return result
+    }
+    await recordStepValue(
+      work,
+      () => {},
+      (value) => void (record = value),
+    )
+    return record
+  }
+
+  it('is replayed with the bytes that it was recorded with', async () => {
+    const data = new Uint8Array(10_000_000)
+    const record = await recorded({ callId: 'c1', content: [{ type: 'file', data }], value: data }, [
+      { type: 'file', data },
+    ])
+    const emitted: unknown[] = []
+    const result = await replayStep<{ value: unknown }, unknown>(record, (item) => void emitted.push(item))
+    expect([(emitted[0] as { data: unknown }).data, result.value].every((bytes) => bytes === data)).toBe(true)
+  })
+
+  it('has at most 8 MiB of text beside bytes and base64', async () => {
+    expect(await recorded(`data:image/png;base64,${'AAAA'.repeat(3_000_000)}`)).toBeDefined()
+    await expect(recorded('a b '.repeat(3_000_000))).rejects.toMatchObject({ code: 'journal.too_large' })
+  })
+
+  it.each([[undefined], [[[]]], [[[], 'no outcome']], [{ items: [] }]])(
+    'that is damaged is journal.corrupt: %j',
+    async (record) => {
+      await expect(replayStep(record, () => {})).rejects.toMatchObject({ code: 'journal.corrupt' })
+    },
+  )
 })

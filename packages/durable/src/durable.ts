@@ -182,7 +182,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
         runAt,
         decides,
         idempotencyKey: task.idempotencyKey,
-        asked: askedOf(task, agentIn(key)),
+        ...(task.idempotencyKey !== undefined && { asked: await askedOf(task, agentIn(key)) }),
       },
       { ...(claim !== undefined && { claim }), ...(onBusy === 'reject' && { unlessBusy: lease }) },
     )

@@ -6,7 +6,7 @@ import {
   type Lease,
   type RecordedStep,
   type RunStore,
-  recordStep,
+  recordStepValue,
   replayStep,
 } from '@allium/core'
 
@@ -33,15 +33,18 @@ export function runJournal(
   steps: readonly RecordedStep[],
   host: JournalHost,
 ): Journal {
+  /** A step that was recorded here has no body: it is read from the store if it is replayed, so that its bytes can be freed. */
   const known = new Map(steps.map(({ id, body }) => [id, body]))
-  const record = async (id: string, body: string) => {
+  const bodyOf = async (id: string) =>
+    known.get(id) ?? (await store.steps(lease, run)).find((step) => step.id === id)?.body
+  const record = async (id: string, body: unknown) => {
     try {
       await host.insist(() => store.record(lease, run, { id, body }))
     } catch (error) {
       host.failed(error)
       throw error
     }
-    known.set(id, body)
+    known.set(id, undefined)
   }
   return {
     lease,
@@ -51,21 +54,20 @@ export function runJournal(
     },
     known: (id) => known.has(id),
     async step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> {
-      const body = known.get(id)
-      if (body !== undefined) return replayed<T, C>(body, emit, host)
+      if (known.has(id)) return replayed<T, C>(await bodyOf(id), emit, host)
       const over = host.over()
       if (over !== undefined) {
         host.ended()
         throw new AbortError(over)
       }
-      const result = await recordStep(work, emit, (body) => record(id, body))
+      const result = await recordStepValue(work, emit, (body) => record(id, body))
       if (host.over() !== undefined) host.ended()
       return result
     },
   }
 }
 
-async function replayed<T, C>(body: string, emit: Emit<C>, host: JournalHost): Promise<T> {
+async function replayed<T, C>(body: unknown, emit: Emit<C>, host: JournalHost): Promise<T> {
   try {
     return await replayStep<T, C>(body, emit)
   } catch (error) {

@@ -36,7 +36,16 @@ export function taskOf(given: StartOptions): Task {
   }
 }
 
-/** What an idempotency key stands for. @param agent who is asked, in a session that several agents share */
-export function askedOf({ input, decisions, context, output, clientTools }: Task, agent?: string): string {
-  return toJson({ input, decisions, context, output, clientTools, ...(agent !== undefined && { agent }) })
+/** What an idempotency key stands for. Bytes count by their digest. @param agent who is asked, in a session that several agents share */
+export async function askedOf(
+  { input, decisions, context, output, clientTools }: Task,
+  agent?: string,
+): Promise<string> {
+  const bytes: Uint8Array[] = []
+  const text = toJson(
+    { input, decisions, context, output, clientTools, ...(agent !== undefined && { agent }) },
+    (value) => (value instanceof Uint8Array ? bytes.push(value) - 1 : undefined),
+  )
+  const digests = await Promise.all(bytes.map((one) => crypto.subtle.digest('SHA-256', new Uint8Array(one))))
+  return [text, ...digests.map((digest) => new Uint8Array(digest).join())].join('\n')
 }

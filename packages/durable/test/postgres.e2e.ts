@@ -4,9 +4,10 @@ import { persist } from '@allium/memory'
 import { journalConformance, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { PostgresStore } from '../../store-postgres/src/index.ts'
-import { storesAt } from '../../store-postgres/test/schemas.ts'
+import { sql, storesAt } from '../../store-postgres/test/schemas.ts'
 import { anyServer } from '../../store-postgres/test/server.ts'
 import { durable, type Entry, runJournal } from '../src/index.ts'
+import { eventsOf, imageProcess, namesOf, startImages, untilLost } from './image-run.ts'
 
 const server = await anyServer()
 const stores = storesAt(server?.url ?? '')
@@ -88,5 +89,30 @@ describe.skipIf(server === undefined)('durable runs on Postgres', () => {
     for (const one of started) for await (const _ of both[1]?.attach(one?.run ?? '', { principal }) ?? []);
     expect(models.reduce((sum, { requests }) => sum + requests.length, 0)).toBe(12)
     await Promise.all(both.map((one) => one.drain()))
+  }, 60_000)
+
+  it('goes on with images where its process was lost, stores each once, and leaves no byte after an erasure', async () => {
+    const store = stores.fresh()
+    const pieces = async () => {
+      const [row] = await sql(server?.url ?? '', `select count(*) as n from "${stores.schemaOf(store)}".blobs`)
+      return Number(row?.n)
+    }
+    const lost = imageProcess(store, untilLost)
+    const { run } = await startImages(lost.runs)
+    const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
+    while (!(await store.runs.steps({ key, token: 0, version: 0 }, run)).some(({ id }) => id.includes('tool:c1')))
+      await sleep(20)
+    await store.close()
+    const again = stores.again(store)
+    const next = imageProcess(again, ['Three images.'])
+    const events = await eventsOf(next.runs, run)
+    const all = ['generated', 'input', 'tool']
+    expect([namesOf(next.model.requests[0]?.messages), next.called, namesOf(events)]).toEqual([all, [], ['generated']])
+    expect(namesOf((await again.sessions.load(key))?.history)).toEqual(all)
+    await next.runs.drain()
+    expect(await pieces()).toBe(3 * 31)
+    await again.sessions.erase({ tenant: 'acme', owner: 'ann' })
+    expect(await pieces()).toBe(0)
+    await lost.runs.drain()
   }, 60_000)
 })

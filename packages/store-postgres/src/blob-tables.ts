@@ -1,9 +1,45 @@
 import { blobWriteLife } from '@allium/store-sql'
 
-const ofSession = 'tenant = _tenant and owner = _owner and agent = _session_agent and session = _session'
+export const ofSession = 'tenant = _tenant and owner = _owner and agent = _session_agent and session = _session'
 const ofWrite = `${ofSession} and kind = 'write' and holder = _write`
 const lockOf = (mode: string, owner: string) =>
   `perform pg_advisory_xact_lock${mode}(hashtextextended('{s}.blobs ' || to_json(array[${owner}])::text, 0))`
+
+/** Returns `hold_blobs`. @param begin checks who writes */
+export const holdBlobs = (begin: string) => `create function {s}.hold_blobs(
+  _tenant text, _owner text, _session_agent text, _session text, _token bigint, _write text, _blobs text[]
+) returns integer[] language plpgsql as $$
+begin
+${begin}  ${lockOf('_shared', '_tenant, _owner')};
+  insert into {s}.blob_holders
+    select _tenant, _owner, _session_agent, _session, 'write', _write, b, {s}.now_ms() from unnest(_blobs) b
+    where not exists (select from {s}.blob_holders where ${ofWrite} and digest = b);
+  return array(
+    select (select count(*)::integer from {s}.blobs where tenant = _tenant and owner = _owner and digest = b.digest)
+    from unnest(_blobs) with ordinality b (digest, place) order by b.place
+  );
+end $$;`
+
+/** Returns `keep_blobs`. @param when whether the holder replaces the open turn */
+export const keepBlobs = (when: string) => `create function {s}.keep_blobs(
+  _tenant text, _owner text, _session_agent text, _session text, _kind text, _turn_id text, _write text, _blobs text[]
+) returns void language plpgsql as $$
+begin
+  delete from {s}.blob_holders where ${ofSession} and kind = 'open' and ${when}
+    and not (_kind = 'open' and holder = _turn_id and digest = any (_blobs));
+  if cardinality(_blobs) = 0 then return; end if;
+  update {s}.blob_holders h set kind = _kind, holder = _turn_id where ${ofWrite} and not exists (
+    select from {s}.blob_holders where ${ofSession} and kind = _kind and holder = _turn_id and digest = h.digest
+  );
+  delete from {s}.blob_holders where ${ofWrite};
+  if exists (
+    select from unnest(_blobs) b where not exists (
+      select from {s}.blob_holders where ${ofSession} and kind = _kind and holder = _turn_id and digest = b
+    )
+  ) then
+    raise exception 'The write no longer holds its blobs.' using errcode = 'AL001';
+  end if;
+end $$;`
 
 /**
  * Images and files are stored apart from the rows that refer to them, once for each owner, in pieces. A row of `blob_holders` says which row needs
@@ -61,26 +97,14 @@ create trigger task_gone after update of task on {s}.runs for each row
 create trigger run_gone after delete on {s}.runs for each row execute function {s}.task_gone();
 
 -- Returns how many pieces of each blob exist, or null if the lease was lost. Locks the session's row first, as the other functions do.
-create function {s}.hold_blobs(
-  _tenant text, _owner text, _session_agent text, _session text, _token bigint, _write text, _blobs text[]
-) returns integer[] language plpgsql as $$
-begin
-  -- A task has no lease, and its session may not exist yet.
+${holdBlobs(`  -- A task has no lease, and its session may not exist yet.
   if _token is null then
     insert into {s}.sessions (tenant, owner, agent, id) values (_tenant, _owner, _session_agent, _session) on conflict do nothing;
   end if;
   perform from {s}.sessions
     where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session and token = coalesce(_token, token) for key share;
   if not found then return null; end if;
-  ${lockOf('_shared', '_tenant, _owner')};
-  insert into {s}.blob_holders
-    select _tenant, _owner, _session_agent, _session, 'write', _write, b, {s}.now_ms() from unnest(_blobs) b
-    where not exists (select from {s}.blob_holders where ${ofWrite} and digest = b);
-  return array(
-    select (select count(*)::integer from {s}.blobs where tenant = _tenant and owner = _owner and digest = b.digest)
-    from unnest(_blobs) with ordinality b (digest, place) order by b.place
-  );
-end $$;
+`)}
 
 create function {s}.add_blob_piece(
   _tenant text, _owner text, _session_agent text, _session text, _write text, _digest text, _piece integer, _body bytea
@@ -93,25 +117,7 @@ begin
 end $$;
 
 -- Runs in the transaction of the row that refers to the blobs. Safe to repeat: each row holds a blob once.
-create function {s}.keep_blobs(
-  _tenant text, _owner text, _session_agent text, _session text, _kind text, _turn_id text, _write text, _blobs text[]
-) returns void language plpgsql as $$
-begin
-  delete from {s}.blob_holders where ${ofSession} and kind = 'open' and _kind <> 'task'
-    and not (_kind = 'open' and holder = _turn_id and digest = any (_blobs));
-  if cardinality(_blobs) = 0 then return; end if;
-  update {s}.blob_holders h set kind = _kind, holder = _turn_id where ${ofWrite} and not exists (
-    select from {s}.blob_holders where ${ofSession} and kind = _kind and holder = _turn_id and digest = h.digest
-  );
-  delete from {s}.blob_holders where ${ofWrite};
-  if exists (
-    select from unnest(_blobs) b where not exists (
-      select from {s}.blob_holders where ${ofSession} and kind = _kind and holder = _turn_id and digest = b
-    )
-  ) then
-    raise exception 'The write no longer holds its blobs.' using errcode = 'AL001';
-  end if;
-end $$;
+${keepBlobs("_kind <> 'task'")}
 
 -- Returns whether there is more to do.
 create function {s}.collect_blobs(_limit integer) returns boolean language plpgsql as $$

@@ -9,6 +9,7 @@ import {
   type RunHead,
   sessionParts,
 } from '@allium/store-sql'
+import { fencedWithout } from './blobs.ts'
 import type { Database, Row } from './database.ts'
 import { isKept } from './functions-events.ts'
 import { since } from './leases.ts'
@@ -23,15 +24,20 @@ const ofRun = 'r.tenant = $1 and r.owner = $2 and r.agent = $3 and r.session = $
 export function postgresEvents(db: Database, eventTtl: number): EventTable {
   const kept = (ttl: string) => isKept(ttl).replaceAll('{s}', db.s)
   return {
-    async append(run, epoch, batch, { end, mustExist, request, by }) {
+    async append(run, epoch, batch, { end, mustExist, request, by, write }) {
       const { id = null, count = 0, body = null } = batch ?? {}
       // The row stays locked until the events stand in it: nobody deletes the run in between.
       const there = `(select r.turn_id from ${db.s}.event_runs r where ${ofRun} and ${kept('$12')} for update) there, `
       const [from, turnId] = mustExist ? [there, 'there.turn_id'] : ['', '$5']
-      const [row] = await db.repeatable(
-        `select a.* from ${from}${db.s}.append_to_run($1, $2, $3, $4, ${turnId}, $6, $7, $8, $9, $10, $11, $12, $13, $14) a`,
+      const keep =
+        write &&
+        `, case when a.outcome_ = 'appended' then ${db.s}.keep_blobs($1, $2, $3, $4, 'event', $5, $15, $16) end`
+      const appended = db.repeatable(
+        `select a.*${keep ?? ''} from ${from}${db.s}.append_to_run($1, $2, $3, $4, ${turnId}, $6, $7, $8, $9, $10, $11, $12, $13, $14) a`,
         ...[...partsOf(run), epoch, request, id, count, body, end, eventTtl, ...(await since(db, by))],
+        ...(write === undefined ? [] : [write.id, write.digests]),
       )
+      const [row] = await fencedWithout(run.key, appended)
       if (row === undefined) return { fenced: 'gone' }
       const outcome = row.outcome_
       if (outcome === 'taken' || outcome === 'ended' || outcome === 'gone') return { fenced: outcome }

@@ -12,6 +12,7 @@ import { holdsThatEnd } from './holds-that-end.ts'
 import { listsInOrder } from './lists-in-order.ts'
 import { oneWayIn } from './one-way-in.ts'
 import { outboxCursors } from './outbox-cursors.ts'
+import { runBlobs } from './run-blobs.ts'
 import { runsUnlessBusy } from './runs-unless-busy.ts'
 import { quoted } from './schema-name.ts'
 import { tables } from './tables.ts'
@@ -33,6 +34,7 @@ export const steps: readonly string[] = [
   listsInOrder,
   `${erasedData}\n${digestedAccounts}`,
   blobTables,
+  runBlobs,
 ]
 
 /** The version that this package works with. */

@@ -117,7 +117,7 @@ export function postgres(options: PostgresOptions): PostgresStore {
     sessions: postgresSessions(db, { sealer, blobs, renames }, records),
     runs: postgresRuns(db, { sealer, blobs, renames }),
     ledger: postgresLedger(db),
-    events: polledEventLog(postgresEvents(db, eventTtl), sealer, undefined, checkedRun),
+    events: polledEventLog(postgresEvents(db, eventTtl), sealer, undefined, { checkKeyOf: checkedRun, blobs }),
     keyValue: postgresKeyValue(db, sealer),
     vault: postgresVault(db, sealer, renames),
     audit: storedAudit(postgresAudit(db), sealer),

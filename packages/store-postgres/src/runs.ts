@@ -20,7 +20,7 @@ import {
   type Sealer,
   sealedStep,
   sealedTask,
-  stepOf,
+  stepsOf,
 } from '@allium/store-sql'
 import { fencedWithout } from './blobs.ts'
 import type { Database, Row } from './database.ts'
@@ -78,16 +78,22 @@ export function postgresRuns(
       return claimed(db, blobs, await db.once(sql, ...columnsOf(agents), limit, ms, lease))
     },
     renew: (leases, ms) => Promise.all(leases.map((lease) => renew(lease, ms))),
-    async steps({ key }, run) {
-      const sql = `select id, body, sealed_as from ${db.s}.steps where tenant = $1 and run = $2`
-      const rows = await db.repeatable(sql, key.tenant, run)
-      return Promise.all(rows.map((row) => stepOf(sealer, key, run, row)))
-    },
-    async record({ key, token }, run, step) {
-      const body = await sealedStep(sealer, key, run, step)
-      const sql = `select ${db.s}.record_step($1, $2, $3, $4, $5, $6, $7, $8) as held`
-      const [row] = await db.repeatable(sql, ...at(key), token, run, checkName('id of a step', step.id), body)
-      if (row?.held !== true) throw fenced(key)
+    steps: ({ key }, run) =>
+      readAgain(async () => {
+        const sql = `select id, body, sealed_as from ${db.s}.steps where tenant = $1 and run = $2`
+        return stepsOf(blobs, key, run, await db.repeatable(sql, key.tenant, run))
+      }),
+    async record(lease, run, step) {
+      const { key, token } = lease
+      const { body, cuts } = await sealedStep(sealer, key, run, step)
+      const values = [...at(key), token, run, checkName('id of a step', step.id), body]
+      await blobs.write(lease, cuts, async (write) => {
+        const keep = write && `, case when r.held then ${db.s}.keep_blobs($1, $2, $3, $4, 'step', $6, $9, $10) end`
+        const sql = `select r.held${keep ?? ''} from ${db.s}.record_step($1, $2, $3, $4, $5, $6, $7, $8) r (held)`
+        const kept = db.repeatable(sql, ...values, ...(write === undefined ? [] : [write.id, write.digests]))
+        const [row] = await fencedWithout(key, kept)
+        if (row?.held !== true) throw fenced(key)
+      })
     },
     async stop(of, reason) {
       const rows = await db.repeatable(
@@ -151,7 +157,7 @@ async function added(
       db.repeatable(
         // An erasure waits for what is added just now, and finds it.
         `select a.*, case when a.outcome_ = 'added' then ${db.s}.keep_blobs($1, $2, $3, $4, 'task', $5, $15, $16) end
-         from (select ${db.s}.writer_token($1, $2, null, null, null, null)) w,
+         from (select ${db.s}.writer_token($1, $2, null, null, null, null), ${db.s}.forget_erased($1, $2, $3, $4)) w,
          lateral ${db.s}.add_free_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) a`,
         ...[...at(key), run, agent, version, runAt, idempotencyKey, digests, decides, body, claim, unlessBusy],
         ...[write?.id ?? null, write?.digests ?? []],

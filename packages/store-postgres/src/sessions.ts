@@ -37,7 +37,7 @@ export function postgresSessions(
     ...postgresLeases(db, renames),
     ...postgresTurns(db, sealer, blobs, renames),
     ...postgresLists(db, sealer, blobs, renames),
-    outbox: postgresOutbox(db, sealer, options),
+    outbox: postgresOutbox(db, blobs, options),
   }
 }
 

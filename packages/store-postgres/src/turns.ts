@@ -40,9 +40,15 @@ export function postgresTurns(
     const ends = `case when ${isStored} then ${db.s}.end_run($1, $2, $3, $4, $9, $11, ${after(1)}) end`
     const owns = records.length === 0 ? '' : `, case when ${isStored} then ${db.s}.own_records($2, $21, $5) end`
     const holds = `case when k.outcome_ = 'stored' then ${db.s}.keep_blobs($1, $2, $3, $4, ${after(2)}, $9, ${after(3)}, ${after(4)}) end`
-    const sql = `select k.*, ${ends}, ${holds}${owns} from ${db.s}.keep_turn(${places}) k`
-    const held = [kept.ended ? 'turn' : 'open', write?.id ?? null, write?.digests ?? []]
-    const [row] = await fencedWithout(kept.lease.key, db.repeatable(sql, ...values, turn.code, ...held))
+    const held = records.flatMap(({ id, digests }) => digests.map((digest) => [id, digest]))
+    const ofRecords =
+      held.length === 0
+        ? ''
+        : `, case when ${isStored} then ${db.s}.hold_records($1, $2, $3, $4, ${after(5)}, ${after(6)}) end`
+    const sql = `select k.*, ${ends}, ${holds}${owns}${ofRecords} from ${db.s}.keep_turn(${places}) k`
+    const keep = [kept.ended ? 'turn' : 'open', write?.id ?? null, write?.digests ?? []]
+    if (held.length > 0) keep.push(...[0, 1].map((i) => held.map((pair) => pair[i] ?? '')))
+    const [row] = await fencedWithout(kept.lease.key, db.repeatable(sql, ...values, turn.code, ...keep))
     checkKept(kept, row)
   }
   return {

@@ -143,6 +143,51 @@ describe.skipIf(server === undefined)('blobs in Postgres', () => {
     expect(await counts()).toEqual([0, 0, 0])
   })
 
+  it('keeps the image of a durable run that was added to a session that an erasure has not reached yet', async () => {
+    const { store, sessions, s } = opened()
+    for (const [round, options] of [{}, { claim: 60_000 }].entries()) {
+      const where = named(`chat ${round}`)
+      await add(sessions, where, turnWith('no image'))
+      const [begun] = await sql(url, `select * from ${s}.begin_erasure('acme', 'ann', null, null)`)
+      const run = { run: `r${round}`, key: where, agent: 'agent', version: '' }
+      await store.runs.add({ ...run, task: imageOf(600_000) }, options)
+      const step = `select found_ from ${s}.erase_some('acme', 'ann', $1, $2, 500)`
+      while (Number((await sql(url, step, [begun?.token_, begun?.run_]))[0]?.found_) > 0);
+      await sessions.expire({ olderThan: 60_000 })
+      const task = (await store.runs.get({ tenant: 'acme', run: run.run }))?.task
+      expect(Buffer.from(task as Uint8Array).equals(imageOf(600_000))).toBe(true)
+      const found = await store.runs.claim({
+        agents: [{ name: 'agent', version: '' }],
+        limit: 9,
+        ms: 60_000,
+        alone: true,
+      })
+      expect(found.map((one) => one.run.run)).toEqual(round === 0 ? ['r0'] : [])
+    }
+  })
+
+  it('holds the images of steps, events and records until these are gone, each image once', async () => {
+    const { store, sessions, counts } = opened()
+    const image = imageOf(600_000)
+    const added = await store.runs.add({ run: 'a', key, agent: 'agent', version: '', task: image }, { claim: 60_000 })
+    const lease = added.lease ?? expect.fail('It was to be claimed.')
+    for (const id of ['s1', 's2']) await store.runs.record(lease, 'a', { id, body: [image] })
+    await store.events.append({ key, turnId: 'a' }, 1, [{ image }])
+    await store.events.append({ key, turnId: 'a' }, 1, [{ image }], { end: true })
+    expect((await counts()).slice(0, 2)).toEqual([3, 3])
+    const record = { id: 'r', topic: 'seen', data: image, at: 1 }
+    await sessions.append(lease, 0, { ...turnWith('no image'), turnId: 'a', records: [record] }, { release: true })
+    // The turn, the record and the events.
+    expect((await counts()).slice(0, 2)).toEqual([3, 3])
+    await sessions.adopt({ ...key, agent: 'renamed' }, ['agent'])
+    expect((await counts()).slice(0, 2)).toEqual([3, 2])
+    await sessions.delete({ ...key, agent: 'renamed' })
+    const [taken] = await sessions.outbox.take('bills', 1, 60_000)
+    expect(Buffer.from(taken?.data as Uint8Array).equals(image)).toBe(true)
+    await sessions.erase({ tenant: 'acme', owner: 'ann' })
+    expect(await counts()).toEqual([0, 0, 0])
+  })
+
   it('seals each piece where the store is sealed', async () => {
     const { sessions, s } = opened({ encrypt: aes() })
     await add(sessions, key, turnWith(imageOf(600_000)))

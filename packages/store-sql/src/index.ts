@@ -29,7 +29,7 @@ export {
   runPlace,
   sealedStep,
   sealedTask,
-  stepOf,
+  stepsOf,
   type TakenRun,
 } from './runs.ts'
 export { Sealer } from './sealer.ts'

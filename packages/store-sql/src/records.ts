@@ -1,5 +1,5 @@
 import { isAlliumError, type OutboxRecord } from '@allium/core'
-import type { Sealer } from './sealer.ts'
+import type { Blobs } from './blobs/blobs.ts'
 import { bytesOf, type SqlRow } from './sql-row.ts'
 import { recordOf } from './turn-row.ts'
 
@@ -25,16 +25,16 @@ export const longestPostponement = 3_600_000
  */
 export async function openedRecords(
   rows: readonly SqlRow[],
-  sealer: Sealer,
+  blobs: Blobs,
   postpone: (ids: readonly string[]) => void | Promise<void>,
 ): Promise<OutboxRecord[]> {
   const records: OutboxRecord[] = []
   const unopened: string[] = []
   let failure: unknown
-  for (const { id, tenant, turn_id, body } of rows)
+  for (const { id, tenant, owner, turn_id, body } of rows)
     try {
       const row = { id: String(id), turnId: String(turn_id), body: bytesOf(body) }
-      records.push(await recordOf(String(tenant), row, sealer))
+      records.push(await recordOf({ tenant: String(tenant), owner: String(owner) }, row, blobs))
     } catch (error) {
       unopened.push(String(id))
       if (!isAlliumError(error, 'store.sealed')) failure ??= error

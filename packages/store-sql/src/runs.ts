@@ -11,7 +11,7 @@ import {
   toJson,
 } from '@allium/core'
 import type { Blobs } from './blobs/blobs.ts'
-import { type Cuts, Cutter, namedCuts, rowText } from './blobs/cut.ts'
+import { type SealedRow, sealedRow } from './blobs/sealed-row.ts'
 import type { SealedPlace } from './encrypt.ts'
 import { checkKey, checkName } from './key.ts'
 import type { Sealer } from './sealer.ts'
@@ -31,18 +31,9 @@ export function checkRunAt(runAt: number | undefined): void {
 }
 
 /** Returns the task of a run as bytes of its row, with the blobs that it refers to. */
-export async function sealedTask(
-  sealer: Sealer,
-  key: SessionKey,
-  run: string,
-  task: unknown,
-): Promise<{ body: Uint8Array; cuts: Cuts }> {
+export async function sealedTask(sealer: Sealer, key: SessionKey, run: string, task: unknown): Promise<SealedRow> {
   checkName('id of the run', run)
-  const place = placeOf(checkKey(key), key.agent, run, 'task')
-  const cutter = new Cutter(sealer.cuts)
-  const text = cutter.text(task)
-  const { cuts, digestOf } = await namedCuts(cutter, (sha256) => sealer.nameOf(sha256, key))
-  return { body: await sealer.sealText(rowText(text, digestOf), place), cuts }
+  return sealedRow(sealer, key, task, placeOf(checkKey(key), key.agent, run, 'task'))
 }
 
 /** Where a run is, as values of a statement. @throws AlliumError `store.key` */
@@ -132,19 +123,30 @@ export function listedRun(row: SqlRow): Omit<DurableRun, 'task'> {
   }
 }
 
+/** Returns a step as bytes of its row, with the blobs that it refers to. */
 export async function sealedStep(
   sealer: Sealer,
   key: SessionKey,
   run: string,
-  step: RecordedStep,
-): Promise<Uint8Array> {
-  return sealer.seal(step.body, placeOf(key, key.agent, run, `step ${step.id}`))
+  { id, body }: RecordedStep,
+): Promise<SealedRow> {
+  return sealedRow(sealer, key, body, placeOf(key, key.agent, run, `step ${id}`))
 }
 
-export async function stepOf(sealer: Sealer, key: SessionKey, run: string, row: SqlRow): Promise<RecordedStep> {
-  const id = String(row.id)
-  const place = placeOf(key, String(row.sealed_as), run, `step ${id}`)
-  return { id, body: String(await sealer.open(bytesOf(row.body), place)) }
+/** The steps of a run, one after the other: all of their images at once would hold the event loop. */
+export async function stepsOf(
+  blobs: Blobs,
+  key: SessionKey,
+  run: string,
+  rows: readonly SqlRow[],
+): Promise<RecordedStep[]> {
+  const steps: RecordedStep[] = []
+  for (const row of rows) {
+    const id = String(row.id)
+    const place = placeOf(key, String(row.sealed_as), run, `step ${id}`)
+    steps.push({ id, body: await blobs.open(key, bytesOf(row.body), place) })
+  }
+  return steps
 }
 
 export function keyReused({ sessionId }: SessionKey, idempotencyKey: string, run: string): AlliumError {

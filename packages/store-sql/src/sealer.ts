@@ -22,11 +22,6 @@ export class Sealer {
 
   /** @throws AlliumError `state.invalid` where the value cannot be kept */
   async seal(value: unknown, place: SealedPlace): Promise<Uint8Array> {
-    return this.sealed(value, place)
-  }
-
-  /** The same at once where the store does not encrypt. */
-  sealed(value: unknown, place: SealedPlace): Uint8Array | Promise<Uint8Array> {
     return this.sealText(toJson(value), place)
   }
 
@@ -41,17 +36,14 @@ export class Sealer {
   }
 
   /**
+   * Returns the value of a row. Synchronous if the store does not encrypt.
+   *
    * @throws AlliumError `store.sealed` when the key is gone or the bytes do not authenticate, `store.corrupt` when the opened bytes do not
    * parse, `store.unavailable` when the bytes cannot be opened now
    */
-  async open(bytes: Uint8Array, place: SealedPlace): Promise<unknown> {
-    return this.opened(bytes, place)
-  }
-
-  /** The same at once where the store does not encrypt. */
-  opened(bytes: Uint8Array, place: SealedPlace): unknown {
-    const plain = this.openedBytes(bytes, place)
-    return plain instanceof Uint8Array ? parsed(plain, place) : plain.then((own) => parsed(own, place))
+  open(bytes: Uint8Array, place: SealedPlace): unknown {
+    const text = this.text(bytes, place)
+    return typeof text === 'string' ? parsed(text, place) : text.then((own) => parsed(own, place))
   }
 
   /** Opens bytes that `sealedBytes` sealed. Synchronous if the store does not encrypt. */
@@ -59,9 +51,10 @@ export class Sealer {
     return this.#encrypt === undefined ? bytes : this.#opened(this.#encrypt, bytes, place)
   }
 
-  /** Opens a text that `sealText` sealed. */
-  async text(bytes: Uint8Array, place: SealedPlace): Promise<string> {
-    return textOf(await this.openedBytes(bytes, place), place)
+  /** Opens a text that `sealText` sealed. Synchronous if the store does not encrypt. */
+  text(bytes: Uint8Array, place: SealedPlace): string | Promise<string> {
+    const plain = this.openedBytes(bytes, place)
+    return plain instanceof Uint8Array ? textOf(plain, place) : plain.then((own) => textOf(own, place))
   }
 
   /** Digests of a text by which it is found again: the first is written, any matches. */
@@ -123,8 +116,7 @@ async function sealedBy(encrypt: Encrypt, bytes: Uint8Array, place: SealedPlace)
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-function parsed(bytes: Uint8Array, place: SealedPlace): unknown {
-  const text = textOf(bytes, place)
+function parsed(text: string, place: SealedPlace): unknown {
   try {
     return fromJson(text)
   } catch (error) {

@@ -41,7 +41,7 @@ export async function historyOf(key: SessionKey, rows: readonly SqlRow[], blobs:
 }
 
 /** The messages of a row, or the rest of the session after it. */
-export function openedPart(key: SessionKey, row: SqlRow, name: 'messages' | 'rest', blobs: Blobs): Promise<unknown> {
+export function openedPart(key: SessionKey, row: SqlRow, name: 'messages' | 'rest', blobs: Blobs): unknown {
   const sealed = { turnId: String(row.turn_id), sealedAs: String(row.sealed_as) }
   return partOf(key, { ...sealed, part: name, bytes: bytesOf(row[name]) }, blobs)
 }

@@ -1,5 +1,6 @@
 import type { OutboxRecord, SessionKey, StoredRecord, StoredStatus, StoredTurn, Usage } from '@allium/core'
-import { checkTurn, toJson } from '@allium/core'
+import { checkTurn } from '@allium/core'
+import type { BlobOwner } from './blobs/blob-table.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { type Cuts, type CutText, Cutter, namedCuts, rowText } from './blobs/cut.ts'
 import type { SealedPlace } from './encrypt.ts'
@@ -35,6 +36,8 @@ export interface RecordRow {
   id: string
   at: number
   body: Uint8Array
+  /** The blobs that the record refers to, which are among those of the turn. */
+  digests: readonly string[]
 }
 
 /** A waiting call as a row. */
@@ -77,7 +80,7 @@ export async function rowsOf(key: SessionKey, turn: StoredTurn, sealer: Sealer):
     count: messages.length,
     sealedAs: key.agent,
   }
-  const bodies = records.map((record) => ({ id: record.id, at: record.at, text: toJson(record) }))
+  const bodies = records.map((record) => ({ id: record.id, at: record.at, text: cutter.text(record) }))
   const calls = Object.entries(rest.suspension?.calls ?? {}).map(([callId, call]) => ({ ...call, callId }))
   const waitsFor = rest.suspension?.turnId ?? ''
 
@@ -96,7 +99,8 @@ export async function rowsOf(key: SessionKey, turn: StoredTurn, sealer: Sealer):
     digests,
     records: await Promise.all(
       bodies.map(async ({ id, at, text }) => {
-        return { id, at, body: await sealer.sealText(text, recordPlace(key.tenant, id)) }
+        const body = await sealer.sealText(rowText(text, digestOf), recordPlace(key.tenant, id))
+        return { id, at, body, digests: [...new Set(text.cuts.map(digestOf))] }
       }),
     ),
     waiting: await Promise.all(
@@ -144,7 +148,7 @@ export function partOf(
   key: SessionKey,
   { part, bytes, ...row }: Sealed & { part: 'messages' | 'rest'; bytes: Uint8Array },
   blobs: Blobs,
-): Promise<unknown> {
+): unknown {
   return blobs.open(key, bytes, placeOf(key, row, part))
 }
 
@@ -161,12 +165,12 @@ export async function agentOf(
 
 /** The record of a row. */
 export async function recordOf(
-  tenant: string,
+  of: BlobOwner,
   { id, turnId, body }: { id: string; turnId: string; body: Uint8Array },
-  sealer: Sealer,
+  blobs: Blobs,
 ): Promise<OutboxRecord> {
-  const record = (await sealer.open(body, recordPlace(tenant, id))) as StoredRecord
-  return { ...record, tenant, turnId }
+  const record = (await blobs.open(of, body, recordPlace(of.tenant, id))) as StoredRecord
+  return { ...record, tenant: of.tenant, turnId }
 }
 
 type Sealed = Pick<TurnRow, 'turnId' | 'sealedAs'>

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { SessionKey } from '@allium/core'
 import { type BlobOwner, type BlobTable, type BlobWrite, blobWriteLife, bytesOf, fenced } from '@allium/store-sql'
 import type { Database } from './database.ts'
+import type { Erasures } from './erasures.ts'
 import { ofSession } from './forget.ts'
 import { at, type Leases } from './leases.ts'
 import type { SharedClock } from './sqlite-clock.ts'
@@ -20,16 +21,19 @@ export class SqliteBlobs implements BlobTable {
   readonly #db: Database
   readonly #clock: SharedClock
   readonly #leases: Leases
+  readonly #erasures: Erasures
 
-  constructor(db: Database, clock: SharedClock, leases: Leases) {
+  constructor(db: Database, clock: SharedClock, leases: Leases, erasures: Erasures) {
+    this.#erasures = erasures
     this.#db = db
     this.#clock = clock
     this.#leases = leases
   }
 
-  hold({ key, token, id, digests }: BlobWrite): Promise<number[] | undefined> {
+  hold({ key, token, turnId, id, digests }: BlobWrite): Promise<number[] | undefined> {
     return this.#db.writeTogether(() => {
       if (token !== undefined && this.#leases.session(key)?.token !== token) return undefined
+      if (turnId !== undefined && this.#isErased(key, turnId)) return undefined
       return digests.map((digest) => {
         const sql = `insert or ignore into blob_holders values (?, ?, ?, ?, 'write', ?, ?, ?)`
         this.#db.run(sql, ...at(key), id, digest, this.#clock.now())
@@ -37,6 +41,14 @@ export class SqliteBlobs implements BlobTable {
         return Number(pieces?.n)
       })
     })
+  }
+
+  /** Whether an erasure has begun that will come to the events of a run. */
+  #isErased(key: SessionKey, turnId: string): boolean {
+    const erased = this.#erasures.of(key)
+    if (erased === undefined) return false
+    const row = this.#db.get(`select token from event_runs where ${ofSession} and turn_id = ?`, ...at(key), turnId)
+    return Number(row?.token ?? 0) < erased.token
   }
 
   async add({ key, id }: BlobWrite, digest: string, piece: number, body: Uint8Array): Promise<boolean> {
@@ -65,14 +77,21 @@ export class SqliteBlobs implements BlobTable {
   }
 
   /**
-   * Makes a turn or a task the holder of the blobs of a write, inside its transaction. A turn replaces the open turn as a holder.
+   * Makes a row the holder of the blobs of a write, inside its transaction. A turn replaces the open turn as a holder. All steps of a durable
+   * run are one holder, and so are all events of a run.
    *
    * @throws AlliumError `store.fenced` if the write no longer holds its blobs
    */
-  keep(key: SessionKey, kind: 'open' | 'turn' | 'task', holder: string, write: BlobWrite | undefined): void {
-    if (kind !== 'task') this.#db.run(`delete from blob_holders where ${ofSession} and kind = 'open'`, ...at(key))
+  keep(
+    key: SessionKey,
+    kind: 'open' | 'turn' | 'task' | 'step' | 'event',
+    holder: string,
+    write: BlobWrite | undefined,
+  ): void {
+    if (kind === 'turn' || kind === 'open')
+      this.#db.run(`delete from blob_holders where ${ofSession} and kind = 'open'`, ...at(key))
     if (write === undefined) return
-    const sql = `update blob_holders set kind = ?, holder = ? where ${ofWrite}`
+    const sql = `update or replace blob_holders set kind = ?, holder = ? where ${ofWrite}`
     if (this.#db.run(sql, kind, holder, ...at(key), write.id) < write.digests.length) throw fenced(key)
   }
 

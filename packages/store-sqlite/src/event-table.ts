@@ -7,13 +7,13 @@ import type { Parts } from './lists.ts'
 const most = 64
 
 /** Events of runs in a SQLite file. */
-export function sqliteEvents({ db, clock, erasures, leases }: Parts, eventTtl: number): EventTable {
+export function sqliteEvents({ db, clock, erasures, leases, blobTable }: Parts, eventTtl: number): EventTable {
   const runs = new SqliteRuns(db, () => ({ ended: clock.now() - eventTtl, left: clock.now() - month }))
   const kept = (run: number) =>
     db.all('select n, id, body from event_signals where run = ? and dealt = 0 order by n', run).map(askedOf)
 
   return {
-    async append(run, epoch, batch, { end, mustExist, by }) {
+    async append(run, epoch, batch, { end, mustExist, by, write }) {
       return db.writeTogether(() => {
         const now = clock.now()
         const known = runs.find(run)
@@ -27,6 +27,7 @@ export function sqliteEvents({ db, clock, erasures, leases }: Parts, eventTtl: n
         const count = unheard.length > 0 ? 0 : (batch?.count ?? 0)
         if (batch !== undefined && count > 0)
           db.run('insert into events values (?, ?, ?, ?, ?)', found.run, found.seq + 1, count, batch.id, batch.body)
+        if (count > 0) blobTable.keep(run.key, 'event', run.turnId, write)
         db.run(
           'update event_runs set epoch = ?, seq = ?, ended_at = ?, touched_at = ? where run = ?',
           ...[epoch, found.seq + count, isOver ? now : null, now, found.run],

@@ -20,8 +20,8 @@ const addTotals = `
 /** Forgets a session; true where something of it was stored. */
 export function forgetSession(db: Database, { tenant, owner, agent, sessionId }: SessionKey): boolean {
   const values: Value[] = [tenant, owner, agent, sessionId]
-  // A task goes with its run, and a run that was added since an erasure began stays.
-  for (const rows of ['turns where', 'waiting where', "blob_holders where kind <> 'task' and"])
+  // Other holders go with their run, events or record: a run that was added since an erasure began stays.
+  for (const rows of ['turns where', 'waiting where', "blob_holders where kind in ('turn', 'open', 'write') and"])
     db.run(`delete from ${rows} ${ofSession}`, ...values)
   const row = db.get(
     'delete from sessions where tenant = ? and owner = ? and agent = ? and id = ? returning status',

@@ -3,6 +3,7 @@ import { byAgent } from './by-agent.ts'
 import { erasedData } from './erased-data.ts'
 import { listsInOrder } from './lists-in-order.ts'
 import { outboxCursors } from './outbox-cursors.ts'
+import { runBlobs } from './run-blobs.ts'
 
 /** The schema, step by step: what stands here is never changed, only added to. */
 export const migrations: readonly string[] = [
@@ -203,4 +204,5 @@ create unique index audit_by_key on audit (tenant, key) where key is not null;
   listsInOrder,
   erasedData,
   blobTables,
+  runBlobs,
 ]

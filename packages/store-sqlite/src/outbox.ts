@@ -1,12 +1,5 @@
 import type { Outbox, OutboxRecord } from '@allium/core'
-import {
-  checkName,
-  longestPostponement,
-  month,
-  type OutboxOptions,
-  openedRecords,
-  type Sealer,
-} from '@allium/store-sql'
+import { type Blobs, checkName, longestPostponement, month, type OutboxOptions, openedRecords } from '@allium/store-sql'
 import type { Database, Row } from './database.ts'
 import { OutboxClock } from './outbox-clock.ts'
 import type { SharedClock } from './sqlite-clock.ts'
@@ -16,21 +9,21 @@ export class SqliteOutbox implements Outbox {
   readonly #db: Database
   readonly #clock: SharedClock
   readonly #age: OutboxClock
-  readonly #sealer: Sealer
+  readonly #blobs: Blobs
   readonly #options: OutboxOptions
 
-  constructor(db: Database, clock: SharedClock, sealer: Sealer, options: OutboxOptions) {
+  constructor(db: Database, clock: SharedClock, blobs: Blobs, options: OutboxOptions) {
     this.#db = db
     this.#clock = clock
     this.#age = new OutboxClock(db, clock)
-    this.#sealer = sealer
+    this.#blobs = blobs
     this.#options = options
   }
 
   async take(consumer: string, limit: number, ms: number): Promise<OutboxRecord[]> {
     checkName('consumer', consumer)
     const rows = await this.#db.writeTogether(() => this.#taken(consumer, limit, ms))
-    return openedRecords(rows, this.#sealer, (ids) => this.#postpone(consumer, ids, ms))
+    return openedRecords(rows, this.#blobs, (ids) => this.#postpone(consumer, ids, ms))
   }
 
   async done(consumer: string, ids: readonly string[]): Promise<void> {

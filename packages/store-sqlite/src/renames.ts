@@ -86,15 +86,15 @@ export class Renames {
   /** Its events are dropped: they are sealed under the old name, and nobody would look for them. */
   #move(from: SessionKey, agent: string): void {
     const old = at(from)
+    for (const table of ['events', 'event_signals'])
+      this.#db.run(`delete from ${table} where run in (select run from event_runs where ${ofSession})`, ...old)
+    this.#db.run(`delete from event_runs where ${ofSession}`, ...old)
     this.#db.run(`delete from sessions where ${where}`, ...at({ ...from, agent }))
     this.#db.run(`update sessions set agent = ? where ${where}`, agent, ...old)
     for (const table of ['turns', 'waiting', 'vault', 'blob_holders'])
       this.#db.run(`update or replace ${table} set agent = ? where ${ofSession}`, agent, ...old)
     const ofRuns = ofSession.replace('agent', 'session_agent')
     this.#db.run(`update or replace runs set session_agent = ? where ${ofRuns}`, agent, ...old)
-    for (const table of ['events', 'event_signals'])
-      this.#db.run(`delete from ${table} where run in (select run from event_runs where ${ofSession})`, ...old)
-    this.#db.run(`delete from event_runs where ${ofSession}`, ...old)
   }
 }
 

@@ -19,7 +19,7 @@ import {
   type Sealer,
   sealedStep,
   sealedTask,
-  stepOf,
+  stepsOf,
 } from '@allium/store-sql'
 import type { SqliteBlobs } from './blobs.ts'
 import type { Database, Row } from './database.ts'
@@ -34,7 +34,7 @@ export function sqliteRuns(
   clock: SharedClock,
   parts: { leases: Leases; sealer: Sealer; renames: Renames; blobs: Blobs; blobTable: SqliteBlobs },
 ): RunStore {
-  const { leases, sealer, renames, blobs } = parts
+  const { leases, sealer, renames, blobs, blobTable } = parts
   const runs = new Runs(db, clock, parts)
   const claims = new RunClaims(db, clock, leases, blobs)
   return {
@@ -52,18 +52,22 @@ export function sqliteRuns(
     list: async (of) => runs.list(checkOwner(of)),
     claim: (of) => claims.claim(of),
     renew: (given, ms) => Promise.all(given.map((lease) => leases.renew(lease, ms))),
-    steps: async ({ key }, run) => {
-      const rows = db.all('select id, body, sealed_as from steps where tenant = ? and run = ?', key.tenant, run)
-      return Promise.all(rows.map((row) => stepOf(sealer, key, run, row)))
-    },
+    steps: ({ key }, run) =>
+      readAgain(async () => {
+        const rows = db.all('select id, body, sealed_as from steps where tenant = ? and run = ?', key.tenant, run)
+        return stepsOf(blobs, key, run, rows)
+      }),
     async record(lease, run, step) {
-      const body = await sealedStep(sealer, lease.key, run, step)
-      await db.writeTogether(() => {
-        runs.held(lease, run)
-        const { tenant } = lease.key
-        const values = [tenant, run, step.id, lease.token, body, lease.key.agent]
-        db.run('insert or ignore into steps values (?, ?, ?, ?, ?, ?)', ...values)
-      })
+      const { body, cuts } = await sealedStep(sealer, lease.key, run, step)
+      await blobs.write(lease, cuts, (write) =>
+        db.writeTogether(() => {
+          runs.held(lease, run)
+          const { tenant, agent } = lease.key
+          const values = [tenant, run, step.id, lease.token, body, agent]
+          db.run('insert or ignore into steps values (?, ?, ?, ?, ?, ?)', ...values)
+          blobTable.keep(lease.key, 'step', run, write)
+        }),
+      )
     },
     async stop(of, reason) {
       const live = `tenant = ? and run = ? and status in ('queued', 'running')`

@@ -21,7 +21,7 @@ import { openPlace, Turns } from './turns.ts'
 
 /** Sessions in a SQLite file. */
 export function sqliteSessions(parts: Parts, options: OutboxOptions): SessionStore {
-  const { db, clock, leases, sealer, renames, erasures, blobs } = parts
+  const { db, clock, leases, renames, erasures, blobs } = parts
   const turns = new Turns(parts)
   const lists = new Lists(parts)
   const eraser = new Eraser(db, erasures, blobs)
@@ -44,7 +44,7 @@ export function sqliteSessions(parts: Parts, options: OutboxOptions): SessionSto
     delete: async (key) => lists.delete(checkKey(key)),
     erase: async (of) => eraser.erase(checkOwner(of)),
     expire: async (of) => lists.expire(of),
-    outbox: new SqliteOutbox(db, clock, sealer, options),
+    outbox: new SqliteOutbox(db, clock, blobs, options),
   }
 }
 

@@ -104,13 +104,13 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
   digestAccounts(db, erasures)
   const leases = new Leases(db, clock, erasures)
   const renames = new Renames(db, clock, leases, sealer)
-  const blobTable = new SqliteBlobs(db, clock, leases)
+  const blobTable = new SqliteBlobs(db, clock, leases, erasures)
   const blobs = new Blobs(blobTable, sealer)
   const parts = { db, clock, leases, sealer, renames, erasures, blobs, blobTable }
   return {
     sessions: sqliteSessions(parts, records),
     runs: sqliteRuns(db, clock, parts),
-    events: polledEventLog(sqliteEvents(parts, eventTtl), sealer, given),
+    events: polledEventLog(sqliteEvents(parts, eventTtl), sealer, given, { blobs }),
     ledger: sqliteLedger(parts),
     keyValue: sqliteKeyValue(parts),
     vault: sqliteVault(parts),

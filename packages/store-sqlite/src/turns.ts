@@ -122,13 +122,17 @@ export class Turns {
     this.#addRecords(lease, turn, records)
   }
 
-  #addRecords({ key: { tenant, owner }, token }: Lease, { turnId }: TurnRow, records: TurnRows['records']): void {
+  #addRecords({ key, token }: Lease, { turnId }: TurnRow, records: TurnRows['records']): void {
     if (records.length === 0) return
+    const { tenant, owner } = key
     const columns = 'id, tenant, turn_id, added_at, body, since, owner, token'
     const sql = `insert into outbox (${columns}) values (?, ?, ?, ?, ?, ?, ?, ?)`
     const since = this.#age.now()
-    for (const { id, body } of records)
+    for (const { id, body, digests } of records) {
       this.#db.run(sql, id, tenant, turnId, this.#clock.now(), body, since, owner, token)
+      const held = `insert or ignore into blob_holders values (?, ?, ?, ?, 'record', ?, ?, ?)`
+      for (const digest of digests) this.#db.run(held, ...at(key), id, digest, this.#clock.now())
+    }
   }
 
   /** The durable run that it is has ended: its steps are not needed any more. */
@@ -140,6 +144,7 @@ export class Turns {
     )
     this.#db.run(`update sessions set run = null where ${where}`, ...at(key))
     this.#db.run('delete from steps where tenant = ? and run = ?', key.tenant, turnId)
+    this.#db.run(`delete from blob_holders where ${of} and kind = 'step' and holder = ?`, ...at(key), turnId)
   }
 
   #check(lease: Lease, version: number, turn: TurnRow, row = this.#leases.session(lease.key)): Row {

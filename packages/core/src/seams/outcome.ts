@@ -2,6 +2,7 @@ import { AlliumError, isAlliumError } from '../errors/allium-error.ts'
 import { type ErrorCode, errorCodes } from '../errors/codes.ts'
 import { LeftError } from '../errors/left-error.ts'
 import { isPlain } from '../errors/plain.ts'
+import { isBlob } from '../messages/blob.ts'
 import { fromJson, toJson } from '../messages/plain-json.ts'
 
 /** What a step came to. */
@@ -18,23 +19,35 @@ const largest = 8 * 1024 * 1024
  * @throws AlliumError `state.invalid` for a result that cannot be kept, `journal.too_large` for one over 8 MiB
  */
 export function encodeOutcome(outcome: StepOutcome): string {
-  const text = 'error' in outcome ? toJson({ error: toldOf(outcome.error) }) : encodeResult(outcome.result)
-  // A character takes at most three bytes.
-  const bytes = text.length * 3 <= largest ? 0 : new TextEncoder().encode(text).length
-  if (bytes <= largest) return text
-  throw new AlliumError(
-    'journal.too_large',
-    `A step came to ${bytes} bytes, and a journal keeps at most ${largest} of one. Keep what is large elsewhere, and give a reference to it.`,
-    { details: { bytes } },
-  )
+  return checkSize(toJson(kept(outcome)[0]))
+}
+
+/** The same as a value that `toJson` takes. Bytes, base64 and data URLs of 4 kB or more do not count toward the limit. */
+export function keptOutcome(outcome: StepOutcome): unknown {
+  const [value, text] = kept(outcome)
+  checkSize(text)
+  return value
 }
 
 /** What {@link encodeOutcome} was given. @throws AlliumError `journal.corrupt` */
 export function decodeOutcome(text: string): StepOutcome {
-  const kept = read(text)
-  if (kept.error !== undefined && kept.result === undefined) return { error: made(kept.error) }
-  if (kept.error === undefined) return { result: kept.result }
-  return { result: { ...(kept.result as object), error: made(kept.error) } }
+  let value: unknown
+  try {
+    value = fromJson(text)
+  } catch {}
+  return outcomeIn(value)
+}
+
+/** What {@link keptOutcome} was given. @throws AlliumError `journal.corrupt` */
+export function outcomeIn(value: unknown): StepOutcome {
+  if (typeof value !== 'object' || value === null)
+    throw new AlliumError(
+      'journal.corrupt',
+      'A recorded step cannot be read: it was cut, or changed, or a newer version has written it. Its run cannot go on; others can.',
+    )
+  const { result, error }: Kept = value
+  if (error === undefined) return { result }
+  return result === undefined ? { error: made(error) } : { result: { ...(result as object), error: made(error) } }
 }
 
 /** What work comes to. */
@@ -52,28 +65,36 @@ interface Kept {
   error?: unknown
 }
 
-function read(text: string): Kept {
-  try {
-    const kept = fromJson(text)
-    if (typeof kept === 'object' && kept !== null) return kept
-  } catch {}
+/** A character takes at most three bytes. */
+function checkSize(text: string): string {
+  const bytes = text.length * 3 <= largest ? 0 : new TextEncoder().encode(text).length
+  if (bytes <= largest) return text
   throw new AlliumError(
-    'journal.corrupt',
-    'A recorded step cannot be read: it was cut, or changed, or a newer version has written it. Its run cannot go on; others can.',
+    'journal.too_large',
+    `A step came to ${bytes} bytes, and a journal keeps at most ${largest} of one. Keep what is large elsewhere, and give a reference to it.`,
+    { details: { bytes } },
   )
 }
 
-function encodeResult(given: unknown): string {
-  if (!isToolResult(given)) return toJson({ result: given })
-  const { error, value, ...result } = given
-  const kept: Kept = error === undefined ? { result } : { result, error: toldOf(error) }
+/** What is kept, and its text without blobs. */
+function kept(outcome: StepOutcome): [value: Kept, text: string] {
+  const told = outcome as { readonly result?: unknown; readonly error?: unknown }
+  if ('error' in told) return checked({ error: toldOf(told.error) })
+  if (!isToolResult(told.result)) return checked({ result: told.result })
+  const { error, value, ...result } = told.result
+  const own: Kept = error === undefined ? { result } : { result, error: toldOf(error) }
   for (const form of value === undefined ? [] : [() => value, () => JSON.parse(JSON.stringify(value))])
     try {
-      return toJson({ ...kept, result: { ...result, value: form() } })
+      return checked({ ...own, result: { ...result, value: form() } })
     } catch {
       // Its text stands for it.
     }
-  return toJson(kept)
+  return checked(own)
+}
+
+/** @throws AlliumError `state.invalid` */
+function checked(value: Kept): [Kept, string] {
+  return [value, toJson(value, (inner) => (isBlob(inner) ? 0 : undefined))]
 }
 
 function isToolResult(value: unknown): value is { content: unknown; value?: unknown; error?: unknown } {

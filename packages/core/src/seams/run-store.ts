@@ -71,7 +71,8 @@ export interface RunningAgent {
 /** A step of a run, as a journal keeps it. */
 export interface RecordedStep {
   readonly id: string
-  readonly body: string
+  /** A text or another value that `toJson` takes. A store gives it back as it was, and may store its bytes as blobs. */
+  readonly body: unknown
 }
 
 /** Calls of a durable run that nobody has decided in time. */

@@ -14,6 +14,19 @@ export async function digestOf(value: unknown): Promise<string> {
   return shaOf(canonicalJson(withLists(value, lists)))
 }
 
+/**
+ * The same for a value that may have images: bytes and very long texts count by their own digest, which another thread computes. It equals
+ * {@link digestOf} for a value without them.
+ */
+export async function contentDigestOf(value: unknown): Promise<string> {
+  const digests = new Map<unknown, string>()
+  for (const one of new Set(largeIn(value))) {
+    const bytes = typeof one === 'string' ? new TextEncoder().encode(one) : new Uint8Array(one)
+    digests.set(one, base64url(await crypto.subtle.digest('SHA-256', bytes)))
+  }
+  return digestOf(withDigests(value, digests))
+}
+
 /** The HMAC-SHA-256 of a JSON-like value under a secret; without one its digest, which shows a change but no forgery. */
 export async function sealOf(value: unknown, secrets: Secrets): Promise<string> {
   const secret = typeof secrets === 'string' ? secrets : secrets?.[0]
@@ -63,6 +76,22 @@ function isDeepFrozen(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (!Object.isFrozen(value) || !(Array.isArray(value) || isPlain(value))) return false
   return Object.values(value).every(isDeepFrozen)
+}
+
+/** The bytes in a value, and texts of a million characters, such as images in base64. */
+function largeIn(value: unknown): (Uint8Array | string)[] {
+  if (typeof value === 'string' && value.length > 1e6) return [value]
+  if (typeof value !== 'object' || value === null) return []
+  if (value instanceof Uint8Array) return [value]
+  return Array.isArray(value) || isPlain(value) ? Object.values(value).flatMap(largeIn) : []
+}
+
+/** A copy in which digests stand for bytes; what has none is the same object, whose digest may be known. */
+function withDigests(value: unknown, digests: ReadonlyMap<unknown, string>): unknown {
+  if (digests.has(value)) return { [typeof value]: digests.get(value) }
+  if (largeIn(value).length === 0) return value
+  if (Array.isArray(value)) return value.map((item) => withDigests(item, digests))
+  return Object.fromEntries(Object.entries(value as object).map(([key, item]) => [key, withDigests(item, digests)]))
 }
 
 /** The lists of messages in a value, those within messages left out. */

@@ -1,7 +1,10 @@
 import { merged } from '../messages/join-deltas.ts'
 import { fromJson, toJson } from '../messages/plain-json.ts'
 import { type Emit, isCancellation } from './journal.ts'
-import { decodeOutcome, encodeOutcome, outcomeOf, type StepOutcome } from './outcome.ts'
+import { decodeOutcome, encodeOutcome, keptOutcome, outcomeIn, outcomeOf, type StepOutcome } from './outcome.ts'
+
+/** A recorded step, as `toJson` takes it: the items that it emitted, and its outcome. */
+export type StepValue = readonly [items: readonly unknown[], outcome: unknown]
 
 /**
  * Runs a step for a journal that keeps texts: what it emitted, neighbouring pieces of text as one, and what it came to. A step that
@@ -11,10 +14,44 @@ import { decodeOutcome, encodeOutcome, outcomeOf, type StepOutcome } from './out
  * @returns what the step gave; throws what it threw
  * @throws AlliumError `journal.too_large` where it came to more than a journal keeps, `state.invalid` where it cannot be kept
  */
-export async function recordStep<T, C>(
+export function recordStep<T, C>(
   work: (emit: Emit<C>) => T | PromiseLike<T>,
   emit: Emit<C>,
   keep: (record: string) => void | Promise<void>,
+): Promise<T> {
+  return run(work, emit, (items, ended) => keep(JSON.stringify([toJson(items), encodeOutcome(ended)])))
+}
+
+/**
+ * Runs a step as {@link recordStep} does, for a journal that stores bytes apart from JSON. Bytes, base64 and data URLs do not count toward
+ * the limit.
+ *
+ * @param keep receives the bytes of the step itself, not a copy
+ */
+export function recordStepValue<T, C>(
+  work: (emit: Emit<C>) => T | PromiseLike<T>,
+  emit: Emit<C>,
+  keep: (record: StepValue) => void | Promise<void>,
+): Promise<T> {
+  return run(work, emit, (items, ended) => keep([items, keptOutcome(ended)]))
+}
+
+/**
+ * Emits the items of a recorded step, and returns its result.
+ *
+ * @param record what {@link recordStep} or {@link recordStepValue} gave
+ * @throws AlliumError `journal.corrupt`; the error of the step
+ */
+export async function replayStep<T, C>(record: unknown, emit: Emit<C>): Promise<T> {
+  const [items, ended] = read(record)
+  for (const item of items as C[]) await emit(item)
+  return given<T>(ended())
+}
+
+async function run<T, C>(
+  work: (emit: Emit<C>) => T | PromiseLike<T>,
+  emit: Emit<C>,
+  keep: (items: readonly unknown[], ended: StepOutcome) => void | Promise<void>,
 ): Promise<T> {
   const items: unknown[] = []
   const ended = await outcomeOf(() =>
@@ -23,28 +60,18 @@ export async function recordStep<T, C>(
       return emit(item)
     }),
   )
-  if (!('error' in ended) || !isCancellation(ended.error)) await keep(recordOf(items, ended))
+  if (!('error' in ended) || !isCancellation(ended.error)) await keep(merged(items), ended)
   return given<T>(ended)
 }
 
-/** Emits what a recorded step has emitted, and gives what it came to. @throws AlliumError `journal.corrupt`; what the step threw */
-export async function replayStep<T, C>(record: string, emit: Emit<C>): Promise<T> {
-  const [items, outcome] = read(record)
-  for (const item of items as C[]) await emit(item)
-  return given<T>(decodeOutcome(outcome))
-}
-
-function recordOf(items: readonly unknown[], ended: StepOutcome): string {
-  return JSON.stringify([toJson(merged(items)), encodeOutcome(ended)])
-}
-
-function read(record: string): [items: unknown[], outcome: string] {
+function read(record: unknown): [items: readonly unknown[], ended: () => StepOutcome] {
+  if (Array.isArray(record) && Array.isArray(record[0])) return [record[0], () => outcomeIn(record[1])]
   try {
-    const [items, outcome] = JSON.parse(record) as [string, string]
-    return [fromJson(items) as unknown[], outcome]
+    const [items, outcome] = JSON.parse(record as string) as [string, string]
+    return [fromJson(items) as unknown[], () => decodeOutcome(outcome)]
   } catch {
     // No outcome is empty.
-    return [[], '']
+    return [[], () => decodeOutcome('')]
   }
 }
 

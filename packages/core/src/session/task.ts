@@ -13,7 +13,7 @@ import { inheritedInputs, passed } from '../rings/turn/inputs.ts'
 import { Turn } from '../rings/turn/turn.ts'
 import type { Began, Resume, RunEvents } from '../rings/turn/turn-options.ts'
 import { isDirect, type Journal } from '../seams/journal.ts'
-import { digestOf } from '../seams/seal.ts'
+import { contentDigestOf } from '../seams/seal.ts'
 import type { BeginningRun, StoredTurn } from '../seams/session-store.ts'
 import type { UntrustedSchema } from '../seams/untrusted-schema.ts'
 import { clientTool, maxClientTools } from '../tool/client-tool.ts'
@@ -201,7 +201,7 @@ export function toolsOf<C>(
 async function keptOf<C>(task: Task<C>): Promise<Kept | undefined> {
   const { idempotencyKey, turnId } = task.options
   if (idempotencyKey === undefined && turnId === undefined) return undefined
-  return { idempotencyKey, inputDigest: await digestOf(askedOf(task)) }
+  return { idempotencyKey, inputDigest: await contentDigestOf(askedOf(task)) }
 }
 
 /**

@@ -89,7 +89,7 @@ setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
 /** Collects garbage first, so that no work pays for the megabytes that the work before it has left. */
-async function took(work: () => Promise<void>): Promise<Taken> {
+export async function took(work: () => Promise<void>): Promise<Taken> {
   const delay = monitorEventLoopDelay({ resolution: 1 })
   collect()
   await setImmediate()
@@ -107,7 +107,7 @@ function inputWith(bytes: number): Input {
 }
 
 /** New bytes each time, because a store writes the same bytes of an owner only once. */
-function imageOf(bytes: number): Uint8Array {
+export function imageOf(bytes: number): Uint8Array {
   const data = crypto.getRandomValues(new Uint8Array(1024))
   const image = new Uint8Array(bytes)
   for (let at = 0; at < bytes; at += 1024) image.set(data.subarray(0, bytes - at), at)

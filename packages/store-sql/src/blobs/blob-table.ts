@@ -6,8 +6,10 @@ export type BlobOwner = Pick<SessionKey, 'tenant' | 'owner'>
 /** A write in progress. It holds its blobs until the row that refers to them is committed. */
 export interface BlobWrite {
   readonly key: SessionKey
-  /** The token of the writer's lease; undefined while a durable run is added, because that needs no lease. */
+  /** The token of the writer's lease; undefined for the task of a durable run and for events, because these need no lease. */
   readonly token: number | undefined
+  /** The run, if the blobs are in its events. */
+  readonly turnId?: string | undefined
   readonly id: string
   /** The blobs, without duplicates. */
   readonly digests: readonly string[]
@@ -21,7 +23,7 @@ export interface BlobTable {
   /**
    * Holds the blobs of a write, before their pieces are added.
    *
-   * @returns how many pieces of each blob exist, in the order of `digests`; undefined if the writer has lost its lease
+   * @returns how many pieces of each blob exist, in the order of `digests`; undefined if the writer has lost its lease, or its data were erased
    */
   hold(write: BlobWrite): Promise<number[] | undefined>
   /** Adds a piece unless it exists. Pieces are added in order. Returns false if the write no longer holds the blob. */

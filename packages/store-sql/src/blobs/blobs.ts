@@ -25,16 +25,16 @@ export class Blobs {
   /**
    * Writes the missing pieces, then the row that refers to them.
    *
-   * @param by the writer's lease; only the key while a durable run is added
+   * @param by the writer's lease; only the key while a durable run is added, with the run for its events
    * @param commit writes the row and makes it the holder of the blobs, in one transaction
    */
   async write<T>(
-    { key, token }: Lease | { key: SessionKey; token?: undefined },
+    { key, token, turnId }: (Lease & { turnId?: undefined }) | { key: SessionKey; token?: undefined; turnId?: string },
     cuts: Cuts,
     commit: (write: BlobWrite | undefined) => Promise<T>,
   ): Promise<T> {
     if (cuts.size === 0) return commit(undefined)
-    const write = { key, token, id: crypto.randomUUID(), digests: [...cuts.keys()] }
+    const write = { key, token, turnId, id: crypto.randomUUID(), digests: [...cuts.keys()] }
     try {
       await this.collect(fewSteps)
       const there = await this.#table.hold(write)
@@ -43,7 +43,7 @@ export class Blobs {
         for (const [i, [digest, cut]] of [...cuts].entries()) await this.#add(write, digest, cut, there[i] ?? 0)
       return await commit(write)
     } catch (error) {
-      await this.#table.drop(write).catch(() => {})
+      await this.drop(write).catch(() => {})
       throw error
     }
   }
@@ -59,6 +59,12 @@ export class Blobs {
     }
   }
 
+  /** Releases the blobs of a write that failed or was refused, and deletes those that nothing else holds. */
+  async drop(write: BlobWrite): Promise<void> {
+    await this.#table.drop(write)
+    await this.collect()
+  }
+
   async #add(write: BlobWrite, digest: string, cut: Cut, from: number): Promise<void> {
     for (let at = from; at < cut.pieces; at++) {
       const body = await this.#sealer.sealedBytes(cut.piece(at), placeOf(write.key, digest, at))
@@ -71,16 +77,32 @@ export class Blobs {
     for (let left = steps; left > 0 && (await this.#table.collect()); left--) await setImmediate()
   }
 
-  /** Returns the value of a row. @throws AlliumError as {@link Sealer.open} does; `store.corrupt` if bytes are missing */
-  async open(of: BlobOwner, bytes: Uint8Array, place: SealedPlace): Promise<unknown> {
-    const row = await this.#sealer.text(bytes, place)
+  /**
+   * Returns the value of a row. Synchronous if the row has no blobs and the store does not encrypt.
+   *
+   * @throws AlliumError as {@link Sealer.open} does; `store.corrupt` if bytes are missing
+   */
+  open(of: BlobOwner, bytes: Uint8Array, place: SealedPlace): unknown {
+    const row = this.#sealer.text(bytes, place)
+    return typeof row === 'string' ? this.#value(of, row, place) : row.then((own) => this.#value(of, own, place))
+  }
+
+  #value(of: BlobOwner, row: string, place: SealedPlace): unknown {
     try {
       const { text, references } = partsOfRow(row)
-      const values: unknown[] = []
-      for (const reference of references) values.push(await this.#read(of, reference))
-      return fromJson(text, references.length === 0 ? undefined : (at) => values[at as number])
+      return references.length === 0 ? fromJson(text) : this.#withBlobs(of, text, references, place)
     } catch (error) {
-      throw isAlliumError(error) && error.code !== 'state.invalid' ? error : corrupt(place, error)
+      throw corrupt(place, error)
+    }
+  }
+
+  async #withBlobs(of: BlobOwner, text: string, references: readonly BlobReference[], place: SealedPlace) {
+    const values: unknown[] = []
+    for (const reference of references) values.push(await this.#read(of, reference))
+    try {
+      return fromJson(text, (at) => values[at as number])
+    } catch (error) {
+      throw corrupt(place, error)
     }
   }
 

@@ -1,9 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import { toJson } from '@allium/core'
-
-/** The size from which bytes and base64 are stored as blobs. */
-const least = 4096
+import { isBlob, toJson } from '@allium/core'
 
 /** Bytes per piece: less than 256 kB, and divisible by 3 and by 2, so each piece converts to text without the next one. */
 export const pieceSize = 262_140
@@ -123,7 +120,7 @@ export class Cutter {
   text(value: unknown): CutText {
     const cuts: Cut[] = []
     const text = toJson(value, (inner) => {
-      const cut = isLarge(inner) ? this.#cutOf(inner) : undefined
+      const cut = isBlob(inner) ? this.#cutOf(inner) : undefined
       return cut && cuts.push(cut) - 1
     })
     return { text, cuts }
@@ -171,13 +168,6 @@ export type Cuts = ReadonlyMap<string, Cut>
 export interface CutText {
   readonly text: string
   readonly cuts: readonly Cut[]
-}
-
-function isLarge(value: string | object): value is Uint8Array | string | URL {
-  if (value instanceof Uint8Array) return value.length >= least
-  const text = typeof value === 'string' ? value : value instanceof URL ? value.href : ''
-  // A text that only looks like base64 is restored exactly, too.
-  return text.length >= least && /^(?:data:|[\w+/-]{64})/.test(text)
 }
 
 /** Returns the text of a row: a line with the references, if there are any, and the value. */

@@ -1,28 +1,42 @@
-import { isAlliumError, type RunKey, type RunSignal } from '@allium/core'
+import { isAlliumError, type RunKey, type RunSignal, toJson } from '@allium/core'
+import type { Blobs } from '../blobs/blobs.ts'
+import { plainRow, type SealedRow, sealedRow } from '../blobs/sealed-row.ts'
 import type { SealedPlace } from '../encrypt.ts'
 import type { Sealer } from '../sealer.ts'
 import type { AskedSignal, EventBatch } from './event-table.ts'
 
+/** A batch, and the blobs that it refers to. */
+export type SealedBatch = EventBatch & SealedRow
+
 /** Events and signals of a run as bytes and back. */
 export class EventSealer {
   readonly #sealer: Sealer
+  readonly #blobs: Blobs | undefined
 
-  constructor(sealer: Sealer) {
+  /** @param blobs where the bytes of events are stored @default in the events */
+  constructor(sealer: Sealer, blobs: Blobs | undefined) {
     this.#sealer = sealer
+    this.#blobs = blobs
   }
 
   /** The values are read before anything is awaited. @throws AlliumError `state.invalid` */
-  batch(run: RunKey, events: readonly unknown[]): EventBatch | Promise<EventBatch> | undefined {
+  batch(run: RunKey, events: readonly unknown[]): SealedBatch | Promise<SealedBatch> | undefined {
     const count = events.length
     if (count === 0) return undefined
     const id = crypto.randomUUID()
-    const body = this.#sealer.sealed(events, placeOf(run, 'events', id))
-    return body instanceof Promise ? body.then((body) => ({ id, count, body })) : { id, count, body }
+    const place = placeOf(run, 'events', id)
+    const row =
+      this.#blobs === undefined
+        ? plainRow(this.#sealer, toJson(events), place)
+        : sealedRow(this.#sealer, run.key, events, place)
+    return row instanceof Promise ? row.then((own) => ({ id, count, ...own })) : { id, count, ...row }
   }
 
   /** @throws AlliumError `store.sealed`, `store.corrupt` */
   events(run: RunKey, { id, body }: EventBatch): unknown[] | Promise<unknown[]> {
-    return this.#sealer.opened(body, placeOf(run, 'events', id)) as unknown[] | Promise<unknown[]>
+    const place = placeOf(run, 'events', id)
+    const events = this.#blobs === undefined ? this.#sealer.open(body, place) : this.#blobs.open(run.key, body, place)
+    return events as unknown[] | Promise<unknown[]>
   }
 
   async signal(run: RunKey, { steer, id }: RunSignal): Promise<Uint8Array | null> {

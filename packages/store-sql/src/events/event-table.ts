@@ -1,4 +1,5 @@
 import type { EventScope, LatestRun, RunKey, Writer } from '@allium/core'
+import type { BlobWrite } from '../blobs/blob-table.ts'
 
 /** The events of one append, as bytes. */
 export interface EventBatch {
@@ -53,6 +54,7 @@ export interface EventTable {
    * With `end` it gives the steers that nobody has dealt with, and keeps them until `take`.
    *
    * @param options.request names the append: sent again, because its reply was lost, it appends nothing and gives the same outcome
+   * @param options.write the blobs of the batch. The run holds them once the batch is appended
    */
   append(
     run: RunKey,
@@ -63,6 +65,7 @@ export interface EventTable {
       readonly mustExist: boolean
       readonly request: string
       readonly by?: Writer | undefined
+      readonly write?: BlobWrite | undefined
     },
   ): Promise<AppendOutcome>
   /** Batches with events behind a place, some at a time, in their order. */

@@ -7,10 +7,11 @@ import {
   type RunSignal,
   systemClock,
 } from '@allium/core'
+import type { Blobs } from '../blobs/blobs.ts'
 import { checkKey, checkName } from '../key.ts'
 import type { Sealer } from '../sealer.ts'
-import { EventSealer } from './event-sealer.ts'
-import type { AskedSignal, EventBatch, EventTable, StoredBatch } from './event-table.ts'
+import { EventSealer, type SealedBatch } from './event-sealer.ts'
+import type { AppendOutcome, AskedSignal, EventBatch, EventTable, StoredBatch } from './event-table.ts'
 import { Listener } from './listener.ts'
 import { Poller } from './poller.ts'
 import { readRun } from './reader.ts'
@@ -24,10 +25,10 @@ export function polledEventLog(
   table: EventTable,
   sealer: Sealer,
   clock: Pick<Clock, 'after'> = systemClock,
-  checkKeyOf: (run: RunKey) => RunKey = checkRun,
+  { checkKeyOf = checkRun, blobs }: { checkKeyOf?: (run: RunKey) => RunKey; blobs?: Blobs } = {},
 ): EventLog {
   const check = checkedOnce(checkKeyOf)
-  const sealed = new EventSealer(sealer)
+  const sealed = new EventSealer(sealer, blobs)
   const poller = new Poller(table, clock)
   const sources = { table, sealer: sealed, poller }
   const inOrder = turnTaking()
@@ -40,7 +41,7 @@ export function polledEventLog(
       return inOrder(name, async () => {
         const batch = sealing instanceof Promise ? await sealing : sealing
         const request = batch?.id ?? crypto.randomUUID()
-        const outcome = await table.append(run, epoch, batch, { end, mustExist, request, by })
+        const outcome = await append(run, epoch, batch, { end, mustExist, request, by })
         if (outcome.fenced !== undefined) {
           poller.lost(run)
           throw refused(run, outcome.fenced)
@@ -72,6 +73,23 @@ export function polledEventLog(
       await table.delete(of)
       poller.deleted(of)
     },
+  }
+
+  async function append(
+    run: RunKey,
+    epoch: number,
+    batch: SealedBatch | undefined,
+    options: Parameters<EventTable['append']>[3],
+  ): Promise<AppendOutcome> {
+    if (blobs === undefined || !batch?.cuts.size) return table.append(run, epoch, batch, options)
+    // Opened first: no bytes are written for a run that is gone, or that another process has.
+    const opened = await table.append(run, epoch, undefined, { ...options, end: false, request: crypto.randomUUID() })
+    if (!('seq' in opened)) return opened
+    return blobs.write(run, batch.cuts, async (write) => {
+      const outcome = await table.append(run, epoch, batch, { ...options, mustExist: true, write })
+      if (write !== undefined && !('seq' in outcome)) await blobs.drop(write)
+      return outcome
+    })
   }
 
   /** They are taken once all of them were opened, so that none is lost while one cannot be opened. */

@@ -1,4 +1,4 @@
-import { followSignal, type LoggedEvent, type RunKey } from '@allium/core'
+import { followSignal, isAlliumError, type LoggedEvent, type RunKey } from '@allium/core'
 import type { EventSealer } from './event-sealer.ts'
 import type { EventTable } from './event-table.ts'
 import type { Appended, Poller, Watcher } from './poller.ts'
@@ -53,6 +53,12 @@ async function* eventsOf(
   run: RunKey,
   { after, reader, signal }: Place,
 ): AsyncGenerator<LoggedEvent, undefined> {
+  /** A run that was deleted meanwhile has lost its images, too. */
+  const unlessGone = async (error: unknown) => {
+    const isMissing = isAlliumError(error, 'store.corrupt') && error.details?.missing === true
+    if (isMissing && (await table.heads([run]))[0] === undefined) return undefined
+    throw error
+  }
   const untie = signal === undefined ? () => {} : followSignal(signal, () => reader.leave())
   let seq = Math.max(0, Math.floor(after) || 0)
   try {
@@ -65,7 +71,8 @@ async function* eventsOf(
       if (batches.length === 0) poller.lost(run)
       for (const batch of batches) {
         const opened = sealer.events(run, batch)
-        const events = opened instanceof Promise ? await opened : opened
+        const events = opened instanceof Promise ? await opened.catch(unlessGone) : opened
+        if (events === undefined) return undefined
         for (const [i, event] of events.entries()) {
           if (reader.left) return undefined
           if (batch.first + i <= seq) continue

@@ -1,13 +1,14 @@
 import { type EventLog, memoryEventLog } from '@allium/core'
 import { describe, expect, it } from 'vitest'
 import { eventLogCases, eventLogConformance } from '../../src/index.ts'
+import { eventBlobFaults } from './event-log-faults/event-blob-faults.ts'
 import { eventFaults } from './event-log-faults/event-faults.ts'
 import type { Breaks } from './event-log-faults/fault.ts'
 import { readerFaults } from './event-log-faults/reader-faults.ts'
 import { signalFaults } from './event-log-faults/signal-faults.ts'
 import { expectToFail } from './expect-to-fail.ts'
 
-const faults = [...eventFaults, ...readerFaults, ...signalFaults]
+const faults = [...eventFaults, ...eventBlobFaults, ...readerFaults, ...signalFaults]
 
 eventLogConformance({ name: 'memoryEventLog', makeLog: (given) => memoryEventLog(given), describe, it })
 

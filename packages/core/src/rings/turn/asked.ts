@@ -1,6 +1,6 @@
 import { AlliumError } from '../../errors/allium-error.ts'
 import { withoutApprovals } from '../../messages/history.ts'
-import { digestOf } from '../../seams/seal.ts'
+import { contentDigestOf, digestOf } from '../../seams/seal.ts'
 import type { ModelAttempt } from '../model/context.ts'
 import type { ToolAttempt } from '../tool/context.ts'
 
@@ -21,14 +21,15 @@ export function isAsked(item: unknown): item is Asked {
 export async function modelAsked({ $call: call, $fields, $turn: turn }: ModelAttempt): Promise<Asked> {
   const { settings, toolDefs, toolChoice, responseFormat } = $fields
   const { items } = turn.session.history
-  const [conversation, given, tools] = await Promise.all([
-    digestOf(items.map(withoutApprovals)),
+  const [history, given, tools] = await Promise.all([
+    contentDigestOf(items.map(withoutApprovals)),
     digestOf({ settings, toolChoice, responseFormat }),
     digestOf(toolDefs),
   ])
   return {
     type: 'step:asked',
-    must: { model: call.model, conversation },
+    // Earlier versions digested it in another way, as `conversation`, which is not compared any more.
+    must: { model: call.model, history },
     may: { settings: given, 'tool definitions': tools },
   }
 }

@@ -60,6 +60,8 @@ export class ScriptedRun {
   readonly #bench: ErasureBench
   readonly #since: number
   #lease: Lease | undefined
+  /** Each image of a run is another one. */
+  #images = 1
 
   constructor(bench: ErasureBench, key: SessionKey, text: string) {
     this.#bench = bench
@@ -92,7 +94,7 @@ export class ScriptedRun {
         this.#lease = (await sessions?.acquire(this.key, ms * 1000))?.lease
       },
       open: async () => events?.append(this.#run, 1, [], { by: this.by }),
-      tell: async () => events?.append(this.#run, 1, [{ text: this.text }], { mustExist: true }),
+      tell: async () => events?.append(this.#run, 1, [this.#said], { mustExist: true }),
       signal: async () => events?.signal(this.#run, { steer: this.text, id: this.text }),
       reserve: async () =>
         ledger?.reserve({ ...this.#hold, limit: 1000, ttl: ms * 1000, run: `run ${this.text}`, by: this.by }),
@@ -107,9 +109,14 @@ export class ScriptedRun {
         const { length = 0 } = (await sessions?.load(this.key))?.history ?? {}
         await sessions?.append(this.#lease, this.#lease.version, this.#turn(length), { release: true })
       },
-      end: async () => events?.append(this.#run, 1, [{ text: this.text }], { end: true, mustExist: true }),
+      end: async () => events?.append(this.#run, 1, [this.#said], { end: true, mustExist: true }),
       durable: async () => this.#durable(runs),
     }
+  }
+
+  /** A text, and an image that a store may keep apart from it. */
+  get #said() {
+    return { text: this.text, image: imageOf(this.text, this.#images++) }
   }
 
   #turn(from: number) {
@@ -117,8 +124,8 @@ export class ScriptedRun {
     const { rest } = waitingTurn(text, { [`call ${text}`]: { token: text } }, from)
     return storedTurn({
       ...{ turnId: `turn ${text}`, answer: text, from, rest: { ...rest, state: { text } }, endedAt: 86_400_000 },
-      messages: [{ role: 'user', content: text }],
-      records: [{ id: `record ${text}`, topic: 'said', data: text, at: 1 }],
+      messages: [{ role: 'user', content: [{ type: 'file', data: imageOf(text, 0), mediaType: 'text/plain' }] }],
+      records: [{ id: `record ${text}`, topic: 'said', data: this.#said, at: 1 }],
       usage: { inputTokens: 1, outputTokens: 0, calls: 1 },
     })
   }
@@ -128,13 +135,18 @@ export class ScriptedRun {
     const key = { ...this.key, sessionId: `${this.key.sessionId} durable` }
     const run = `durable ${this.text}`
     const added = await runs?.add(
-      { run, key, agent: agents[0].name, version: agents[0].version, task: this.text },
+      { run, key, agent: agents[0].name, version: agents[0].version, task: this.#said },
       { claim: this.#bench.lease * 1000 },
     )
     if (added?.lease === undefined) return
-    await runs?.record(added.lease, run, { id: 'step', body: this.text })
+    await runs?.record(added.lease, run, { id: 'step', body: this.#said })
     await runs?.giveUp(added.lease, run, { status: 'failed', code: 'run.failed', reason: this.text })
   }
+}
+
+/** Bytes in which the text can be found. */
+function imageOf(text: string, n: number): Uint8Array {
+  return new TextEncoder().encode(`${n} ${text} `.repeat(5000 / text.length + 1))
 }
 
 /** Runs all steps; gives the codes with which some were refused. */

@@ -3,6 +3,7 @@ import { type ManualClock, manualClock } from '../../manual-clock.ts'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'
 import type { EventLogBench } from './bench.ts'
+import { eventBlobCases } from './event-blob-cases.ts'
 import { eventCases } from './event-cases.ts'
 import { readerCases } from './reader-cases.ts'
 import { signalCases } from './signal-cases.ts'
@@ -23,7 +24,7 @@ export interface EventLogConformanceOptions {
   skip?: Readonly<Record<string, string>>
 }
 
-const cases = { ...eventCases, ...readerCases, ...signalCases }
+const cases = { ...eventCases, ...eventBlobCases, ...readerCases, ...signalCases }
 
 const known: KeysOf<EventLogConformanceOptions> = { reopen: true, close: true, eventTtl: true, wait: true, skip: true }
 

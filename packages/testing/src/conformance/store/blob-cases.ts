@@ -80,6 +80,32 @@ export const blobCases: StoreCases = {
       checkEqual(imagesIn(await other.load(key)), [bytesOf(270_000)], 'Each session has the whole image')
   },
 
+  async 'gives a consumer the images of a record as they were recorded, also once their session is gone'(bench) {
+    const { store, other, wait, lease: ms } = bench
+    const values = largeValues()
+    const records = values.map((data, i) => ({ id: `r${i}`, topic: 'seen', data: { data, again: data }, at: i }))
+    for (const [i, id] of ['one', 'two'].entries())
+      await add(
+        bench,
+        { ...chat, sessionId: id },
+        {
+          ...turnOf(id),
+          records: i === 0 ? records : records.slice(0, 1).map((record) => ({ ...record, id: 'other' })),
+        },
+      )
+    await store.delete({ ...chat, sessionId: 'one' })
+    const datas = (taken: readonly { data: unknown }[]) => taken.map(({ data }) => data)
+    const again = await other.outbox.take('bills', 100, ms)
+    checkEqual(datas(again), datas([...records, ...records.slice(0, 1)]), 'A record has every value as it was given')
+    await other.outbox.done(
+      'bills',
+      records.map(({ id }) => id),
+    )
+    await wait(ms * 2)
+    const rest = await other.outbox.take('bills', 100, ms)
+    checkEqual(datas(rest), datas(records.slice(0, 1)), 'also once another record with the same image is done')
+  },
+
   async 'does not store an image of a run that was deleted meanwhile'(bench) {
     const { store, other, lease: ms } = bench
     const lease = await take(store, chat, ms * 100)
@@ -102,7 +128,7 @@ export function bytesOf(size: number): Uint8Array {
 type Data = Uint8Array | URL | string
 
 /** Values with sizes around a store's limits, and texts that are almost base64. */
-function largeValues(): [Data, ...Data[]] {
+export function largeValues(): [Data, ...Data[]] {
   const base64 = base64Of(bytesOf(270_000))
   return [
     bytesOf(270_000),
@@ -128,7 +154,7 @@ function base64Of(bytes: Uint8Array): string {
   return btoa(text)
 }
 
-function turnWith(...values: [Data, ...Data[]]): StoredTurn {
+export function turnWith(...values: [Data, ...Data[]]): StoredTurn {
   const parts = (): Part[] => values.map((data) => ({ type: 'image', data, mediaType: 'image/png' }))
   const [first] = values
   const messages: Message[] = [
@@ -150,7 +176,7 @@ function turnWith(...values: [Data, ...Data[]]): StoredTurn {
   })
 }
 
-function imagesIn(stored: Awaited<ReturnType<StoreBench['store']['load']>>): unknown[] {
+export function imagesIn(stored: Awaited<ReturnType<StoreBench['store']['load']>>): unknown[] {
   const [question] = stored?.history ?? []
   return typeof question?.content === 'object'
     ? question.content.map((part) => (part.type === 'image' ? part.data : undefined))

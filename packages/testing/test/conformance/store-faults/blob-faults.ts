@@ -64,6 +64,19 @@ export const blobFaults: readonly Fault[] = [
     'stores the same image for many sessions that run and end at once',
   ],
   [
+    'loses the images of records',
+    ({ outbox }) => ({
+      outbox: {
+        done: (...args) => outbox.done(...args),
+        take: async (...args) => {
+          const records = await outbox.take(...args)
+          return records.map((record) => ({ ...record, data: { ...(record.data as object), again: undefined } }))
+        },
+      },
+    }),
+    'gives a consumer the images of a record as they were recorded, also once their session is gone',
+  ],
+  [
     'deletes nothing',
     () => ({ delete: async () => {} }),
     'does not store an image of a run that was deleted meanwhile',
