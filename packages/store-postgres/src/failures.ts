@@ -61,7 +61,7 @@ const kinds: readonly Kind[] = [
     what: 'lacks tables or functions of the store. Run what postgresSql() gives, or restore it from a backup',
   },
   { codes: /^(53100|54P01)$/, code: 'store.full', what: 'has no room on its disk' },
-  { codes: /^22021$/, code: 'store.key', what: 'cannot hold a name with a NUL' },
+  { codes: /^22021$/, code: 'store.key', what: 'cannot hold a NUL' },
   { codes: /^25006$/, code: 'store.readonly', what: 'may not be written' },
   { codes: /^(XX001|XX002)$/, code: 'store.corrupt', what: 'is damaged' },
   lost,

@@ -46,7 +46,7 @@ export function differences(recorded: Asked, now: Asked): { must: string[]; may:
 export function diverged(step: string, what: readonly string[]): AlliumError {
   return new AlliumError(
     'journal.diverged',
-    `The step "${step}" is recorded, and the run that was started again asks it otherwise: another ${what.join(', another ')}. Nothing was run. What may differ between two runs of the same code, such as a time or a random number, belongs into ctx.once().`,
+    `The step "${step}" differs from its recording: another ${what.join(', another ')}. Nothing was run. Put values that change between runs, such as times or random numbers, into ctx.once().`,
     { details: { step, differs: what } },
   )
 }
