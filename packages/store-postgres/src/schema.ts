@@ -70,7 +70,7 @@ export class Schema {
     const from = version === 0 ? '' : `, from: ${version}`
     return new AlliumError(
       'store.corrupt',
-      `The schema "${this.name}" ${found}, and "migrate" is 'check'. Run the SQL that postgresSql({ schema: '${this.name}'${from} }) of @allium/store-postgres gives, or let "migrate" be 'auto'.`,
+      `The schema "${this.name}" ${found}, and "migrate" is 'check'. Run the SQL that postgresSql({ schema: '${this.name}'${from} }) gives, or set "migrate" to 'auto'.`,
       { details: { schema: this.name, version } },
     )
   }

@@ -2,6 +2,7 @@ import type { FindBy, Lease, SessionStore, StoredTurn } from '@allium/core'
 import {
   type Blobs,
   type BlobWrite,
+  checkName,
   conflictOf,
   fenced,
   idTaken,
@@ -72,7 +73,8 @@ export function postgresTurns(
 
 function placeOf(by: FindBy): [column: string, value: unknown] {
   if ('version' in by) return ['seq', by.version]
-  return 'turnId' in by ? ['turn_id', by.turnId] : ['idempotency_key', by.idempotencyKey]
+  if ('turnId' in by) return ['turn_id', checkName('id of the turn', by.turnId)]
+  return ['idempotency_key', checkName('idempotency key', by.idempotencyKey)]
 }
 
 interface Kept {
