@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
+import { callSiteOf } from '../errors/call-site.ts'
 import { checkOptions } from '../errors/known-options.ts'
-import { placeOf } from '../errors/place.ts'
 import type { AgentEvents } from '../events/events.ts'
 import type { RunResult } from '../loop/run-result.ts'
 import type { Input } from '../messages/message.ts'
@@ -136,7 +136,7 @@ export class Agent<
         'agent.started',
         `The agent "${this.name}" has started: use() comes before init() and the first run. For one run, give { use: [layer] } to run().`,
       )
-    this.#stack.add(first, second, placeOf(this.use))
+    this.#stack.add(first, second, callSiteOf(this.use))
     return this
   }
 

@@ -1,5 +1,5 @@
 import { AlliumError } from '../errors/allium-error.ts'
-import type { Place } from '../errors/place.ts'
+import type { CallSite } from '../errors/call-site.ts'
 import type { Layer, Middleware, Usable } from '../middleware/middleware.ts'
 import { toLayers } from '../middleware/normalize.ts'
 import { checkNames, checkRunLayers, compileOnion, wrapOnion } from '../middleware/onion.ts'
@@ -26,9 +26,9 @@ export class LayerStack {
   }
 
   /** Takes layers with their state fields and tools, all or none. */
-  add(first: unknown, config: unknown, place?: Place): void {
+  add(first: unknown, config: unknown, callSite?: CallSite): void {
     const made = toLayers(first, config, this.layers.length)
-    const added = place === undefined ? made : made.map((layer): Layer => ({ ...layer, place }))
+    const added = callSite === undefined ? made : made.map((layer): Layer => ({ ...layer, callSite }))
     checkNames(added, this.#names)
     this.#declare(added)
     this.layers.push(...added)

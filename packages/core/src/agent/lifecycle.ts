@@ -9,7 +9,7 @@ import type { Cancel } from '../onion/cancel.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { AgentScope } from '../rings/agent/agent-scope.ts'
 import { AgentAttempt } from '../rings/agent/context.ts'
-import { Gate } from '../rings/session/gate.ts'
+import { ScopeLifecycle } from '../rings/session/scope-lifecycle.ts'
 import type { SessionKey } from '../seams/session-store.ts'
 import { RunKeys } from '../session/run-keys.ts'
 import type { Abortable, SessionHost } from '../session/session-host.ts'
@@ -36,7 +36,7 @@ export class Lifecycle implements SessionHost {
   /** The last run has ended, and sessions are closed for good. */
   #drained = false
   readonly #work: SharedWork
-  #gate: Gate | undefined
+  #gate: ScopeLifecycle | undefined
   #disposing: Promise<void> | undefined
 
   constructor(
@@ -112,14 +112,14 @@ export class Lifecycle implements SessionHost {
     this.#open.delete(session)
   }
   started(run: Abortable): void {
-    run.place = this.#running.length
+    run.position = this.#running.length
     this.#running.push(run)
   }
   settled(run: Abortable): void {
     const last = this.#running.pop()
     if (last !== undefined && last !== run) {
-      last.place = run.place
-      this.#running[run.place] = last
+      last.position = run.position
+      this.#running[run.position] = last
     }
     if (this.#running.length === 0) this.#idle?.()
   }
@@ -136,15 +136,17 @@ export class Lifecycle implements SessionHost {
     const { scope } = this
     this.#stack.checkOrder(this.#orderCheck)
     scope.onion = wrapOnion(compileOnion(this.#stack.layers), this.#stack.layers)
-    const gate = new Gate('agent', scope.onion.agent, scope, openAgent, (error) => scope.told(error, 'agent:start'))
+    const opened = new ScopeLifecycle('agent', scope.onion.agent, scope, openAgent, (error) =>
+      scope.told(error, 'agent:start'),
+    )
     const mark = scope.tools.mark()
     scope.opening = true
     try {
       scope.tools.guardedBy(scope.onion.tool)
-      await gate.open(waits.cancel)
+      await opened.open(waits.cancel)
       const inherited = scope.onion.tool.filter(({ inherit }) => inherit === true)
       await waits.until(checkSubAgents(scope, inherited)).catch(async (error) => {
-        await waits.until(gate.shut().catch(() => {}))
+        await waits.until(opened.shut().catch(() => {}))
         throw error
       })
     } catch (error) {
@@ -153,7 +155,7 @@ export class Lifecycle implements SessionHost {
     } finally {
       scope.opening = false
     }
-    this.#gate = gate
+    this.#gate = opened
     done()
     this.ready = this.#disposing === undefined
     this.#tell('agent:start')
@@ -183,7 +185,7 @@ export class Lifecycle implements SessionHost {
   }
 }
 
-const openAgent: Ring['open'] = (call, caller, number, cancel) => new AgentAttempt(call, caller, number, cancel)
+const openAgent: Ring['create'] = (call, caller, number, cancel) => new AgentAttempt(call, caller, number, cancel)
 
 function noTimeout(value: unknown): AlliumError {
   const what = `dispose({ timeout }) takes a number of milliseconds, 0 or more, but ${describe(value)} was given.`

@@ -161,10 +161,10 @@ export function checkAgentOptions(options: object): void {
 
 function noList(tools: unknown): AlliumError {
   const names = typeof tools === 'object' && tools !== null ? Object.keys(tools) : []
-  const mend = names.length === 0 ? 'tools: [tool]' : `tools: [${names.join(', ')}]`
+  const fix = names.length === 0 ? 'tools: [tool]' : `tools: [${names.join(', ')}]`
   return new AlliumError(
     'agent.options',
-    `The option tools is a list, but ${describe(tools)} was given. Write ${mend}; each tool has its own name.`,
+    `The option tools is a list, but ${describe(tools)} was given. Write ${fix}; each tool has its own name.`,
   )
 }
 

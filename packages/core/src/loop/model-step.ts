@@ -34,7 +34,7 @@ export function callEnded(call: ModelCall, response: ModelResponse, followed: bo
     const { type: _, reason: finishReason, ...told } = finish
     observers.emit('model:end', {
       type: 'model:end',
-      ...turn.place,
+      ...turn.location,
       model,
       callIndex,
       finishReason,
@@ -47,7 +47,7 @@ export function callEnded(call: ModelCall, response: ModelResponse, followed: bo
 
 function warn(turn: Turn, model: string, warnings: readonly ModelWarning[]): void {
   for (const warning of warnings) {
-    turn.send({ type: 'model:warning', ...turn.place, model, warning: { ...warning } })
+    turn.send({ type: 'model:warning', ...turn.location, model, warning: { ...warning } })
     turn.answer.warned(warning)
   }
 }
@@ -57,7 +57,7 @@ export function callFailed({ turn, callIndex, model }: ModelCall, error: unknown
   if (observers.has('model:end'))
     observers.emit('model:end', {
       type: 'model:end',
-      ...turn.place,
+      ...turn.location,
       model,
       callIndex,
       error,

@@ -11,41 +11,41 @@ import { loop } from './loop.ts'
 export const turnRing: Ring = {
   scope: 'turn',
   reentrant: false,
-  open(call, caller, number, cancel) {
+  create(call, caller, number, cancel) {
     const attempt = new TurnAttempt(call, caller, number, cancel)
     if (caller === undefined) attempt.$sink = (call as Turn).answer.outlet
     return attempt
   },
-  ready(caller) {
+  admit(caller) {
     const turn = caller.$call as Turn
     const steps = turn.inputs?.filter(({ layer }) => layer === caller)
     if (steps === undefined || steps.length === 0 || turn.view.input.length === 0) return undefined
     const passing = turn.life.until(passed(turn.view.input, steps))
     return passing.then((input) => turn.view.setInput(input))
   },
-  begin(caller, inner) {
+  enter(caller, inner) {
     const { answer } = caller.$call as Turn
     inner.$sink = openStage(caller, caller.$sink ?? answer.outlet, false)
     if (inner.$sink !== answer.outlet) answer.outlet.track()
     if (caller.$transforms?.hold === true) answer.hold(caller.$index)
   },
-  refusal: () => undefined,
-  core(attempt) {
+  mayRetry: () => undefined,
+  run(attempt) {
     const turn = attempt.$call as Turn
     turn.life.core = attempt as TurnAttempt
     void loop(turn, attempt)
   },
-  dropped(attempt) {
+  rollback(attempt) {
     const { answer } = attempt.$call as Turn
     if (attempt.$transforms?.hold === true) answer.dropHold(attempt)
     if (!answer.asked && attempt.$caller?.$stage?.used === false) attempt.$caller.$stage.kill(noResponse)
   },
-  close({ $call }, reason) {
+  cancel({ $call }, reason) {
     const turn = $call as Turn
     turn.life.leaveLoop(reason)
   },
-  decided: () => undefined,
-  result(attempt) {
+  shortCircuit: () => undefined,
+  toResult(attempt) {
     const { answer } = attempt.$call as Turn
     const { $inner: inner } = attempt
     if (inner?.$state === State.done) return answer.release(attempt)
@@ -59,9 +59,9 @@ export const turnRing: Ring = {
     const what = 'swallowed the error of next() without an answer. Throw it again, or set ctx.output.'
     throw layerError(attempt, 'layer.no_result', what, inner.$outcome)
   },
-  arrive(caller, _, value) {
+  deliver(caller, _, value) {
     const { answer } = caller.$call as Turn
     return caller.$stage === undefined ? value : answer.leave(caller.$stage)
   },
-  adopt() {},
+  commit() {},
 }

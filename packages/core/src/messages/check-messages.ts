@@ -40,8 +40,8 @@ export function checkHistory(history: unknown): asserts history is Message[] {
   if (!Array.isArray(history))
     throw new AlliumError('history.invalid', `A history is an array of messages, but ${describe(history)} was given.`)
   const broken = (at: number, what: string) => {
-    const mend = 'Every tool call needs exactly one result after it.'
-    throw new AlliumError('history.invalid', `history[${at}] ${what}. ${mend}`)
+    const fix = 'Every tool call needs exactly one result after it.'
+    throw new AlliumError('history.invalid', `history[${at}] ${what}. ${fix}`)
   }
   for (const [at, message] of history.entries()) checkMessage(message, `history[${at}]`, 'history.invalid')
   const last = (history as Message[]).findLastIndex(({ role }) => role === 'assistant')
@@ -55,8 +55,8 @@ export function checkHistory(history: unknown): asserts history is Message[] {
 /** Throws unless each tool call of an input has its result there: nothing else will bring one. */
 export function checkInput(messages: readonly Message[]): void {
   const broken = (at: number, what: string) => {
-    const mend = 'Give each call one result behind it, in a tool message, or leave both out.'
-    throw new AlliumError('message.invalid', `input[${at}] ${what}. ${mend}`)
+    const fix = 'Give each call one result behind it, in a tool message, or leave both out.'
+    throw new AlliumError('message.invalid', `input[${at}] ${what}. ${fix}`)
   }
   for (const [at, { content }] of messages.entries())
     if (typeof content !== 'string' && content.some(approves))

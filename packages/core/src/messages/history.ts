@@ -168,19 +168,19 @@ export function pendingParts(messages: readonly Message[]): ToolCallPart[] {
  */
 export function answerCalls(messages: Message[], results: readonly ToolResultPart[]): number | undefined {
   if (results.length === 0) return undefined
-  const asked = messages.findLastIndex(({ role }) => role === 'assistant')
-  const next = messages[asked + 1]
-  if (asked < 0 || next?.role !== 'tool' || typeof next.content === 'string') {
-    const at = asked < 0 ? messages.length : asked + 1
+  const answerIndex = messages.findLastIndex(({ role }) => role === 'assistant')
+  const next = messages[answerIndex + 1]
+  if (answerIndex < 0 || next?.role !== 'tool' || typeof next.content === 'string') {
+    const at = answerIndex < 0 ? messages.length : answerIndex + 1
     messages.splice(at, 0, { role: 'tool', content: [...results] })
     return at
   }
-  const calls = (messages[asked] as Message).content as Part[]
-  const place = new Map(calls.filter(isCall).map(({ callId }, i) => [callId, i]))
+  const calls = (messages[answerIndex] as Message).content as Part[]
+  const positions = new Map(calls.filter(isCall).map(({ callId }, i) => [callId, i]))
   const content = [...next.content, ...results] as ToolResultPart[]
-  content.sort((a, b) => (place.get(a.callId) ?? 0) - (place.get(b.callId) ?? 0))
-  messages[asked + 1] = { ...next, content }
-  return asked + 1
+  content.sort((a, b) => (positions.get(a.callId) ?? 0) - (positions.get(b.callId) ?? 0))
+  messages[answerIndex + 1] = { ...next, content }
+  return answerIndex + 1
 }
 
 /** The traps of a view; a class, so that a view costs one small object. */

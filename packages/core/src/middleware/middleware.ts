@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { Place } from '../errors/place.ts'
+import type { CallSite } from '../errors/call-site.ts'
 import type { ModelResponse, ResponseInput } from '../model/response.ts'
 import type { NextOptions, ScopeName } from '../onion/hook.ts'
 import type { AgentContext } from '../rings/agent/context.ts'
@@ -143,7 +143,7 @@ export interface Layer {
   readonly spec: AnyMiddleware
   readonly config: unknown
   /** Where it was given to `use()`. */
-  readonly place?: Place | undefined
+  readonly callSite?: CallSite | undefined
 }
 
 export const scopeNames: readonly ScopeName[] = ['agent', 'session', 'turn', 'model', 'tool']

@@ -8,22 +8,22 @@ import type { ScopeName } from '../onion/hook.ts'
 import { type AnyMiddleware, type Layer, scopeNames, type ToMiddleware } from './middleware.ts'
 
 /** The layers that one call of `.use()` stands for. `place` names plain functions: `turn#2`. */
-export function toLayers(first: unknown, second: unknown, place: number): Layer[] {
-  if (typeof first === 'string') return [scoped(first, second, place)]
-  if (typeof first === 'function') return [scoped('turn', first, place)]
-  if (Array.isArray(first)) return ofList(first, place)
-  if (canConvert(first)) return toLayers(first.toMiddleware(), second, place)
+export function toLayers(first: unknown, second: unknown, position: number): Layer[] {
+  if (typeof first === 'string') return [scoped(first, second, position)]
+  if (typeof first === 'function') return [scoped('turn', first, position)]
+  if (Array.isArray(first)) return ofList(first, position)
+  if (canConvert(first)) return toLayers(first.toMiddleware(), second, position)
   return [layer(first, second)]
 }
 
 /** Those of a list, nested ones too: each has its place in the whole. */
-function ofList(list: readonly unknown[], place: number): Layer[] {
+function ofList(list: readonly unknown[], position: number): Layer[] {
   const layers: Layer[] = []
-  for (const one of list) layers.push(...toLayers(one, undefined, place + layers.length))
+  for (const one of list) layers.push(...toLayers(one, undefined, position + layers.length))
   return layers
 }
 
-function scoped(scope: string, given: unknown, place: number): Layer {
+function scoped(scope: string, given: unknown, position: number): Layer {
   if (!scopeNames.includes(scope as ScopeName))
     throw new AlliumError(
       'layer.invalid',
@@ -37,7 +37,7 @@ function scoped(scope: string, given: unknown, place: number): Layer {
       `use('${scope}', …) takes a function (ctx, next) or an object with process(ctx, next), but ${describe(given)} was given.`,
     )
   const own = (given as { name?: unknown }).name
-  const name = typeof process === 'function' && typeof own === 'string' && own !== '' ? own : `${scope}#${place}`
+  const name = typeof process === 'function' && typeof own === 'string' && own !== '' ? own : `${scope}#${position}`
   return { name, spec: { name, [scope]: hook } as AnyMiddleware, config: undefined }
 }
 

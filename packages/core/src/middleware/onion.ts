@@ -67,7 +67,7 @@ function inOrder(scope: 'model' | 'tool', layers: readonly Layer[]): Hook[] {
 }
 
 function hooksOf(scope: ScopeName, layers: readonly Layer[]): Hook[] {
-  return layers.flatMap(({ name, spec, config, place }): Hook[] => {
+  return layers.flatMap(({ name, spec, config, callSite: place }): Hook[] => {
     const hook = spec[scope]
     return hook === undefined
       ? []
@@ -79,8 +79,8 @@ function hooksOf(scope: ScopeName, layers: readonly Layer[]): Hook[] {
             reenters: spec.reenters === true,
             inherit: spec.inherit === true,
             innermost: spec.innermost === true,
-            place,
-            ...(scope === 'turn' && { looksOnly: looksOnly(spec.order) }),
+            callSite: place,
+            ...(scope === 'turn' && { observesOnly: looksOnly(spec.order) }),
             ...(spec.guards !== undefined && { guards: spec.guards.bind(spec) }),
             ...(spec.admits !== undefined && { admits: spec.admits.bind(spec) }),
           },
@@ -114,9 +114,9 @@ const isInnermost = ({ innermost }: Hook): boolean => innermost === true
 
 /** Innermost layers stay innermost, the parent's outside the child's. */
 function joined(parent: readonly Hook[], child: readonly Hook[]): Hook[] {
-  const above = parent.filter(isInherited).map((hook): Hook => ({ ...hook, up: (hook.up ?? 0) + 1 }))
+  const inherited = parent.filter(isInherited).map((hook): Hook => ({ ...hook, levelsUp: (hook.levelsUp ?? 0) + 1 }))
   const outer = (hooks: readonly Hook[]) => hooks.filter((hook) => !isInnermost(hook))
-  return [...outer(above), ...outer(child), ...above.filter(isInnermost), ...child.filter(isInnermost)]
+  return [...outer(inherited), ...outer(child), ...inherited.filter(isInnermost), ...child.filter(isInnermost)]
 }
 
 /** Wraps the hooks of the others, and a place right around the core. */

@@ -3,7 +3,7 @@ import { unknownName } from '../errors/nearest.ts'
 import { isPlain } from '../errors/plain.ts'
 
 /** What is wrong with a value. */
-export interface Misfit {
+export interface Violation {
   /** Where inside it: `[0].limit`; empty for the value itself. */
   readonly path: string
   /** Says it, with the name of the place. */
@@ -12,7 +12,7 @@ export interface Misfit {
 
 /** Looks at the value of an option. `T` ties it to the option's type; nothing is there at run time. */
 export interface Check<T = never> {
-  (value: unknown): Misfit | undefined
+  (value: unknown): Violation | undefined
   readonly type?: T
 }
 
@@ -36,20 +36,20 @@ export function required<T>(check: Check<T>, hint?: string): Required<T> {
 /** What the layer itself looks at, or only passes on. */
 export const any: Check = () => undefined
 /** Any text. */
-export const text: Check<string> = (value) => (typeof value === 'string' ? undefined : misfit(value, 'to be a text'))
+export const text: Check<string> = (value) => (typeof value === 'string' ? undefined : violation(value, 'to be a text'))
 /** A text that no error repeats. */
 export const secret: Check<string> = (value) =>
   typeof value === 'string' ? undefined : { path: '', say: (name) => `needs ${name} to be a text.` }
 /** `true` or `false`. */
 export const flag: Check<boolean> = (value) =>
-  typeof value === 'boolean' ? undefined : misfit(value, 'to be true or false')
+  typeof value === 'boolean' ? undefined : violation(value, 'to be true or false')
 /** A function. */
-export const fn: Check = (value) => (typeof value === 'function' ? undefined : misfit(value, 'to be a function'))
+export const fn: Check = (value) => (typeof value === 'function' ? undefined : violation(value, 'to be a function'))
 /** A regular expression. */
 export const pattern: Check<RegExp> = (value) =>
-  value instanceof RegExp ? undefined : misfit(value, 'to be a regular expression')
+  value instanceof RegExp ? undefined : violation(value, 'to be a regular expression')
 /** An object of any fields. */
-export const object: Check = (value) => (isObject(value) ? undefined : misfit(value, 'to be an object'))
+export const object: Check = (value) => (isObject(value) ? undefined : violation(value, 'to be an object'))
 
 /** The bounds of a number: `from` and `to` belong to it, `above` and `below` do not. */
 export interface Range {
@@ -61,8 +61,8 @@ export interface Range {
 
 /** A number; NaN is none. */
 export function number(range: Range = {}): Check<number> {
-  const what = tellRange(range)
-  return (value) => (isWithin(value, range) ? undefined : misfit(value, what))
+  const what = describeRange(range)
+  return (value) => (isWithin(value, range) ? undefined : violation(value, what))
 }
 
 /** A number without a fraction. */
@@ -70,19 +70,19 @@ export function whole(from: number): Check<number> {
   return (value) =>
     Number.isInteger(value) && (value as number) >= from
       ? undefined
-      : misfit(value, `to be a whole number, ${from} or more`)
+      : violation(value, `to be a whole number, ${from} or more`)
 }
 
 /** One of these texts. */
 export function oneOf<const T extends string>(...values: readonly T[]): Check<T> {
   const what = `to be ${values.map((value) => `'${value}'`).join(' or ')}`
-  return (value) => (values.includes(value as T) ? undefined : misfit(value, what))
+  return (value) => (values.includes(value as T) ? undefined : violation(value, what))
 }
 
 /** A list of what fits. */
 export function list<T>(of: Check<T>): Check<T[]> {
   return (value) =>
-    Array.isArray(value) ? first(value.map((item, i) => within(`[${i}]`, of(item)))) : misfit(value, 'to be a list')
+    Array.isArray(value) ? first(value.map((item, i) => within(`[${i}]`, of(item)))) : violation(value, 'to be a list')
 }
 
 /** A list that names something. */
@@ -96,19 +96,19 @@ export function record<T>(of: Check<T>): Check<Record<string, T>> {
   return (value) =>
     isObject(value)
       ? first(Object.entries(value).map(([key, field]) => within(`[${JSON.stringify(key)}]`, of(field))))
-      : misfit(value, 'to be an object')
+      : violation(value, 'to be an object')
 }
 
 /** What fits one of them; where it fits none, the error is that of the one that got furthest. */
 export function either<const C extends readonly Check<unknown>[]>(...checks: C): Check<NonNullable<C[number]['type']>> {
   return (value) => {
-    const misfits: Misfit[] = []
+    const violations: Violation[] = []
     for (const check of checks) {
       const found = check(value)
       if (found === undefined) return undefined
-      misfits.push(found)
+      violations.push(found)
     }
-    return misfits.reduce((furthest, one) => (one.path.length > furthest.path.length ? one : furthest))
+    return violations.reduce((furthest, one) => (one.path.length > furthest.path.length ? one : furthest))
   }
 }
 
@@ -116,38 +116,38 @@ export function either<const C extends readonly Check<unknown>[]>(...checks: C):
 export function shape<O>(fields: Declaration<O>): Check<O> {
   const known = Object.keys(fields)
   return (value) => {
-    if (!isObject(value)) return misfit(value, 'to be an object')
+    if (!isObject(value)) return violation(value, 'to be an object')
     const strange = isPlain(value) ? Object.keys(value).find((key) => !known.includes(key)) : undefined
     if (strange !== undefined) return within(`.${strange}`, unknown(strange, known))
     return first(known.map((key) => within(`.${key}`, field(fields[key as keyof O], value[key]))))
   }
 }
 
-function field(entry: Check<unknown> | Required<unknown>, value: unknown): Misfit | undefined {
+function field(entry: Check<unknown> | Required<unknown>, value: unknown): Violation | undefined {
   if (typeof entry === 'function') return value === undefined ? undefined : entry(value)
   return value === undefined ? missing(entry.hint) : entry.check(value)
 }
 
-function misfit(value: unknown, what: string): Misfit {
+function violation(value: unknown, what: string): Violation {
   return { path: '', say: (name) => `needs ${name} ${what}, but ${describe(value)} was given.` }
 }
 
-const empty: Misfit = { path: '', say: (name) => `needs ${name} to name something, and it is empty.` }
+const empty: Violation = { path: '', say: (name) => `needs ${name} to name something, and it is empty.` }
 
-function missing(hint: string | undefined): Misfit {
+function missing(hint: string | undefined): Violation {
   return { path: '', say: (name) => `needs the option ${name}${hint === undefined ? '' : `: ${hint}`}.` }
 }
 
-function unknown(key: string, known: readonly string[]): Misfit {
+function unknown(key: string, known: readonly string[]): Violation {
   return { path: '', say: (name) => `does not know the option ${name}. ${unknownName(key, known)}` }
 }
 
-function within(place: string, found: Misfit | undefined): Misfit | undefined {
-  return found && { ...found, path: place + found.path }
+function within(path: string, found: Violation | undefined): Violation | undefined {
+  return found && { ...found, path: path + found.path }
 }
 
-function first(misfits: readonly (Misfit | undefined)[]): Misfit | undefined {
-  return misfits.find((one) => one !== undefined)
+function first(violations: readonly (Violation | undefined)[]): Violation | undefined {
+  return violations.find((one) => one !== undefined)
 }
 
 function isWithin(value: unknown, { from, to, above, below }: Range): boolean {
@@ -156,7 +156,7 @@ function isWithin(value: unknown, { from, to, above, below }: Range): boolean {
   return !isTooLow && !((to !== undefined && value > to) || (below !== undefined && value >= below))
 }
 
-function tellRange({ from, to, above, below }: Range): string {
+function describeRange({ from, to, above, below }: Range): string {
   const low = above === undefined ? from : `above ${above}`
   const high = below === undefined ? to : `below ${below}`
   if (low === undefined && high === undefined) return 'to be a number'

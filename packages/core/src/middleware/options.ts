@@ -31,8 +31,8 @@ export function layerOptions<O extends { as?: string }>(
       throw misconfigured(name, `takes an object of options, but ${describe(given)} was given.`)
     const layer = typeof options.as === 'string' ? options.as : name
     if (isContext(options)) throw misconfigured(layer, uncalled(name))
-    const misfit = check(options)
-    if (misfit !== undefined) throw misconfigured(layer, misfit.say(misfit.path.slice(1)))
+    const violation = check(options)
+    if (violation !== undefined) throw misconfigured(layer, violation.say(violation.path.slice(1)))
     return options
   }
 }

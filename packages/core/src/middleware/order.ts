@@ -34,7 +34,11 @@ const rules: readonly Rule[] = [
 
 /** Every wrong order among the layers, each with its reason. */
 export function checkOrder(layers: readonly Layer[]): Finding[] {
-  const placed = layers.map((layer, place) => ({ layer, place, depths: depthsOf(layer, place, layers.length) }))
+  const placed = layers.map((layer, position) => ({
+    layer,
+    position,
+    depths: depthsOf(layer, position, layers.length),
+  }))
   const known = byWord(placed)
   const findings = placed.flatMap((one) => neighbours(one, known).flatMap((other) => checkPair(one, other)))
   return [...findings, ...checkCapabilities(layers)]
@@ -43,7 +47,7 @@ export function checkOrder(layers: readonly Layer[]): Finding[] {
 /** A layer with its place in each scope that it hooks. */
 interface Placed {
   readonly layer: Layer
-  readonly place: number
+  readonly position: number
   readonly depths: readonly (number | undefined)[]
 }
 
@@ -67,7 +71,7 @@ function neighbours(one: Placed, known: ReadonlyMap<string, readonly Placed[]>):
   const outer = rules.flatMap((rule) => (is.includes(rule.inner) ? [rule.outer] : []))
   const all = new Set([...outer, ...inside, ...outside].flatMap((word) => known.get(word) ?? []))
   all.delete(one)
-  return [...all].sort((a, b) => a.place - b.place)
+  return [...all].sort((a, b) => a.position - b.position)
 }
 
 /** What is wrong about two layers by the rules whose inner one is the first, and by what that one asks for. */
@@ -75,17 +79,17 @@ function checkPair(one: Placed, other: Placed): Finding[] {
   const { order } = one.layer.spec
   const findings: Finding[] = []
   for (const rule of rules)
-    if (breaks(rule, other.layer, one.layer) && standsOutside(one, other, rule.scope))
+    if (breaks(rule, other.layer, one.layer) && isOutside(one, other, rule.scope))
       findings.push(finding(other, one, rule.reason, rule.severity))
-  if (matches(order?.inside, other.layer) && standsOutside(one, other))
+  if (matches(order?.inside, other.layer) && isOutside(one, other))
     findings.push(finding(other, one, `because "${one.layer.name}" asks to be inside "${other.layer.name}"`))
-  if (matches(order?.outside, other.layer) && standsOutside(other, one))
+  if (matches(order?.outside, other.layer) && isOutside(other, one))
     findings.push(finding(one, other, `because "${one.layer.name}" asks to be outside "${other.layer.name}"`))
   return findings
 }
 
 /** Whether `a` is entered before `b` in a scope where both have hooks, or in a scope outside where they share none. */
-function standsOutside(a: Placed, b: Placed, only?: ScopeName): boolean {
+function isOutside(a: Placed, b: Placed, only?: ScopeName): boolean {
   const shared = sharedScopes(a, b).filter((scope) => only === undefined || scopeNames[scope] === only)
   return shared.length > 0 ? shared.some((scope) => isBefore(a, b, scope)) : nests(a, b)
 }
@@ -115,10 +119,10 @@ const gateScopes: readonly number[] = [0, 1]
 const callScopes: readonly number[] = [2, 3, 4]
 
 /** Its place in each scope that it hooks; `innermost` moves model and tool hooks inside all others. */
-function depthsOf({ spec }: Layer, place: number, count: number): (number | undefined)[] {
+function depthsOf({ spec }: Layer, position: number, count: number): (number | undefined)[] {
   return scopeNames.map((scope) => {
     if (spec[scope] === undefined || spec.order?.scopes?.includes(scope) === false) return undefined
-    return place + (spec.innermost === true && isMoved(scope) ? count : 0)
+    return position + (spec.innermost === true && isMoved(scope) ? count : 0)
   })
 }
 
@@ -146,12 +150,12 @@ function finding(outer: Placed, inner: Placed, reason: string, severity: Finding
   return {
     severity,
     layers: [a.name, b.name],
-    message: `"${b.name}" stands outside "${a.name}". ${mend(outer, inner)}, ${reason}.`,
+    message: `"${b.name}" stands outside "${a.name}". ${fix(outer, inner)}, ${reason}.`,
   }
 }
 
 /** How the two come into their right order: by their registration, where that decides. */
-function mend(outer: Placed, inner: Placed): string {
+function fix(outer: Placed, inner: Placed): string {
   const [a, b] = [outer.layer, inner.layer]
   const wrong = sharedScopes(outer, inner).find((scope) => isBefore(inner, outer, scope))
   if (wrong !== undefined && isMoved(scopeNames[wrong]) && a.spec.innermost === true && b.spec.innermost !== true)
@@ -163,15 +167,15 @@ function mend(outer: Placed, inner: Placed): string {
 
 function checkCapabilities(layers: readonly Layer[]): Finding[] {
   const providers = new Map<string, number[]>()
-  for (const [place, { spec }] of layers.entries())
+  for (const [position, { spec }] of layers.entries())
     for (const { name } of spec.provides ?? []) {
       const before = providers.get(name) ?? []
-      if (before.length < 2) providers.set(name, [...before, place])
+      if (before.length < 2) providers.set(name, [...before, position])
     }
-  return layers.flatMap((layer, place) =>
+  return layers.flatMap((layer, position) =>
     (layer.spec.requires ?? []).flatMap(({ name }): Finding[] => {
-      const provider = providers.get(name)?.find((other) => other !== place)
-      if (provider !== undefined && provider < place) return []
+      const provider = providers.get(name)?.find((other) => other !== position)
+      if (provider !== undefined && provider < position) return []
       return [missing(layer, name, provider === undefined ? undefined : layers[provider])]
     }),
   )

@@ -14,7 +14,7 @@ export const State = {
   done: 3,
   failed: 4,
   /** Its caller went on without it. */
-  left: 5,
+  abandoned: 5,
 } as const
 
 /** What ends every layer, however it is swallowed: an abort, a block, a failure that sticks. */
@@ -35,7 +35,7 @@ export interface Call {
   /** Its outermost attempt has come to its end, or whoever runs it waits for it no longer. */
   settled(root: Attempt): void
   /** Layers were left while they ran. */
-  left(layers: readonly Attempt[]): void
+  abandoned(layers: readonly Attempt[]): void
   /** A layer of a left attempt has come back. @param thrown what it threw, or why it was left */
   returned(layer: Attempt, thrown: unknown): void
   /** Something was tried that has no effect any more. */
@@ -48,27 +48,27 @@ export interface Ring {
   /** Whether next() may be called again after it rejected. */
   readonly reentrant: boolean
   /** An attempt, which is the context of the layer that stands in it, or of the core. */
-  open(call: Call, caller: Attempt | undefined, number: number, cancel: Cancel): Attempt
+  create(call: Call, caller: Attempt | undefined, number: number, cancel: Cancel): Attempt
   /** What a caller waits for before its first attempt begins, if anything. */
-  ready?(caller: Attempt): Promise<void> | undefined
+  admit?(caller: Attempt): Promise<void> | undefined
   /** Before an attempt begins: what it takes from its caller. */
-  begin(caller: Attempt, inner: Attempt): void
+  enter(caller: Attempt, inner: Attempt): void
   /** Why a layer may not open another attempt, if it may not. */
-  refusal(caller: Attempt): unknown
+  mayRetry(caller: Attempt): unknown
   /** What the innermost next() runs; it calls `succeed` or `fail`, now or later. */
-  core(attempt: Attempt): void
+  run(attempt: Attempt): void
   /** The attempt has failed or was left: what its layer kept of the stream is void. */
-  dropped(attempt: Attempt): void
+  rollback(attempt: Attempt): void
   /** Closes what the core of an attempt still runs. */
-  close(core: Attempt, reason: unknown): void
+  cancel(run: Attempt, reason: unknown): void
   /** The result that sticks, which next() gives at once. */
-  decided(attempt: Attempt): unknown
+  shortCircuit(attempt: Attempt): unknown
   /** What a layer's return value means as a result, or a promise of it. */
-  result(attempt: Attempt, value: unknown): unknown
+  toResult(attempt: Attempt, value: unknown): unknown
   /** What next() of the caller gives, or a promise of it. */
-  arrive(caller: Attempt, inner: Attempt, value: unknown): unknown
+  deliver(caller: Attempt, inner: Attempt, value: unknown): unknown
   /** The caller takes over what the inner layers left. */
-  adopt(caller: Attempt, inner: Attempt): void
+  commit(caller: Attempt, inner: Attempt): void
 }
 
 /**
@@ -88,7 +88,7 @@ export abstract class Attempt {
   /** What its layer does to the stream of the attempt that it opened last. */
   $stage: Stage | undefined = undefined
   /** What its core runs: a physical call, a wait. */
-  $work: { leave(reason: unknown): void } | undefined = undefined
+  $work: { abandon(reason: unknown): void } | undefined = undefined
   /** What its layer asked to be done to the stream. */
   $transforms: Transforms | undefined = undefined
   /** What it came to: a value, or an error. */
@@ -100,11 +100,11 @@ export abstract class Attempt {
   /** Unties it from the signal that narrowed it. */
   $release: (() => void) | undefined = undefined
   /** It was over because the run had ended: what its layers still do while they unwind counts. */
-  $spared = false
+  $exempt = false
   /** Its core's work is past its time: what it still tries has no effect. */
-  $expired = false
+  $timedOut = false
   /** What was tried too late, and told. */
-  $told: Set<string> | undefined = undefined
+  $reportedLate: Set<string> | undefined = undefined
   /** Its place in the onion of its call, from the outside. */
   readonly $index: number
   /** The layer that stands in it; the core has none. */
@@ -134,8 +134,8 @@ export function isOver({ $state }: Attempt): boolean {
 
 /** Whether what is tried in an attempt has no effect any more: it, or one around it, has failed or was left. */
 export function isLate(attempt: Attempt): boolean {
-  if (attempt.$state <= State.flushing && attempt.$hook?.up === undefined && !attempt.$expired) return false
+  if (attempt.$state <= State.flushing && attempt.$hook?.levelsUp === undefined && !attempt.$timedOut) return false
   for (let at: Attempt | undefined = attempt; at !== undefined; at = at.$caller ?? at.$call.outer)
-    if ((isOver(at) && !at.$spared) || at.$expired) return true
+    if ((isOver(at) && !at.$exempt) || at.$timedOut) return true
   return false
 }

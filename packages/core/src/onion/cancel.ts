@@ -13,7 +13,7 @@ export class Cancel {
   #more: Set<Listener | Cancel> | undefined
 
   /** Whether somebody has its signal, or follows it. */
-  get isFollowed(): boolean {
+  get isObserved(): boolean {
     return this.#controller !== undefined || this.#first !== undefined || (this.#more?.size ?? 0) > 0
   }
 
@@ -34,13 +34,13 @@ export class Cancel {
     const first = this.#first
     const more = this.#more
     this.#first = this.#more = undefined
-    if (first !== undefined) tell(first, reason)
-    if (more !== undefined) for (const other of more) tell(other, reason)
+    if (first !== undefined) notify(first, reason)
+    if (more !== undefined) for (const other of more) notify(other, reason)
   }
 
   /** Calls a listener, or cancels another place, when cancelled; at once if that was before. */
   on(follower: Listener | Cancel): void {
-    if (this.aborted) tell(follower, this.reason)
+    if (this.aborted) notify(follower, this.reason)
     else if (this.#first === undefined) this.#first = follower
     else (this.#more ??= new Set()).add(follower)
   }
@@ -87,7 +87,7 @@ export class NarrowCancel extends Cancel {
   }
 }
 
-function tell(follower: Listener | Cancel, reason: unknown): void {
+function notify(follower: Listener | Cancel, reason: unknown): void {
   if (typeof follower === 'function') follower(reason)
   else follower.abort(reason)
 }

@@ -23,21 +23,21 @@ export function compose<C, R = unknown>(...layers: Layers<C, R>[]): (ctx: C, cor
   async function enter(index: number, ctx: C, core: Layer<C, R> | undefined): Promise<R> {
     const layer = index === chain.length ? core : chain[index]
     if (!layer) return undefined as R
-    let inside: Promise<R> | undefined
+    let inner: Promise<R> | undefined
     let running = false
     const next = (): Promise<R> => {
-      if (inside !== undefined) return Promise.reject(twice(nameOf(layer, index)))
+      if (inner !== undefined) return Promise.reject(twice(nameOf(layer, index)))
       running = true
-      inside = enter(index + 1, ctx, core).finally(() => {
+      inner = enter(index + 1, ctx, core).finally(() => {
         running = false
       })
-      return inside
+      return inner
     }
     let result: R
     try {
       result = await layer(ctx, next)
     } finally {
-      if (running) silence(inside)
+      if (running) silence(inner)
     }
     if (running) throw floating(nameOf(layer, index))
     return result

@@ -1,4 +1,4 @@
-import type { Place } from '../errors/place.ts'
+import type { CallSite } from '../errors/call-site.ts'
 
 export type ScopeName = 'agent' | 'session' | 'turn' | 'model' | 'tool'
 /** The hooks of an agent's layers, by scope, outermost first. */
@@ -16,15 +16,15 @@ export interface Hook {
   readonly inherit?: boolean
   readonly innermost?: boolean
   /** Where the layer was given to `use()`. */
-  readonly place?: Place | undefined
+  readonly callSite?: CallSite | undefined
   /** Of a turn hook: it watches, counts or limits, and lets every input pass as it is. */
-  readonly looksOnly?: boolean
+  readonly observesOnly?: boolean
   /** Of which tools it must see every call. */
   readonly guards?: ((tool: string) => boolean) | undefined
   /** Why an agent may not have a tool, if it may not; of a tool, which this folder knows nothing of. */
   admits?(tool: object): string | undefined
   /** How many agents up the one is whose layer this is, where a sub-agent inherited it. */
-  readonly up?: number
+  readonly levelsUp?: number
 }
 
 export interface NextOptions {

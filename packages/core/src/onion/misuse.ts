@@ -1,6 +1,6 @@
 import { AlliumError } from '../errors/allium-error.ts'
+import { lineOf } from '../errors/call-site.ts'
 import type { ErrorCode } from '../errors/codes.ts'
-import { lineOf } from '../errors/place.ts'
 import { type Attempt, isOpen } from './attempt.ts'
 
 /** The error for a next() that the rules do not allow. */
@@ -10,10 +10,10 @@ export function misuse(attempt: Attempt): AlliumError {
   if (attempt.$inner !== undefined && isOpen(attempt.$inner))
     return layerError(attempt, 'layer.next_running', 'called next() while its last next() was still running. Await it.')
   const { reentrant, scope } = attempt.$call.ring
-  const mend = reentrant
+  const fix = reentrant
     ? 'To run the inside again after a success, declare "reenters: true"; after a failure it is allowed.'
     : `The ${scope} scope is entered once: keep what the first call gave.`
-  return layerError(attempt, 'layer.next_twice', `called next() twice. ${mend}`)
+  return layerError(attempt, 'layer.next_twice', `called next() twice. ${fix}`)
 }
 
 export function floating(attempt: Attempt): AlliumError {
@@ -21,7 +21,7 @@ export function floating(attempt: Attempt): AlliumError {
   return layerError(attempt, 'layer.floating_next', what)
 }
 
-export function leftBehind(attempt: Attempt): AlliumError {
+export function abandonedError(attempt: Attempt): AlliumError {
   const what = 'went on after a layer outside it had left the call. Stop when ctx.signal aborts.'
   return layerError(attempt, 'layer.left', what)
 }
@@ -32,7 +32,7 @@ export function layerError(attempt: Attempt, code: ErrorCode, what: string, caus
   const layer = nameOf(attempt)
   const error = new AlliumError(code, `Layer "${layer}" (${scope}) ${what}`, { details: { layer, scope }, cause })
   // No frame of its own is on the stack: it has returned, or is called by the onion.
-  const line = lineOf(attempt.$hook?.place)
+  const line = lineOf(attempt.$hook?.callSite)
   if (line !== undefined) error.stack = `${error.stack}\n  where "${layer}" was given to use():\n${line}`
   return error
 }

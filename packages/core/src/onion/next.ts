@@ -2,11 +2,11 @@ import { firstError } from '../errors/first-error.ts'
 import { checkOptions, type KeysOf } from '../errors/known-options.ts'
 import { isStackOverflow } from '../errors/stack-overflow.ts'
 import { isThenable, quiet, rejected, watch } from '../errors/thenable.ts'
+import { abandon, chainOf, isInCore, reject } from './abandon.ts'
 import { type Attempt, isLate, isOpen, State } from './attempt.ts'
 import type { Cancel } from './cancel.ts'
 import type { NextOptions } from './hook.ts'
-import { chainOf, isInCore, leave, reject } from './leave.ts'
-import { floating, leftBehind, misuse } from './misuse.ts'
+import { abandonedError, floating, misuse } from './misuse.ts'
 
 /** What a call comes to: its result at once, or a promise of it. Throws or rejects as its layers do. */
 export function outcomeOf(root: Attempt): unknown {
@@ -22,14 +22,14 @@ export function succeed(attempt: Attempt, value: unknown): void {
   if (caller === undefined) return done(attempt, value)
   let given: unknown
   try {
-    given = $call.ring.arrive(caller, attempt, value)
+    given = $call.ring.deliver(caller, attempt, value)
   } catch (error) {
     return fail(attempt, error)
   }
-  if (!isThenable(given)) return arrived(caller, attempt, given)
+  if (!isThenable(given)) return delivered(caller, attempt, given)
   attempt.$state = State.flushing
   given.then(
-    (value) => arrived(caller, attempt, value),
+    (value) => delivered(caller, attempt, value),
     (error) => fail(attempt, error),
   )
 }
@@ -38,19 +38,19 @@ export function succeed(attempt: Attempt, value: unknown): void {
 export function fail(attempt: Attempt, error: unknown): void {
   if (attempt.$state >= State.draining) return
   attempt.$outcome = error
-  attempt.$call.ring.dropped(attempt)
+  attempt.$call.ring.rollback(attempt)
   const stage = attempt.$caller?.$stage
   if (attempt.$call.end !== undefined) {
-    attempt.$spared = true
+    attempt.$exempt = true
     stage?.kill(error)
     attempt.$stage?.kill(error)
     return failed(attempt)
   }
   if (stage === undefined) return failed(attempt)
-  const wait = stage.fail(error)
-  if (wait === undefined) return failed(attempt)
+  const draining = stage.fail(error)
+  if (draining === undefined) return failed(attempt)
   attempt.$state = State.draining
-  wait.then(
+  draining.then(
     () => failed(attempt),
     (second) => {
       attempt.$outcome = firstError(error, second)
@@ -60,9 +60,9 @@ export function fail(attempt: Attempt, error: unknown): void {
 }
 
 /** Goes on with what a core has waited for, unless its attempt is over by then. */
-export function whenDone<T>(core: Attempt, wait: PromiseLike<T>, then: (value: T) => void): void {
+export function whenDone<T>(core: Attempt, promise: PromiseLike<T>, then: (value: T) => void): void {
   watch(
-    wait,
+    promise,
     (value) => {
       if (!isOpen(core)) return
       try {
@@ -79,7 +79,7 @@ export function whenDone<T>(core: Attempt, wait: PromiseLike<T>, then: (value: T
 export function failInside(root: Attempt, error: unknown): void {
   const deepest = chainOf(root).at(-1)
   if (deepest === undefined || !isInCore(deepest)) return
-  if (deepest.$hook === undefined) deepest.$call.ring.close(deepest, error)
+  if (deepest.$hook === undefined) deepest.$call.ring.cancel(deepest, error)
   deepest.$stage?.kill(error)
   deepest.$caller?.$stage?.kill(error)
   fail(deepest, error)
@@ -90,7 +90,7 @@ export function failInside(root: Attempt, error: unknown): void {
 export function enter(attempt: Attempt): void {
   const { $hook: hook } = attempt
   try {
-    if (hook === undefined) return attempt.$call.ring.core(attempt)
+    if (hook === undefined) return attempt.$call.ring.run(attempt)
     const returned = hook.run(attempt as never, (options) => next(attempt, options))
     if (!isThenable(returned)) return exited(attempt, returned)
     watch(
@@ -114,21 +114,21 @@ function next(attempt: Attempt, options: NextOptions | undefined): Promise<unkno
   if (call.end !== undefined) return rejected(call.end.error)
   if (isLate(attempt)) {
     call.late(attempt, 'next')
-    return rejected(leftBehind(attempt))
+    return rejected(abandonedError(attempt))
   }
-  const decided = call.ring.decided(attempt)
-  if (decided !== undefined) return Promise.resolve(decided)
+  const result = call.ring.shortCircuit(attempt)
+  if (result !== undefined) return Promise.resolve(result)
   if (before !== undefined && !mayReenter(attempt, before)) return rejected(misuse(attempt))
   checkOptions(options, ofNext, 'next()', 'layer.invalid')
   const signal = options?.signal
   if (signal?.aborted === true) return rejected(signal.reason)
   let number = attempt.$number
   if (before !== undefined) {
-    const refusal = call.ring.refusal(attempt)
+    const refusal = call.ring.mayRetry(attempt)
     if (refusal !== undefined) return rejected(refusal)
     number = ++call.attempts
   }
-  const ready = call.ring.ready?.(attempt)
+  const ready = call.ring.admit?.(attempt)
   if (ready !== undefined) return quiet(openWhen(ready, attempt, number, signal))
   return signal === undefined ? open(attempt, number, attempt.$cancel) : narrowed(attempt, number, signal)
 }
@@ -143,7 +143,7 @@ async function openWhen(
   await ready
   const { $call: call, $inner: inner } = attempt
   if (call.end !== undefined) throw call.end.error
-  if (isLate(attempt)) throw leftBehind(attempt)
+  if (isLate(attempt)) throw abandonedError(attempt)
   if (attempt.$exited || inner !== undefined) throw misuse(attempt)
   if (signal?.aborted === true) throw signal.reason
   return signal === undefined ? open(attempt, number, attempt.$cancel) : narrowed(attempt, number, signal)
@@ -155,9 +155,9 @@ function mayReenter({ $call, $hook }: Attempt, { $state }: Attempt): boolean {
 
 function open(caller: Attempt, number: number, cancel: Cancel): Promise<unknown> {
   const { $call: call } = caller
-  const inner = call.ring.open(call, caller, number, cancel)
+  const inner = call.ring.create(call, caller, number, cancel)
   caller.$inner = inner
-  call.ring.begin(caller, inner)
+  call.ring.enter(caller, inner)
   enter(inner)
   if (inner.$state === State.done) return Promise.resolve(inner.$outcome)
   return isOpen(inner) ? promiseOf(inner) : rejected(inner.$outcome)
@@ -170,12 +170,12 @@ function narrowed(caller: Attempt, number: number, signal: AbortSignal): Promise
   let opened: Attempt | undefined
   const fired = () => {
     const inner = opened ?? (caller.$inner === before ? undefined : caller.$inner)
-    if (inner !== undefined && isOpen(inner)) leave(inner, signal.reason)
+    if (inner !== undefined && isOpen(inner)) abandon(inner, signal.reason)
   }
   const release = () => {
     signal.removeEventListener('abort', fired)
     // Who has its signal goes by the run from here on.
-    if (!cancel.isFollowed) cancel.release()
+    if (!cancel.isObserved) cancel.release()
   }
   signal.addEventListener('abort', fired, { once: true })
   const promise = open(caller, number, cancel)
@@ -189,16 +189,16 @@ function narrowed(caller: Attempt, number: number, signal: AbortSignal): Promise
 function exited(attempt: Attempt, value: unknown): void {
   attempt.$exited = true
   const { $call: call, $inner: inner } = attempt
-  if (attempt.$state === State.left) return unwound(attempt, attempt.$outcome)
+  if (attempt.$state === State.abandoned) return unwound(attempt, attempt.$outcome)
   if (inner !== undefined && isOpen(inner)) {
     const error = floating(attempt)
-    leave(inner, error)
+    abandon(inner, error)
     return fail(attempt, call.end === undefined ? error : call.end.error)
   }
   if (call.end !== undefined) return fail(attempt, call.end.error)
   let result: unknown
   try {
-    result = call.ring.result(attempt, value)
+    result = call.ring.toResult(attempt, value)
   } catch (error) {
     return fail(attempt, error)
   }
@@ -214,8 +214,8 @@ function exited(attempt: Attempt, value: unknown): void {
 function threw(attempt: Attempt, error: unknown): void {
   attempt.$exited = true
   const { $call: call, $inner: inner } = attempt
-  if (inner !== undefined && isOpen(inner)) leave(inner, error)
-  if (attempt.$state === State.left) return unwound(attempt, firstError(attempt.$outcome, error), error)
+  if (inner !== undefined && isOpen(inner)) abandon(inner, error)
+  if (attempt.$state === State.abandoned) return unwound(attempt, firstError(attempt.$outcome, error), error)
   if (call.end !== undefined) return fail(attempt, call.end.error)
   fail(attempt, inner === undefined || inner.$state === State.done ? error : firstError(inner.$outcome, error))
 }
@@ -226,9 +226,9 @@ function unwound(attempt: Attempt, error: unknown, thrown = error): void {
   attempt.$call.returned(attempt, thrown)
 }
 
-function arrived(caller: Attempt, attempt: Attempt, value: unknown): void {
+function delivered(caller: Attempt, attempt: Attempt, value: unknown): void {
   if (attempt.$state >= State.draining) return
-  attempt.$call.ring.adopt(caller, attempt)
+  attempt.$call.ring.commit(caller, attempt)
   done(attempt, value)
 }
 
@@ -250,14 +250,14 @@ function failed(attempt: Attempt): void {
 /** What next() gives while the attempt is open. */
 function promiseOf(attempt: Attempt): Promise<unknown> {
   promised = attempt
-  attempt.$promise = new Promise(keep)
+  attempt.$promise = new Promise(executor)
   promised = undefined
   return attempt.$promise
 }
 
 /** The attempt whose promise is being made: with one executor for all, no promise needs a function of its own. */
 let promised: Attempt | undefined
-const keep = (resolve: (value: unknown) => void, reject: (error: unknown) => void): void => {
+const executor = (resolve: (value: unknown) => void, reject: (error: unknown) => void): void => {
   if (promised === undefined) return
   promised.$resolve = resolve
   promised.$reject = reject

@@ -52,8 +52,8 @@ export class Fork {
       this.entered++
       whenDone(attempt, give(attempt, inside), (value) => succeed(attempt, value))
     }
-    this.#call = callLike(real.$call, { ...(ring.reentrant ? ring : open(ring)), ...nothingReal, core }, hook)
-    this.ctx = ring.open(this.#call, undefined, real.$number, real.$cancel) as AgentAttempt
+    this.#call = callLike(real.$call, { ...(ring.reentrant ? ring : open(ring)), ...nothingReal, run: core }, hook)
+    this.ctx = ring.create(this.#call, undefined, real.$number, real.$cancel) as AgentAttempt
     this.ctx.$sink = nowhere
     this.#before = this.#begin(real)
     this.own = owned[ring.scope as 'model'] ?? none
@@ -110,23 +110,23 @@ function callLike(call: Call, ring: Ring, hook: Hook): Call & { end: Ending | un
 }
 
 /** A scope that is entered once, without what its layers give. */
-function open({ scope, open }: Ring): Ring {
+function open({ scope, create: open }: Ring): Ring {
   return {
     scope,
-    open,
+    create: open,
     reentrant: false,
     ...nothingReal,
-    begin(caller, inner) {
+    enter(caller, inner) {
       inner.$sink = openStage(caller, nowhere, false)
     },
-    decided: () => undefined,
-    dropped() {},
-    result: () => undefined,
-    arrive({ $stage: stage }, _, value) {
+    shortCircuit: () => undefined,
+    rollback() {},
+    toResult: () => undefined,
+    deliver({ $stage: stage }, _, value) {
       if (stage === undefined || value === null) return value
       return after(stage.end({ error: undefined }), () => stage.assembly.text)
     },
-    adopt() {},
+    commit() {},
   }
 }
 
@@ -167,5 +167,5 @@ const owned: Partial<Record<string, ReadonlySet<PropertyKey>>> = {
   ),
 }
 const nowhere: Sink = { push() {}, reset() {}, used: false, open: true }
-const deaf = { settled() {}, left() {}, returned() {}, late() {} }
-const nothingReal = { refusal: () => undefined, dropped() {}, close() {}, core() {} }
+const deaf = { settled() {}, abandoned() {}, returned() {}, late() {} }
+const nothingReal = { mayRetry: () => undefined, dropped() {}, cancel() {}, run() {} }

@@ -31,7 +31,7 @@ export interface Settled {
 export class LiveRun {
   readonly events: EventQueue
   /** Where it stands among the runs of the agent. */
-  place = 0
+  position = 0
   turn: Turn | undefined
   settled = false
   /** Somebody awaits it, or reads its events. */

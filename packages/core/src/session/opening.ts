@@ -2,7 +2,7 @@ import { messageOf } from '../errors/describe.ts'
 import type { Ring } from '../onion/attempt.ts'
 import type { Cancel } from '../onion/cancel.ts'
 import { SessionAttempt } from '../rings/session/context.ts'
-import { Gate } from '../rings/session/gate.ts'
+import { ScopeLifecycle } from '../rings/session/scope-lifecycle.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import { closing } from './closing.ts'
 import type { SessionHost } from './session-host.ts'
@@ -22,7 +22,7 @@ export class Opening {
   readonly #host: SessionHost
   readonly #scope: SessionScope
   readonly #session: { close(): Promise<void> }
-  #gate: Gate | undefined
+  #lifecycle: ScopeLifecycle | undefined
   readonly #work: SharedWork
   #shutting: Promise<void> | undefined
   #disarm: (() => void) | undefined
@@ -66,7 +66,7 @@ export class Opening {
   rest(): void {
     this.stir()
     const { clock, sessionIdle } = this.#scope.agent.setup
-    if (sessionIdle === false || this.#gate === undefined) return
+    if (sessionIdle === false || this.#lifecycle === undefined) return
     this.#disarm = clock.after(sessionIdle, () => this.#closeIdle(), { idle: true })
   }
 
@@ -84,12 +84,12 @@ export class Opening {
     this.ready = false
     if (!wasReady) await opening?.catch(() => {})
     const ready = wasReady || this.ready
-    const gate = this.#gate
+    const lifecycle = this.#lifecycle
     this.ready = false
-    this.#gate = undefined
-    const keeps = gate === undefined ? undefined : closing(this.#scope)
+    this.#lifecycle = undefined
+    const keeps = lifecycle === undefined ? undefined : closing(this.#scope)
     try {
-      await gate?.shut()
+      await lifecycle?.shut()
       await keeps?.()
     } finally {
       this.#host.closed(this.#session)
@@ -111,29 +111,31 @@ export class Opening {
     await this.#host.init(waits.cancel)
     if (this.before !== undefined) (await waits.until(this.before()))()
     this.before = undefined
-    if (this.#scope.agent.onion.session.length > 0) await this.#openGate(waits)
+    if (this.#scope.agent.onion.session.length > 0) await this.#openLifecycle(waits)
     done()
     this.#opened()
   }
 
-  async #openGate({ cancel }: Waits): Promise<void> {
+  async #openLifecycle({ cancel }: Waits): Promise<void> {
     const scope = this.#scope
     const { session } = scope.agent.onion
-    const gate = new Gate('session', session, scope, openSession, (error) => scope.told(error, 'session:start'))
+    const lifecycle = new ScopeLifecycle('session', session, scope, openSession, (error) =>
+      scope.told(error, 'session:start'),
+    )
     scope.opening = true
     scope.keepers = undefined
     try {
-      await gate.open(cancel)
+      await lifecycle.open(cancel)
     } finally {
       scope.opening = false
     }
     try {
       this.#host.opened(this.#session)
     } catch (error) {
-      await gate.shut()
+      await lifecycle.shut()
       throw error
     }
-    this.#gate = gate
+    this.#lifecycle = lifecycle
   }
 
   #opened(): void {
@@ -148,4 +150,4 @@ export class Opening {
   }
 }
 
-const openSession: Ring['open'] = (call, caller, number, cancel) => new SessionAttempt(call, caller, number, cancel)
+const openSession: Ring['create'] = (call, caller, number, cancel) => new SessionAttempt(call, caller, number, cancel)

@@ -30,7 +30,7 @@ export class Relay implements RunEvents {
   }
 
   #placed(chunk: Extract<StreamEvent, { type: 'text-delta' }>): StreamEvent {
-    const place = this.turn?.place ?? this.#parent.place
+    const place = this.turn?.location ?? this.#parent.location
     return { type: 'model:chunk', ...place, chunk }
   }
 }

@@ -8,7 +8,7 @@ import type { RunKeys } from './run-keys.ts'
 
 export interface Abortable {
   /** Where it stands among those that run. */
-  place: number
+  position: number
   abort(reason: unknown): void
 }
 

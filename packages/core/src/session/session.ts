@@ -280,8 +280,8 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     return new AlliumError('session.closed', what, { details: { sessionId: this.id } })
   }
 
-  #isBusy(mend: string): AlliumError {
-    const what = `The session "${this.id}" runs a turn already. ${mend}`
+  #isBusy(fix: string): AlliumError {
+    const what = `The session "${this.id}" runs a turn already. ${fix}`
     return new AlliumError('session.busy', what, { details: { sessionId: this.id } })
   }
 
@@ -295,9 +295,9 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
 
   /** The run has settled: the one behind it is the first. */
   #leave(run: LiveRun): void {
-    const place = this.#runs.indexOf(run)
-    if (place !== -1) this.#runs.splice(place, 1)
-    if (place === 0) this.#runs[0]?.front?.()
+    const position = this.#runs.indexOf(run)
+    if (position !== -1) this.#runs.splice(position, 1)
+    if (position === 0) this.#runs[0]?.front?.()
   }
 
   #launch(run: LiveRun, task: Task<C>, waits: boolean): Promise<RunResult> {

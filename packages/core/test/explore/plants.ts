@@ -31,7 +31,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'an error of a finally hides the first',
     ],
     [
-      "    call.late(attempt, 'next')\n    return rejected(leftBehind(attempt))",
+      "    call.late(attempt, 'next')\n    return rejected(abandonedError(attempt))",
       "    call.late(attempt, 'next')",
       'a layer that was left goes inside',
     ],
@@ -40,43 +40,47 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ['if (signal?.aborted === true) return rejected(signal.reason)', '', 'an aborted signal opens an attempt'],
     ['      if (!isOpen(core)) return\n', '', 'a core goes on with what came after it was left'],
     [
-      'if (inner !== undefined && isOpen(inner)) leave(inner, error)\n  if (attempt.$state === State.left)',
-      'if (attempt.$state === State.left)',
+      'if (inner !== undefined && isOpen(inner)) abandon(inner, error)\n  if (attempt.$state === State.abandoned)',
+      'if (attempt.$state === State.abandoned)',
       'a layer that throws leaves its inner attempt running',
     ],
-    ['    leave(inner, error)\n', '', 'a floating next() runs on'],
+    ['    abandon(inner, error)\n', '', 'a floating next() runs on'],
     [
       '  if (call.end !== undefined) return fail(attempt, call.end.error)\n  let result',
       '  let result',
       'a layer that swallows an abort goes on with its result',
     ],
-    ['  attempt.$call.ring.adopt(caller, attempt)\n', '', 'a caller takes no fields over'],
+    ['  attempt.$call.ring.commit(caller, attempt)\n', '', 'a caller takes no fields over'],
     ['  attempt.$call.returned(attempt, thrown)', '', 'a turn waits for layers that have come back'],
     [
       '  reject(attempt, error)\n  attempt.$call.returned',
       '  attempt.$call.returned',
       'who called a left layer waits for ever',
     ],
-    ['  const wait = stage.fail(error)', '  const wait = stage.kill(error)', 'pipes are not drained after a failure'],
-    ['attempt.$spared = true', '', 'nothing that unwinds at the end of a run counts'],
-    ['  attempt.$call.ring.dropped(attempt)\n', '', 'a layer that failed goes on holding'],
     [
-      '  if (deepest.$hook === undefined) deepest.$call.ring.close(deepest, error)\n',
+      '  const draining = stage.fail(error)',
+      '  const draining = stage.kill(error)',
+      'pipes are not drained after a failure',
+    ],
+    ['attempt.$exempt = true', '', 'nothing that unwinds at the end of a run counts'],
+    ['  attempt.$call.ring.rollback(attempt)\n', '', 'a layer that failed goes on holding'],
+    [
+      '  if (deepest.$hook === undefined) deepest.$call.ring.cancel(deepest, error)\n',
       '',
       'an ended run leaves its physical call running',
     ],
     [
-      '    if (!cancel.isFollowed) cancel.release()',
+      '    if (!cancel.isObserved) cancel.release()',
       '    cancel.release()',
       'who has read a narrowed signal misses the abort',
     ],
   ],
-  'onion/leave.ts': [
+  'onion/abandon.ts': [
     ['  if (isInCore(deepest)) reject(deepest, reason)\n', '', 'the layer around a left core waits for it'],
-    ['  if (layers.length > 0) attempt.$call.left(layers)', '', 'a turn ends before what was left has unwound'],
+    ['  if (layers.length > 0) attempt.$call.abandoned(layers)', '', 'a turn ends before what was left has unwound'],
     ['  caller?.$stage?.kill(reason)\n', '', 'pipes of a left attempt still yield'],
     [
-      '  if (attempt.$hook === undefined) $call.ring.close(attempt, reason)\n',
+      '  if (attempt.$hook === undefined) $call.ring.cancel(attempt, reason)\n',
       '',
       'the physical call of a left attempt runs on',
     ],
@@ -85,8 +89,8 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       '',
       'the signal of a left attempt does not abort',
     ],
-    ['  $call.ring.dropped(attempt)\n', '', 'what a left layer held stays held'],
-    ['one.$spared = one.$call.end !== undefined', 'one.$spared = true', 'left attempts still count'],
+    ['  $call.ring.rollback(attempt)\n', '', 'what a left layer held stays held'],
+    ['one.$exempt = one.$call.end !== undefined', 'one.$exempt = true', 'left attempts still count'],
     [
       '  for (const one of [...chain].reverse()) {',
       '  for (const one of chain) {',
@@ -100,7 +104,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'return $state > State.done',
       'layers act while a failed attempt drains',
     ],
-    [' || at.$expired) return true', ') return true', 'a tool past its timeout still counts'],
+    [' || at.$timedOut) return true', ') return true', 'a tool past its timeout still counts'],
     ['$state <= State.draining', '$state < State.draining', 'an attempt that drains is closed'],
   ],
   'onion/cancel.ts': [
@@ -166,7 +170,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ['    if (caller.$hook?.reenters === true) return\n', '', 'a retried tool gets the arguments of the failed try'],
   ],
   'rings/tool/running.ts': [
-    ['    this.#core.$expired = true\n', '', 'a tool acts after its timeout'],
+    ['    this.#core.$timedOut = true\n', '', 'a tool acts after its timeout'],
     ['    this.#outcome.left(this.#core, reason)\n', '', 'a tool that was left is waited for'],
     [
       '    if (this.#deadline !== undefined) this.#core.$turn.life.deadlines.remove(this.#deadline)\n',
@@ -184,7 +188,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'this.end !== undefined',
       'a failure beats a block that comes after it',
     ],
-    ['if (isOpen(root)) leave(root, reason)', '', 'calls of a left loop run on'],
+    ['if (isOpen(root)) abandon(root, reason)', '', 'calls of a left loop run on'],
     ['    for (const root of [...(this.#live ?? [])]) failInside(root, error)\n', '', 'calls do not fail with the run'],
     ['    this.grace.begin()\n', '', 'a run waits for ever for what hangs'],
     ['    for (const leave of this.#waits ?? []) leave(reason)\n', '', 'a left loop waits on'],
@@ -201,8 +205,8 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
   ],
   'rings/turn/context.ts': [
     ["    if (this.$home.told) return 'dropped'\n", '', 'state is written after turn:end'],
-    ["if (this.$isLate('block')) throw leftBehind(this)", '', 'a left layer blocks'],
-    ["if (this.$isLate('abort')) throw leftBehind(this)", '', 'a left layer aborts'],
+    ["if (this.$isLate('block')) throw abandonedError(this)", '', 'a left layer blocks'],
+    ["if (this.$isLate('abort')) throw abandonedError(this)", '', 'a left layer aborts'],
     ["if (!this.$isLate('stop')) ", '', 'a left layer stops the loop'],
     [
       'return this.$isLate(verb) || this.$state !== State.running',

@@ -84,9 +84,9 @@ class ProviderCall {
     fail(this.#core, error)
   }
   /** Nobody waits for it any more. */
-  leave(reason: unknown): void {
+  abandon(reason: unknown): void {
     this.#close()
-    this.#reading?.leave(reason)
+    this.#reading?.abandon(reason)
   }
 
   #step(emit: Emit<ContentChunk>): Promise<FinishChunk> {

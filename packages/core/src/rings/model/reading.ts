@@ -82,7 +82,7 @@ export class Reading {
   }
 
   /** Closes the stream and aborts the request: nobody waits for it any more. */
-  leave(reason: unknown): void {
+  abandon(reason: unknown): void {
     this.#fail(reason, reason)
   }
 

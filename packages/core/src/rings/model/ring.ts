@@ -25,14 +25,14 @@ import { push, refuseReset } from './speak.ts'
 export const modelRing: Ring = {
   scope: 'model',
   reentrant: true,
-  open(call, caller, number, cancel) {
+  create(call, caller, number, cancel) {
     const attempt = new ModelAttempt(call, caller, number, cancel)
     if (caller !== undefined) return attempt
     attempt.$fields = (call as ModelCall).start()
     attempt.$sink = (call as ModelCall).turn.answer.sink
     return attempt
   },
-  begin(outer, attempt) {
+  enter(outer, attempt) {
     const [caller, inner] = [outer as ModelAttempt, attempt as ModelAttempt]
     const looked = (caller.$own | caller.$loose) & looks
     inner.$fields = looked === 0 ? caller.$fields : copyLooked(caller.$fields, looked)
@@ -42,23 +42,23 @@ export const modelRing: Ring = {
     caller.$given = undefined
     inner.$sink = openStage(caller, sink, true)
   },
-  refusal(caller) {
+  mayRetry(caller) {
     return refuseReset(caller as ModelAttempt)
   },
-  core(attempt) {
+  run(attempt) {
     callProvider(attempt as ModelAttempt)
   },
-  dropped() {},
-  close({ $work }, reason) {
-    $work?.leave(reason)
+  rollback() {},
+  cancel({ $work }, reason) {
+    $work?.abandon(reason)
   },
-  decided(attempt) {
+  shortCircuit(attempt) {
     return (attempt as ModelAttempt).$skip
   },
-  result(attempt, value) {
+  toResult(attempt, value) {
     return resultOf(attempt as ModelAttempt, value)
   },
-  arrive(outer, attempt, value) {
+  deliver(outer, attempt, value) {
     const [caller, inner] = [outer as ModelAttempt, attempt as ModelAttempt]
     const response = value as ModelResponse
     const { $stage: stage } = caller
@@ -73,7 +73,7 @@ export const modelRing: Ring = {
       return give(caller, { ...left, message: assembly.message(toolCalls) }, saidBy(assembly))
     })
   },
-  adopt(outer, attempt) {
+  commit(outer, attempt) {
     const [caller, inner] = [outer as ModelAttempt, attempt as ModelAttempt]
     if (caller.$hook?.reenters === true) return
     caller.$fields = inner.$fields
@@ -96,8 +96,8 @@ function resultOf(attempt: ModelAttempt, value: unknown): unknown {
     if (saysSame($said, attempt.$given) && thinksSame($said, attempt.$given)) return value
   const given = value === undefined ? attempt.$skip : value
   if (given === undefined) {
-    const mend = 'Return what next() gave, or answer with "return ctx.skipCall(response)".'
-    throw layerError(attempt, 'layer.no_result', `returned nothing. ${mend}`)
+    const fix = 'Return what next() gave, or answer with "return ctx.skipCall(response)".'
+    throw layerError(attempt, 'layer.no_result', `returned nothing. ${fix}`)
   }
   const response = withThoughts(
     toResponse(given, nameOf(attempt), modelId(attempt.$fields.model)),

@@ -54,9 +54,9 @@ export class Marks {
 
   /** Those up to a turn's. */
   until(turnId: string): Marks {
-    const place = this.#all().findLastIndex((mark) => mark.turnId === turnId)
+    const index = this.#all().findLastIndex((mark) => mark.turnId === turnId)
     const marks = new Marks()
-    for (const { turnId, turnCount, length, changed } of this.#all().slice(0, place + 1))
+    for (const { turnId, turnCount, length, changed } of this.#all().slice(0, index + 1))
       marks.#push(new Kept(turnId, turnCount, length, changed))
     marks.#base = this.#base
     marks.#last = marks.at(turnId)?.state ?? this.#base
@@ -66,11 +66,11 @@ export class Marks {
   /** The mark of a turn, with the state as it was; undefined for a turn that ended longer ago, or elsewhere. */
   at(turnId: string): (Mark & { state: State }) | undefined {
     const all = this.#all()
-    const place = all.findLastIndex((mark) => mark.turnId === turnId)
-    const mark = all[place]
+    const index = all.findLastIndex((mark) => mark.turnId === turnId)
+    const mark = all[index]
     if (mark === undefined) return undefined
     const { turnCount, length } = mark
-    const changed = all.slice(0, place + 1).map((mark) => mark.changed)
+    const changed = all.slice(0, index + 1).map((mark) => mark.changed)
     return { turnId, turnCount, length, state: Object.assign({}, this.#base, ...changed) }
   }
 

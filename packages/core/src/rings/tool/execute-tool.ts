@@ -157,8 +157,8 @@ function invoke(core: ToolAttempt, tool: AnyTool, value: unknown, outcome: Outco
 
 /** The provider defines the tool, and asks us to run it. */
 function notRunHere({ $call: { callId, name }, $turn: turn }: ToolAttempt): ToolResult {
-  const mend = `Give it an execute function, which gets the call's arguments, or leave the tool out.`
-  turn.session.agent.setup.logger.warn(`The provider left the call of "${name}" to be run here. ${mend}`, { callId })
+  const fix = `Give it an execute function, which gets the call's arguments, or leave the tool out.`
+  turn.session.agent.setup.logger.warn(`The provider left the call of "${name}" to be run here. ${fix}`, { callId })
   return errorResult(callId, `The tool "${name}" cannot be run here.`)
 }
 

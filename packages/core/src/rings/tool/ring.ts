@@ -11,32 +11,32 @@ import type { ToolCall } from './tool-call.ts'
 export const toolRing: Ring = {
   scope: 'tool',
   reentrant: true,
-  open(call, caller, number, cancel) {
+  create(call, caller, number, cancel) {
     const attempt = new ToolAttempt(call, caller, number, cancel)
     if (caller === undefined) attempt.$fields = fieldsOf(call)
     return attempt
   },
-  begin(outer, attempt) {
+  enter(outer, attempt) {
     const [caller, inner] = [outer as ToolAttempt, attempt as ToolAttempt]
     const { $fields: fields } = caller
     inner.$fields = caller.$own || caller.$loose ? { ...fields, args: cloneJson(fields.args) } : fields
   },
-  refusal: () => undefined,
-  core(attempt) {
+  mayRetry: () => undefined,
+  run(attempt) {
     executeTool(attempt as ToolAttempt)
   },
-  dropped() {},
-  close({ $work }, reason) {
-    $work?.leave(reason)
+  rollback() {},
+  cancel({ $work }, reason) {
+    $work?.abandon(reason)
   },
-  decided(attempt) {
+  shortCircuit(attempt) {
     return stuck(attempt as ToolAttempt) ?? (attempt as ToolAttempt).$skip
   },
-  result(attempt, value) {
+  toResult(attempt, value) {
     return resultOf(attempt as ToolAttempt, value)
   },
-  arrive: (_, __, value) => value,
-  adopt(outer, attempt) {
+  deliver: (_, __, value) => value,
+  commit(outer, attempt) {
     const [caller, inner] = [outer as ToolAttempt, attempt as ToolAttempt]
     if (caller.$hook?.reenters === true) return
     caller.$fields = inner.$fields
@@ -62,6 +62,6 @@ function resultOf(attempt: ToolAttempt, value: unknown): ToolResult {
   const reached = attempt.$inner?.$state === State.done
   if (value !== undefined) return toResult(attempt, value, reached ? 'ok' : 'skipped')
   if (attempt.$skip !== undefined) return attempt.$skip
-  const mend = 'Return what next() gave, "ctx.skipCall(result)" or "ctx.deny(reason)".'
-  throw layerError(attempt, 'layer.no_result', `returned nothing. ${mend}`)
+  const fix = 'Return what next() gave, "ctx.skipCall(result)" or "ctx.deny(reason)".'
+  throw layerError(attempt, 'layer.no_result', `returned nothing. ${fix}`)
 }

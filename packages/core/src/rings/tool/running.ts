@@ -51,7 +51,7 @@ export class Running {
   }
 
   /** Cancels the tool: nobody waits for it any more. */
-  leave(reason: unknown): void {
+  abandon(reason: unknown): void {
     if (!this.#open) return
     this.#close()
     this.#cancel.abort(reason)
@@ -61,7 +61,7 @@ export class Running {
   /** Past its timeout it is left: what it still tries has no effect, what comes late is dropped. */
   #late(ms: number): void {
     const error = tooSlow(this.#core, ms)
-    this.#core.$expired = true
+    this.#core.$timedOut = true
     this.#settle(this.#shapes.failed, error)
     this.#cancel.abort(new DOMException(error.message, 'TimeoutError'))
   }

@@ -9,7 +9,7 @@ import type { Message } from '../../messages/message.ts'
 import type { Usage } from '../../messages/usage.ts'
 import { type Model, type ModelRef, modelId, type Settings, type ToolDef } from '../../model/model.ts'
 import { isLate, State } from '../../onion/attempt.ts'
-import { layerError, leftBehind, nameOf } from '../../onion/misuse.ts'
+import { abandonedError, layerError, nameOf } from '../../onion/misuse.ts'
 import type { Capabilities } from '../../seams/capability.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../../seams/register.ts'
 import type { State as StateOf, StateWrite } from '../../state/state-store.ts'
@@ -152,20 +152,20 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   }
   /** The turn that the layer acts for: for one that a sub-agent inherited, its parent's. */
   get $acts(): Turn {
-    return this.$hook?.up === undefined ? this.$turn : ((this.$owner.turn as Turn | undefined) ?? this.$turn)
+    return this.$hook?.levelsUp === undefined ? this.$turn : ((this.$owner.turn as Turn | undefined) ?? this.$turn)
   }
   get inherited(): boolean {
-    return this.$hook?.up !== undefined
+    return this.$hook?.levelsUp !== undefined
   }
   /** The turn whose end its writes to the state are for: of one that a sub-agent inherited, that in which the sub-agent was called. */
   get $home(): Turn {
     let turn = this.$turn
-    for (let up = this.$hook?.up ?? 0; up > 0; up--) turn = turn.session.parent?.$turn ?? turn
+    for (let up = this.$hook?.levelsUp ?? 0; up > 0; up--) turn = turn.session.parent?.$turn ?? turn
     return turn
   }
   /** Inside of which agents' calls what it does is noted, for a replay: those of a layer that a sub-agent inherited. */
   get $noted(): { readonly session: SessionScope; readonly up: number } | undefined {
-    const up = this.$hook?.up
+    const up = this.$hook?.levelsUp
     return up === undefined ? undefined : { session: this.$turn.session, up }
   }
   /** The name of what stands here, for messages. */
@@ -246,11 +246,11 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     return { ...this.$turn.usage }
   }
   abort(reason?: unknown): never {
-    if (this.$isLate('abort')) throw leftBehind(this)
+    if (this.$isLate('abort')) throw abandonedError(this)
     return this.$acts.life.abort(reason)
   }
   block(reason: string, options: BlockOptions = {}): never {
-    if (this.$isLate('block')) throw leftBehind(this)
+    if (this.$isLate('block')) throw abandonedError(this)
     if (this.$hears) throw new BlockError(reason, options)
     return this.$acts.life.block(reason, options)
   }
@@ -309,12 +309,12 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     transformsOf(this, 'hold').hold = true
   }
   override get $capabilities(): Capabilities {
-    const up = this.$hook?.up
+    const up = this.$hook?.levelsUp
     return up === undefined ? this.$turn.capabilities : this.$acts.capabilities
   }
   /** Notes a turn layer that goes by the input: a message that comes later would pass it by. */
   $reads(): void {
-    if (this.$call !== this.$turn || this.$inner !== undefined || this.$hook?.looksOnly !== false) return
+    if (this.$call !== this.$turn || this.$inner !== undefined || this.$hook?.observesOnly !== false) return
     const { view } = this.$turn
     view.readers ??= new Set()
     view.readers.add(this)
@@ -335,7 +335,7 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   }
   /** Whether a change has no effect: also where the layer has returned, which is not told. */
   $isMute(verb: string): boolean {
-    if (this.$state === State.running && !this.$expired) return false
+    if (this.$state === State.running && !this.$timedOut) return false
     return this.$isLate(verb) || this.$state !== State.running
   }
   override $wrote(key: string, value: unknown): void {

@@ -1,5 +1,5 @@
+import { reject, rejectAll } from '../../onion/abandon.ts'
 import type { Attempt } from '../../onion/attempt.ts'
-import { abandon, reject } from '../../onion/leave.ts'
 import { nameOf } from '../../onion/misuse.ts'
 import type { Deadline } from '../../seams/deadlines.ts'
 import type { Life } from './life.ts'
@@ -27,7 +27,7 @@ export class Grace {
   }
 
   /** Layers were left while they ran. */
-  left(layers: readonly Attempt[]): void {
+  abandoned(layers: readonly Attempt[]): void {
     if (this.#life.decided) return
     const leaving: Leaving = { layers: new Set(layers), deadline: this.#after(() => this.#expired(leaving)) }
     this.#leavings ??= []
@@ -80,7 +80,7 @@ export class Grace {
     const life = this.#life
     const reason = life.end?.error
     // The promise of the whole turn is kept back, until the layers around have come back.
-    const chains = life.open().map((root) => abandon(root, reason, root !== life.root))
+    const chains = life.open().map((root) => rejectAll(root, reason, root !== life.root))
     const hung = chains
       .flatMap((chain) => chain.slice(-1))
       .filter(({ $inner }) => $inner === undefined || !isCore($inner))

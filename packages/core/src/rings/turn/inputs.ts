@@ -80,6 +80,6 @@ function inheritedFrom(asked: SessionScope, { parent }: SessionScope, up: number
 function insideOf(layer: TurnAttempt, session: SessionScope, up: number): TurnAttempt {
   return Object.create(layer, {
     $view: { value: undefined, writable: true },
-    $noted: { value: { session, up: up + (layer.$hook?.up ?? 0) } },
+    $noted: { value: { session, up: up + (layer.$hook?.levelsUp ?? 0) } },
   })
 }

@@ -1,9 +1,9 @@
 import { AbortError, toAbortError } from '../../errors/abort-error.ts'
 import { BlockError, type BlockOptions } from '../../errors/block-error.ts'
 import { silence } from '../../errors/thenable.ts'
+import { abandon, reject } from '../../onion/abandon.ts'
 import { type Attempt, type Ending, isOpen, isOver, State } from '../../onion/attempt.ts'
 import { Cancel } from '../../onion/cancel.ts'
-import { leave, reject } from '../../onion/leave.ts'
 import { enter, failInside, outcomeOf } from '../../onion/next.ts'
 import { Deadlines } from '../../seams/deadlines.ts'
 import type { TurnAttempt } from './context.ts'
@@ -49,7 +49,7 @@ export class Life {
 
   /** Runs the turn's onion. Over when its outermost layer has come back, or is given up. */
   pass(): unknown {
-    const root = this.#turn.ring.open(this.#turn, undefined, 1, this.#cancel)
+    const root = this.#turn.ring.create(this.#turn, undefined, 1, this.#cancel)
     this.root = root
     enter(root)
     return outcomeOf(root)
@@ -62,7 +62,7 @@ export class Life {
   /** Runs a call inside the loop: what it comes to, at once or as a promise. */
   run(call: TurnCall): unknown {
     const core = this.core as TurnAttempt
-    const root = call.ring.open(call, undefined, 1, core.$cancel)
+    const root = call.ring.create(call, undefined, 1, core.$cancel)
     if (this.#live === undefined) this.#live = [root]
     else this.#live.push(root)
     enter(root)
@@ -116,7 +116,7 @@ export class Life {
 
   /** The loop was left: what runs in it is, too; calls that have no result yet are cancelled. */
   leaveLoop(reason: unknown): void {
-    for (const root of [...(this.#live ?? [])]) if (isOpen(root)) leave(root, reason)
+    for (const root of [...(this.#live ?? [])]) if (isOpen(root)) abandon(root, reason)
     for (const leave of this.#waits ?? []) leave(reason)
     this.#turn.view.seal()
   }

@@ -95,7 +95,7 @@ export class Outlet implements Sink {
   }
 
   #takeBack(): void {
-    this.#turn.send({ type: 'model:reset', ...this.#turn.place })
+    this.#turn.send({ type: 'model:reset', ...this.#turn.location })
     this.#turn.answer.reset()
   }
 
@@ -108,7 +108,7 @@ export class Outlet implements Sink {
     const turn = this.#turn
     const { observers } = turn.session.agent
     if (observers.has('model:chunk'))
-      observers.emit('model:chunk', { type: 'model:chunk', ...turn.place, chunk: { ...chunk } })
+      observers.emit('model:chunk', { type: 'model:chunk', ...turn.location, chunk: { ...chunk } })
     return turn.screen === undefined ? turn.events.push(chunk) : turn.screen.push(chunk)
   }
 }

@@ -76,7 +76,7 @@ export class Steering {
     const turn = this.#turn
     for (const { id, message, settle } of this.#passed.splice(0)) {
       turn.view.commit({ ...message, steer: id })
-      turn.send({ type: 'steer:heard', ...turn.place, id })
+      turn.send({ type: 'steer:heard', ...turn.location, id })
       settle({ heard: true })
     }
   }
@@ -137,7 +137,7 @@ export class Steering {
   }
 
   #returned(id: string, reason: string): void {
-    this.#turn.send({ type: 'steer:returned', ...this.#turn.place, id, reason })
+    this.#turn.send({ type: 'steer:returned', ...this.#turn.location, id, reason })
   }
 
   #giveBack({ id, settle }: Named, reason: string, code?: string): void {

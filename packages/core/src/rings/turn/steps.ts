@@ -1,7 +1,7 @@
 import { AbortError } from '../../errors/abort-error.ts'
 import { LeftError } from '../../errors/left-error.ts'
+import { abandon } from '../../onion/abandon.ts'
 import { type Attempt, type Call, isOpen, State } from '../../onion/attempt.ts'
-import { leave } from '../../onion/leave.ts'
 import type { Emit } from '../../seams/journal.ts'
 import { type Asked, differences, diverged, isAsked } from './asked.ts'
 import type { Turn } from './turn.ts'
@@ -80,7 +80,7 @@ export class Steps {
     await Promise.allSettled(others.map(([, step]) => step))
     let at: Attempt | undefined = isOpen(core) ? core : undefined
     for (let n = 0; n < by && at !== undefined; n++) at = around(at)
-    if (at !== undefined && isOpen(at)) leave(at, cause)
+    if (at !== undefined && isOpen(at)) abandon(at, cause)
   }
 
   async #run<T, C>({ $call: call }: Attempt, name: string, { work, emit, asked }: Step<T, C>): Promise<T> {
@@ -136,7 +136,7 @@ async function askedFirst<T, C>(
 function leftAround(core: Attempt): number | undefined {
   let count = 0
   let left = core
-  for (let at = around(core); at?.$state === State.left; at = around(at)) {
+  for (let at = around(core); at?.$state === State.abandoned; at = around(at)) {
     left = at
     count++
   }

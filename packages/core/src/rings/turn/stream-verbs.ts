@@ -43,7 +43,7 @@ export function openStage(attempt: Attempt, out: Sink, holds: boolean): Sink {
 
 /** A layer gave another answer than it had let through. */
 export function mismatch(attempt: Attempt, what: string): AlliumError {
-  const mend =
+  const fix =
     'Call ctx.hold() before next(), or change the chunks with ctx.onChunk() or ctx.pipe(); only adding at the end is free.'
-  return layerError(attempt, 'stream.mismatch', `changed ${what} after it had been streamed. ${mend}`)
+  return layerError(attempt, 'stream.mismatch', `changed ${what} after it had been streamed. ${fix}`)
 }

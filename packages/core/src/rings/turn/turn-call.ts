@@ -21,8 +21,8 @@ export abstract class TurnCall implements Call {
   settled(root: Attempt): void {
     this.turn.life.ended(root)
   }
-  left(layers: readonly Attempt[]): void {
-    this.turn.left(layers)
+  abandoned(layers: readonly Attempt[]): void {
+    this.turn.abandoned(layers)
   }
   returned(layer: Attempt): void {
     this.turn.returned(layer)

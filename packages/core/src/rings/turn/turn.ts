@@ -126,7 +126,7 @@ export class Turn implements Call {
   }
 
   /** Where in the run an event happened. */
-  get place(): { sessionId: string; turnId: string; stepIndex: number } {
+  get location(): { sessionId: string; turnId: string; stepIndex: number } {
     return { sessionId: this.session.id, turnId: this.turnId, stepIndex: this.stepIndex }
   }
 
@@ -237,23 +237,23 @@ export class Turn implements Call {
   settled(): void {
     this.life.decided = true
   }
-  left(layers: readonly Attempt[]): void {
-    this.life.grace.left(layers)
+  abandoned(layers: readonly Attempt[]): void {
+    this.life.grace.abandoned(layers)
   }
   returned(layer: Attempt): void {
     this.life.grace.returned(layer)
   }
   late(attempt: Attempt, verb: string): void {
-    if (this.told || attempt.$told?.has(verb) === true) return
-    attempt.$told ??= new Set()
-    attempt.$told.add(verb)
+    if (this.told || attempt.$reportedLate?.has(verb) === true) return
+    attempt.$reportedLate ??= new Set()
+    attempt.$reportedLate.add(verb)
     const { observers } = this.session.agent
     if (!observers.has('layer:late')) return
     const { $call, $hook } = attempt
     const layer = $hook === undefined ? (attempt as TurnAttempt).$name : nameOf(attempt)
     observers.emit('layer:late', {
       type: 'layer:late',
-      ...this.place,
+      ...this.location,
       layer,
       scope: $call.ring.scope as LayerLate['scope'],
       verb,

@@ -5,14 +5,14 @@ import { type Attempt, isOpen, State } from './attempt.ts'
  * Leaves an attempt: from here on nothing inside has an effect. What its core runs is closed; the layers inside unwind, told
  * by their next() or by their signal; the caller's next() rejects at once.
  */
-export function leave(attempt: Attempt, reason: unknown): void {
-  const chain = mark(attempt, reason)
+export function abandon(attempt: Attempt, reason: unknown): void {
+  const chain = markAbandoned(attempt, reason)
   const deepest = chain[chain.length - 1] as Attempt
   for (const one of chain) close(one, reason)
   if (isInCore(deepest)) reject(deepest, reason)
   reject(attempt, reason)
   const layers = chain.filter(({ $hook, $exited }) => $hook !== undefined && !$exited)
-  if (layers.length > 0) attempt.$call.left(layers)
+  if (layers.length > 0) attempt.$call.abandoned(layers)
 }
 
 /**
@@ -20,8 +20,8 @@ export function leave(attempt: Attempt, reason: unknown): void {
  * @param withRoot whether who runs the call learns it, too
  * @returns its layers that still run, outermost first
  */
-export function abandon(root: Attempt, reason: unknown, withRoot = true): Attempt[] {
-  const chain = mark(root, reason)
+export function rejectAll(root: Attempt, reason: unknown, withRoot = true): Attempt[] {
+  const chain = markAbandoned(root, reason)
   for (const one of [...chain].reverse()) {
     close(one, reason)
     if (withRoot || one !== root) reject(one, reason)
@@ -49,11 +49,11 @@ export function isInCore({ $hook, $exited }: Attempt): boolean {
   return $hook === undefined || $exited
 }
 
-function mark(attempt: Attempt, reason: unknown): Attempt[] {
+function markAbandoned(attempt: Attempt, reason: unknown): Attempt[] {
   const chain = chainOf(attempt)
   for (const one of chain) {
-    one.$state = State.left
-    one.$spared = one.$call.end !== undefined
+    one.$state = State.abandoned
+    one.$exempt = one.$call.end !== undefined
     one.$outcome = reason
   }
   return chain
@@ -64,7 +64,7 @@ function close(attempt: Attempt, reason: unknown): void {
   caller?.$stage?.kill(reason)
   attempt.$stage?.kill(reason)
   attempt.$release?.()
-  $call.ring.dropped(attempt)
-  if (attempt.$hook === undefined) $call.ring.close(attempt, reason)
+  $call.ring.rollback(attempt)
+  if (attempt.$hook === undefined) $call.ring.cancel(attempt, reason)
   if (caller !== undefined && caller.$cancel !== $cancel) $cancel.abort(reason)
 }

@@ -1,10 +1,10 @@
 /** Where the caller of a function stands in the program: one frame, which is written out only where it is asked for. */
-export interface Place {
+export interface CallSite {
   readonly stack?: string
 }
 
 interface StackTraces {
-  captureStackTrace?(holder: object, above: unknown): void
+  captureStackTrace?(holder: object, below: unknown): void
   stackTraceLimit?: number
 }
 
@@ -15,21 +15,21 @@ let taken = 0
 let since = 0
 
 /** Undefined where the platform cannot tell, and after the first thousand of a minute. */
-export function placeOf(called: (...args: never[]) => unknown): Place | undefined {
+export function callSiteOf(called: (...args: never[]) => unknown): CallSite | undefined {
   const platform = Error as StackTraces
-  if (platform.captureStackTrace === undefined || !isLeft()) return undefined
+  if (platform.captureStackTrace === undefined || !hasBudget()) return undefined
   const { stackTraceLimit } = platform
-  const place: Place = {}
+  const site: CallSite = {}
   try {
     platform.stackTraceLimit = 1
-    platform.captureStackTrace(place, called)
+    platform.captureStackTrace(site, called)
   } finally {
     if (stackTraceLimit !== undefined) platform.stackTraceLimit = stackTraceLimit
   }
-  return place
+  return site
 }
 
-function isLeft(): boolean {
+function hasBudget(): boolean {
   const now = performance.now()
   if (now - since > minute) {
     since = now
@@ -39,6 +39,6 @@ function isLeft(): boolean {
 }
 
 /** The line of a place, as it stands in a stack. */
-export function lineOf(place: Place | undefined): string | undefined {
-  return place?.stack?.split('\n').find((line) => line.startsWith('    at '))
+export function lineOf(site: CallSite | undefined): string | undefined {
+  return site?.stack?.split('\n').find((line) => line.startsWith('    at '))
 }

@@ -1,15 +1,15 @@
 import { isAlliumError } from '../../errors/allium-error.ts'
+import { rejectAll } from '../../onion/abandon.ts'
 import { type Attempt, type Call, type Ending, isOpen, type Ring, State } from '../../onion/attempt.ts'
 import { Cancel } from '../../onion/cancel.ts'
 import type { Hook } from '../../onion/hook.ts'
-import { abandon } from '../../onion/leave.ts'
 import { layerError } from '../../onion/misuse.ts'
 import { enter, outcomeOf, succeed } from '../../onion/next.ts'
 
-type Open = Ring['open']
+type Open = Ring['create']
 
 /** The onion of a scope that stays open: its layers run up to next() at open(), and on at close(). */
-export class Gate implements Call {
+export class ScopeLifecycle implements Call {
   readonly ring: Ring
   readonly outer = undefined
   end: Ending | undefined
@@ -27,7 +27,7 @@ export class Gate implements Call {
     /** Reports what a layer throws after its opening was abandoned. */
     readonly report: (error: unknown) => void,
   ) {
-    this.ring = gateRing(scope, open, (core) => {
+    this.ring = lifecycleRing(scope, open, (core) => {
       this.#core = core
       this.#entered?.()
     })
@@ -41,12 +41,12 @@ export class Gate implements Call {
     if (cancel.aborted) throw cancel.reason
     if (this.hooks.length === 0) return
     const entered = new Promise<void>((resolve) => (this.#entered = resolve))
-    const root = this.ring.open(this, undefined, 1, new Cancel())
+    const root = this.ring.create(this, undefined, 1, new Cancel())
     enter(root)
     this.#whole = (async () => outcomeOf(root))()
     const leave = (error: unknown) => {
       this.end = { error }
-      abandon(root, error)
+      rejectAll(root, error)
     }
     cancel.on(leave)
     try {
@@ -54,7 +54,7 @@ export class Gate implements Call {
     } finally {
       cancel.off(leave)
     }
-    if (!isOpen(root) || this.#core?.$state === State.left) await this.#whole
+    if (!isOpen(root) || this.#core?.$state === State.abandoned) await this.#whole
   }
 
   /** Runs the rest of every layer; rejects with the first error. */
@@ -64,7 +64,7 @@ export class Gate implements Call {
   }
 
   settled(): void {}
-  left(): void {}
+  abandoned(): void {}
   returned(_: Attempt, thrown: unknown): void {
     // A verb that came too late was refused: that is no error of what the layer waited for.
     if (thrown !== this.end?.error && !isAlliumError(thrown, 'layer.left')) this.report(thrown)
@@ -73,30 +73,30 @@ export class Gate implements Call {
 }
 
 /** The agent or session scope: entered once, its core lasts until the scope is closed, its layers give nothing. */
-function gateRing(scope: 'agent' | 'session', open: Open, entered: (core: Attempt) => void): Ring {
+function lifecycleRing(scope: 'agent' | 'session', open: Open, entered: (core: Attempt) => void): Ring {
   let reached = false
   return {
     scope,
     reentrant: false,
-    open,
-    begin() {},
-    refusal: () => undefined,
-    core(attempt) {
+    create: open,
+    enter() {},
+    mayRetry: () => undefined,
+    run(attempt) {
       reached = true
       entered(attempt)
     },
-    dropped() {},
-    close() {},
-    decided: () => undefined,
-    result(attempt) {
+    rollback() {},
+    cancel() {},
+    shortCircuit: () => undefined,
+    toResult(attempt) {
       const { $inner: inner } = attempt
       if (inner === undefined) {
-        const mend = `Write "await next()": the ${scope} lives inside it.`
-        throw layerError(attempt, 'layer.no_next', `returned without calling next(). ${mend}`)
+        const fix = `Write "await next()": the ${scope} lives inside it.`
+        throw layerError(attempt, 'layer.no_next', `returned without calling next(). ${fix}`)
       }
       if (inner.$state === State.failed && !reached) throw inner.$outcome
     },
-    arrive: (_, __, value) => value,
-    adopt() {},
+    deliver: (_, __, value) => value,
+    commit() {},
   }
 }
