@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { scriptedModel } from '../../testing/src/index.ts'
 import { Agent, type Journal, memoryJournal } from '../src/index.ts'
-import { differences } from '../src/rings/turn/asked.ts'
+import { differences } from '../src/rings/turn/fingerprint.ts'
 
 const ids = () => 'chat'
 const call = { toolCalls: [{ name: 'pay', callId: 'c1', args: { to: 'Ada' } }] }

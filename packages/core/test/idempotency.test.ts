@@ -101,7 +101,7 @@ describe('a run with an idempotency key', () => {
     const keys = new RunKeys(2)
     const session = { key: { tenant: '', owner: '', agent: 'agent', sessionId: 'x' } } as never
     for (const name of ['a', 'b', 'c', 'd']) {
-      keys.remember(session, name, { run: name as never, asked: '' })
+      keys.remember(session, name, { run: name as never, fingerprint: '' })
       if (name !== 'a') keys.settle(session, name, true)
     }
     expect(['a', 'b', 'c', 'd'].filter((name) => keys.find(session, name) !== undefined)).toEqual(['a', 'd'])

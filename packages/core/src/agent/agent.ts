@@ -171,9 +171,9 @@ export class Agent<
     checkSessionOptions(options)
     const { setup } = this.#scope
     const parent = options.parent === undefined ? undefined : toolAttemptOf(options.parent)
-    const above = parent?.$turn
-    const { id = above && `${above.turnId}/${parent?.$call.callId}`, metadata, busy = setup.busy } = options
-    const { principal = above?.session.principal, context = above?.options.context } = options
+    const parentTurn = parent?.$turn
+    const { id = parentTurn && `${parentTurn.turnId}/${parent?.$call.callId}`, metadata, busy = setup.busy } = options
+    const { principal = parentTurn?.session.principal, context = parentTurn?.options.context } = options
     const scope = new SessionScope(
       this.#scope,
       id === undefined ? newId() : checkSessionId(id),

@@ -31,24 +31,24 @@ export async function delegate<S>(
   const core = toolAttemptOf(ctx)
   const { $call: call } = core
   checkDepth(core, agent.name)
-  const { waited, inner: decisions } = call.asked
+  const { waited, inner: decisions } = call.requested
   const session = agent.session({ parent: ctx })
   const before = waited?.inner?.snapshot
-  const wait = (request: SuspendRequest) =>
+  const suspend = (request: SuspendRequest) =>
     call.suspend(core, request, undefined, { agent: agent.name, snapshot: session.snapshot() })
   try {
     if (before !== undefined) session.restore(before)
     const { signal } = ctx
-    const asked = { ...options, signal: both(signal, options.signal) }
-    const run = before === undefined ? session.run(input, asked) : session.resume(decisions ?? {}, asked)
+    const runOptions = { ...options, signal: both(signal, options.signal) }
+    const run = before === undefined ? session.run(input, runOptions) : session.resume(decisions ?? {}, runOptions)
     const release = followSignal(signal, () => core.$turn.life.grace.outlasted(run))
     const result = await run.finally(release)
     if (result.status !== 'suspended') return result
-    wait({})
+    suspend({})
   } catch (error) {
     // Nothing has changed: the human is told, and may decide again.
     if (!isAlliumError(error) || !error.code.startsWith('approval.')) throw error
-    wait({ refused: error.message })
+    suspend({ refused: error.message })
   } finally {
     await session.close()
   }
@@ -65,15 +65,15 @@ export function modelOf(ctx: ToolExecution): Pick<AgentOptions, 'model' | 'resol
   }
 }
 
-function both(call: AbortSignal, own: AbortSignal | undefined): AbortSignal {
-  return own === undefined ? call : AbortSignal.any([call, own])
+function both(call: AbortSignal, given: AbortSignal | undefined): AbortSignal {
+  return given === undefined ? call : AbortSignal.any([call, given])
 }
 
 const deepest = 16
 
 function checkDepth({ $turn }: ToolAttempt, name: string): void {
   let depth = 2 // the one that delegates is the first
-  for (let above = $turn.session.parent; above !== undefined; above = above.$turn.session.parent) depth++
+  for (let session = $turn.session.parent; session !== undefined; session = session.$turn.session.parent) depth++
   if (depth <= deepest) return
   throw new AlliumError(
     'agent.too_deep',

@@ -13,8 +13,8 @@ interface Known {
 const known = new WeakMap<object, Known>()
 
 /** Lets an agent be found by the tools that name it. */
-export function introduce(agent: object, how: Known): void {
-  known.set(agent, how)
+export function introduce(agent: object, agentInfo: Known): void {
+  known.set(agent, agentInfo)
 }
 
 /**
@@ -22,18 +22,18 @@ export function introduce(agent: object, how: Known): void {
  * may bring in. One that is on its way up already is asked about as it stands: agents may name each other.
  */
 export async function checkSubAgents(scope: AgentScope, guards: readonly ToolGuard[]): Promise<void> {
-  const asked = guards.filter(({ admits }) => admits !== undefined)
-  if (asked.length > 0) await checkBelow(scope, asked, [scope])
+  const admitting = guards.filter(({ admits }) => admits !== undefined)
+  if (admitting.length > 0) await checkBelow(scope, admitting, [scope])
 }
 
-async function checkBelow(scope: AgentScope, guards: readonly ToolGuard[], above: readonly AgentScope[]) {
+async function checkBelow(scope: AgentScope, guards: readonly ToolGuard[], ancestors: readonly AgentScope[]) {
   for (const { name, agent } of [...scope.tools.all()]) {
-    const below = agent === undefined ? undefined : known.get(agent)
-    if (below === undefined || above.includes(below.scope)) continue
-    if (!below.begun()) await below.init()
-    below.scope.tools.checkSeenBy(guards)
-    await checkBelow(below.scope, guards, [...above, below.scope])
-    scope.tools.brings.set(name, broughtBy(below.scope))
+    const child = agent === undefined ? undefined : known.get(agent)
+    if (child === undefined || ancestors.includes(child.scope)) continue
+    if (!child.begun()) await child.init()
+    child.scope.tools.checkSeenBy(guards)
+    await checkBelow(child.scope, guards, [...ancestors, child.scope])
+    scope.tools.brings.set(name, broughtBy(child.scope))
   }
 }
 

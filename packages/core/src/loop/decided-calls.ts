@@ -1,15 +1,15 @@
 import { lastCalls } from '../messages/history.ts'
 import { cloneJson } from '../messages/json.ts'
-import type { AskedCall } from '../rings/tool/tool-call.ts'
+import type { RequestedCall } from '../rings/tool/tool-call.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import type { Resume } from '../rings/turn/turn-options.ts'
 import type { Approval, Decision } from '../tool/approval.ts'
 
 /** The calls that wait and that a human has decided, to run now. */
-export function decidedCalls({ session }: Turn, { suspension, decisions, records }: Resume): AskedCall[] {
+export function decidedCalls({ session }: Turn, { suspension, decisions, records }: Resume): RequestedCall[] {
   const { items } = session.history
   const waiting = new Set(session.history.pending().map(({ callId }) => callId))
-  return lastCalls(items).flatMap((part, index): AskedCall[] => {
+  return lastCalls(items).flatMap((part, index): RequestedCall[] => {
     const { callId, name, approvalRequest } = part
     if (!waiting.has(callId)) return []
     const waited = suspension?.calls[callId]

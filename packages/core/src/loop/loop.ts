@@ -1,16 +1,16 @@
 import { type ModelResponse, goesOn as turnGoesOn } from '../model/response.ts'
 import type { Attempt } from '../onion/attempt.ts'
 import { fail, succeed } from '../onion/next.ts'
-import type { AskedCall } from '../rings/tool/tool-call.ts'
+import type { RequestedCall } from '../rings/tool/tool-call.ts'
 import type { Steering } from '../rings/turn/steering.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import type { Resume } from '../rings/turn/turn-options.ts'
 import { decidedCalls } from './decided-calls.ts'
 import { beginCall, callEnded, callFailed } from './model-step.ts'
 import { keepStep } from './stored-turn.ts'
-import { askedCalls, toolStep } from './tool-step.ts'
+import { requestedCalls, toolStep } from './tool-step.ts'
 
-const none: readonly AskedCall[] = []
+const none: readonly RequestedCall[] = []
 
 /**
  * The loop, which is the core of a turn: a step is one model call and the tool calls that it asked for; a turn goes on while
@@ -50,12 +50,12 @@ export async function loop(turn: Turn, core: Attempt): Promise<void> {
       }
       callEnded(call, response, followed)
       goesOn(turn)
-      const asked = response.toolCalls.length === 0 ? none : askedCalls(response)
-      if (asked.length > 0) await toolStep(turn, asked)
+      const calls = response.toolCalls.length === 0 ? none : requestedCalls(response)
+      if (calls.length > 0) await toolStep(turn, calls)
       goesOn(turn)
       turn.answer.stepEnd.end()
       paused = response.paused === true
-      if (asked.length === 0 && !paused && !followed) break
+      if (calls.length === 0 && !paused && !followed) break
       if (turn.waiting !== undefined) turn.waits = true
     }
     turn.answer.complete()

@@ -3,13 +3,13 @@ import type { SessionScope } from '../rings/session/session-scope.ts'
 import { isSealOf, sealOf } from '../seams/seal.ts'
 import { tenantOf } from '../seams/tenant.ts'
 
-type Asks = Pick<ToolCallPart, 'callId' | 'name' | 'args' | 'approvalRequest'>
+type ApprovalSubject = Pick<ToolCallPart, 'callId' | 'name' | 'args' | 'approvalRequest'>
 
 /** Signs that a provider may run a call; undefined if the agent has no secret. Without it, whoever can write to the store could approve. */
-export async function approvalSeal(session: SessionScope, call: Asks): Promise<string | undefined> {
+export async function approvalSeal(session: SessionScope, call: ApprovalSubject): Promise<string | undefined> {
   const { secret } = session.agent.setup.approvals
-  const kept = session.history.pending().find(({ callId }) => callId === call.callId) ?? call
-  return secret === undefined ? undefined : sealOf(boundOf(session, kept), secret)
+  const pending = session.history.pending().find(({ callId }) => callId === call.callId) ?? call
+  return secret === undefined ? undefined : sealOf(boundOf(session, pending), secret)
 }
 
 /** Turns the approvals of a restored history that the agent's secret has not signed into refusals. */
@@ -19,7 +19,7 @@ export async function refuseForged(session: SessionScope): Promise<void> {
   if (!history.isRestored) return
   history.isRestored = false
   if (secret === undefined) return
-  const calls = new Map<string, Asks>()
+  const calls = new Map<string, ApprovalSubject>()
   for (const [at, message] of history.items.entries()) {
     if (typeof message.content === 'string') continue
     const content: Part[] = []
@@ -35,7 +35,7 @@ export async function refuseForged(session: SessionScope): Promise<void> {
   }
 }
 
-function boundOf({ principal }: SessionScope, call: Asks | undefined): unknown {
+function boundOf({ principal }: SessionScope, call: ApprovalSubject | undefined): unknown {
   const { callId = null, name = null, args = null, approvalRequest = null } = call ?? {}
   return ['provider', tenantOf(principal) ?? null, callId, name, args, approvalRequest]
 }

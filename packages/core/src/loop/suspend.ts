@@ -28,12 +28,15 @@ export async function suspend(turn: Turn): Promise<void> {
 async function recordOf(call: ToolCall): Promise<SuspendedCall> {
   const { turn, callId, name, registered, sent, how } = call
   const { setup } = turn.session.agent
-  const { approvalRequest } = call.asked.call
+  const { approvalRequest } = call.requested.call
   const { request = {}, args = sent.args, layer, inner }: Partial<Waiting> = how ?? {}
   const { expiresIn = setup.approvals.expiresIn, ...shown } = request
   const tenant = tenantOf(turn.session.principal)
   const asked = identityOf(turn.session.principal)
-  const [sentDigest, digest] = [await digestOf(sentArgs(turn, callId) ?? call.asked.call.args), await digestOf(args)]
+  const [sentDigest, digest] = [
+    await digestOf(sentArgs(turn, callId) ?? call.requested.call.args),
+    await digestOf(args),
+  ]
   const record: Omit<SuspendedCall, 'token'> = {
     name,
     turnId: turn.turnId,

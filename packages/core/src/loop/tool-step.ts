@@ -5,7 +5,7 @@ import type { ToolResultPart } from '../messages/message.ts'
 import type { ToolCall as CallOfModel, ModelResponse } from '../model/response.ts'
 import { notJson } from '../model/tool-args.ts'
 import { toolRing } from '../rings/tool/ring.ts'
-import { type AskedCall, type SentArgs, ToolCall } from '../rings/tool/tool-call.ts'
+import { type RequestedCall, type SentArgs, ToolCall } from '../rings/tool/tool-call.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import type { ToolCallRecord } from '../tool/call-record.ts'
 import { type CheckedArgs, checkArgs, refusedKey } from '../tool/check-args.ts'
@@ -14,7 +14,7 @@ import { approvalSeal } from './provider-approvals.ts'
 import { resultPart } from './result-part.ts'
 
 /** Runs tool calls, some at once, and puts their results into the history in the order of the calls. */
-export async function toolStep(turn: Turn, calls: readonly AskedCall[]): Promise<void> {
+export async function toolStep(turn: Turn, calls: readonly RequestedCall[]): Promise<void> {
   if (calls.length === 0) return
   const step = new ToolStep(turn, calls)
   turn.view.step = step
@@ -23,20 +23,20 @@ export async function toolStep(turn: Turn, calls: readonly AskedCall[]): Promise
 }
 
 /** The calls of an answer, but for those that the provider ran itself. */
-export function askedCalls(response: ModelResponse): AskedCall[] {
-  const asked: AskedCall[] = []
+export function requestedCalls(response: ModelResponse): RequestedCall[] {
+  const requested: RequestedCall[] = []
   for (const call of response.toolCalls) {
     if (call.providerExecuted === true) continue
     const problem = call.invalid === undefined ? cutShort(call, response) : invalidJson(call.invalid, response)
-    asked.push({ call, index: asked.length, problem, approval: undefined, waited: undefined })
+    requested.push({ call, index: requested.length, problem, approval: undefined, waited: undefined })
   }
-  return asked
+  return requested
 }
 
 /** The calls of a step: what they came to, and those that run. */
 class ToolStep {
   readonly #turn: Turn
-  readonly #calls: readonly AskedCall[]
+  readonly #calls: readonly RequestedCall[]
   /** By place, as the calls. */
   readonly #records: (ToolCallRecord | undefined)[]
   readonly #runs: boolean[]
@@ -46,7 +46,7 @@ class ToolStep {
   readonly #permitted = new Map<ToolCallRecord, string | undefined>()
   #closed = false
 
-  constructor(turn: Turn, calls: readonly AskedCall[]) {
+  constructor(turn: Turn, calls: readonly RequestedCall[]) {
     this.#turn = turn
     this.#calls = calls
     this.#records = calls.map(() => undefined)
@@ -66,13 +66,13 @@ class ToolStep {
 
   async runOne(index: number): Promise<void> {
     const turn = this.#turn
-    const asked = this.#calls[index] as AskedCall
-    const { callId } = asked.call
+    const requested = this.#calls[index] as RequestedCall
+    const { callId } = requested.call
     this.#runs[index] = true
     let result: ToolResult
     let call: ToolCall | undefined
     try {
-      const prepared = prepare(turn, asked, cloneJson(asked.call.args))
+      const prepared = prepare(turn, requested, cloneJson(requested.call.args))
       call = prepared instanceof Promise ? await turn.life.until(prepared) : prepared
       call.begins = (args) => this.#begins(index, args)
       result = (await turn.life.run(call)) as ToolResult
@@ -82,12 +82,12 @@ class ToolStep {
       result = cancelled(callId)
     }
     const permitted = call?.permitted === true && result.status === 'ok' && result.isError !== true
-    const seal = permitted ? await approvalSeal(turn.session, asked.call) : undefined
+    const seal = permitted ? await approvalSeal(turn.session, requested.call) : undefined
     // A step that was closed has told it as cancelled.
     if (this.#closed) return
     const record = this.#recordOf(index, jsonSafe({ ...result }, 'error'))
     this.#runs[index] = false
-    const decided = call?.decided ?? asked.decided
+    const decided = call?.decided ?? requested.decided
     if (decided !== undefined && result.status !== 'suspended') record.approval = { ...decided, at: turn.startedAt }
     this.#records[index] = record
     if (permitted) this.#permitted.set(record, seal)
@@ -129,14 +129,14 @@ class ToolStep {
 
   /** The tool is about to run. Readers and observers see the arguments of the first attempt, records those of the last. */
   #begins(index: number, args: Record<string, unknown>): void {
-    const { callId, name } = (this.#calls[index] as AskedCall).call
+    const { callId, name } = (this.#calls[index] as RequestedCall).call
     if (this.#begun[index] === undefined) tellStart(this.#turn, callId, name, cloneJson(args))
     this.#begun[index] = cloneJson(args)
   }
 
   /** A call that a layer answered, or that was cancelled before its tool, begins as it ends. */
   #recordOf(index: number, result: ToolResult): ToolCallRecord {
-    const { callId, name, args } = (this.#calls[index] as AskedCall).call
+    const { callId, name, args } = (this.#calls[index] as RequestedCall).call
     if (this.#runs[index] === true && this.#begun[index] === undefined) this.#begins(index, args)
     return { callId, name, args: this.#begun[index] ?? cloneJson(args), result }
   }
@@ -176,13 +176,13 @@ function tellEnd(turn: Turn, { name, result, approval }: ToolCallRecord): void {
 }
 
 /** A call with its arguments asked of the schema, before any layer sees it. */
-function prepare(turn: Turn, asked: AskedCall, args: Record<string, unknown>): ToolCall | Promise<ToolCall> {
+function prepare(turn: Turn, requested: RequestedCall, args: Record<string, unknown>): ToolCall | Promise<ToolCall> {
   const { agent } = turn.session
-  const { call, problem } = asked
+  const { call, problem } = requested
   const isRemote = call.approvalRequest !== undefined
   const registered = isRemote ? undefined : turn.options.tools.get(call.name)
   const make = (invalid: SentArgs['invalid'], parsed?: unknown, cause?: unknown) =>
-    new ToolCall(turn, toolRing, asked, { args, invalid, cause }, registered, parsed)
+    new ToolCall(turn, toolRing, requested, { args, invalid, cause }, registered, parsed)
   const judged = (checked: CheckedArgs) =>
     checked.issues === undefined ? make(undefined, checked.value) : make(checked.issues, undefined, checked.cause)
   if (registered === undefined && !isRemote) return make([{ message: noSuchTool(turn, call.name) }])

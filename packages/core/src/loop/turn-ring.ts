@@ -38,7 +38,7 @@ export const turnRing: Ring = {
   rollback(attempt) {
     const { answer } = attempt.$call as Turn
     if (attempt.$transforms?.hold === true) answer.dropHold(attempt)
-    if (!answer.asked && attempt.$caller?.$stage?.used === false) attempt.$caller.$stage.kill(noResponse)
+    if (!answer.modelCalled && attempt.$caller?.$stage?.used === false) attempt.$caller.$stage.kill(noResponse)
   },
   cancel({ $call }, reason) {
     const turn = $call as Turn

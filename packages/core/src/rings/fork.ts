@@ -96,7 +96,7 @@ export class Fork {
     }
     if (real instanceof ToolAttempt && ctx instanceof ToolAttempt) {
       ctx.$fields = cloneJson(real.$fields)
-      Object.assign(this.#call, { asked: cloneJson(real.$call.asked) })
+      Object.assign(this.#call, { asked: cloneJson(real.$call.requested) })
     } else if (real instanceof TurnAttempt) Object.defineProperty(ctx, '$turn', { value: real.$turn })
     return fieldsOf(real)
   }

@@ -12,15 +12,15 @@ import type { PendingCall, SuspendedCall } from '../state/snapshot.ts'
 import type { Decision } from '../tool/approval.ts'
 import { checkArgs, tellIssues } from '../tool/check-args.ts'
 import type { ToolRegistry } from '../tool/registry.ts'
-import { checkRight, type Decider } from './deciders.ts'
+import { type Approver, checkRight } from './approvers.ts'
 
 /** Decisions that fit, with the calls of this session that they are for. */
-type Checked = Resume & { decided: ReadonlySet<string> }
+type Checked = Resume & { callIds: ReadonlySet<string> }
 
 /** Uses decisions, all or none. @throws AlliumError `approval.used` */
-export function useDecisions(session: SessionScope, { decided, ...resume }: Checked): Resume {
-  for (const outer of decided) checkUnused(session, outer)
-  for (const outer of decided) use(session, outer)
+export function useDecisions(session: SessionScope, { callIds, ...resume }: Checked): Resume {
+  for (const outer of callIds) checkUnused(session, outer)
+  for (const outer of callIds) use(session, outer)
   return resume
 }
 
@@ -32,19 +32,19 @@ export function useDecisions(session: SessionScope, { decided, ...resume }: Chec
 export async function checkedDecisions(
   session: SessionScope,
   given: unknown,
-  decider: Decider,
+  decider: Approver,
   tools: ToolRegistry,
 ): Promise<Checked> {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw fail('approval.invalid', `resume() takes decisions by call id, but ${describe(given)} was given. ${form}`)
   if (Object.keys(given).length === 0)
-    throw fail('approval.invalid', `resume() got no decision. ${thoseThatWait(session)}`)
+    throw fail('approval.invalid', `resume() got no decision. ${describePending(session)}`)
   const decisions = new Map<string, Decision>()
-  const records = new Map<string, Decided>()
-  const waiting = waitingCalls(session)
-  const decided = new Set<string>()
+  const records = new Map<string, DecisionRecord>()
+  const decidables = decidableCalls(session)
+  const callIds = new Set<string>()
   for (const [callId, decision] of Object.entries(given as Record<string, unknown>)) {
-    const call = waitingCall(session, waiting, callId)
+    const call = decidableCall(session, decidables, callId)
     checkUnused(session, call.outer)
     const checked = checkShape(callId, decision)
     decisions.set(callId, checked)
@@ -54,39 +54,39 @@ export async function checkedDecisions(
     await checkCall(session, callId, checked, { ...call, tools })
     if (hasToken) await checkRight(session, decider, call.pending, checked)
     if (!call.inside && !('result' in checked)) records.set(callId, await recordOf(session, decider, checked))
-    decided.add(call.outer)
+    callIds.add(call.outer)
   }
-  return { suspension: session.suspension, decisions, records, decider, decided }
+  return { suspension: session.suspension, decisions, records, decider, callIds }
 }
 
 /** What is kept of a decision; of other arguments a digest, where a secret keeps it from being guessed. */
-async function recordOf({ agent }: SessionScope, { by }: Decider, decision: Decision): Promise<Decided> {
+async function recordOf({ agent }: SessionScope, { by }: Approver, decision: Decision): Promise<DecisionRecord> {
   const { secret } = agent.setup.approvals
   if ('deny' in decision) return { decision: 'denied', by }
   if (!('args' in decision)) return { decision: 'approved', by }
   return { decision: 'edited', by, ...(secret !== undefined && { digest: await sealOf(decision.args, secret) }) }
 }
-type Decided = Omit<ApprovalRecord, 'at'>
+type DecisionRecord = Omit<ApprovalRecord, 'at'>
 
 /** A call that a decision may be for: one of this session, or one inside the sub-agent that such a call runs. */
-interface Waiting {
+interface Decidable {
   outer: string
   inside: boolean
   pending: PendingCall
 }
 
 /** By the ids that `session.pending` shows. An id may hold a "/" itself: only where a sub-agent waits does it lead inside. */
-function waitingCalls({ history, suspension }: SessionScope): Map<string, Waiting[]> {
-  const waiting = new Map<string, Waiting[]>()
+function decidableCalls({ history, suspension }: SessionScope): Map<string, Decidable[]> {
+  const decidables = new Map<string, Decidable[]>()
   for (const part of history.pending())
     for (const pending of pendingCalls([part], suspension)) {
       const { callId, path } = pending
       const one = { outer: part.callId, inside: path !== undefined, pending }
-      const same = waiting.get(callId)
-      if (same === undefined) waiting.set(callId, [one])
+      const same = decidables.get(callId)
+      if (same === undefined) decidables.set(callId, [one])
       else same.push(one)
     }
-  return waiting
+  return decidables
 }
 
 function checkUnused(session: SessionScope, callId: string): void {
@@ -97,15 +97,15 @@ function checkUnused(session: SessionScope, callId: string): void {
   throw fail('approval.used', `The call "${callId}" has been decided already. A decision is used once.`)
 }
 
-function thoseThatWait({ pending }: SessionScope): string {
+function describePending({ pending }: SessionScope): string {
   if (pending.length === 0) return 'No call waits.'
   return `Those that wait: ${pending.map((call) => `"${call.callId}"`).join(', ')}. ${form}`
 }
 
 const form = 'A decision is { approve: true }, { deny: "why" } or { args: { … } }.'
 
-function waitingCall(session: SessionScope, waiting: ReadonlyMap<string, Waiting[]>, callId: string): Waiting {
-  const [call, another] = waiting.get(callId) ?? []
+function decidableCall(session: SessionScope, decidables: ReadonlyMap<string, Decidable[]>, callId: string): Decidable {
+  const [call, another] = decidables.get(callId) ?? []
   if (another !== undefined)
     throw fail(
       'approval.invalid',
@@ -113,7 +113,7 @@ function waitingCall(session: SessionScope, waiting: ReadonlyMap<string, Waiting
     )
   if (call !== undefined) return call
   checkUnused(session, callId)
-  throw fail('approval.unknown', `No call ${describe(callId)} waits for a decision. ${thoseThatWait(session)}`)
+  throw fail('approval.unknown', `No call ${describe(callId)} waits for a decision. ${describePending(session)}`)
 }
 
 function checkShape(callId: string, value: unknown): Decision {
@@ -127,7 +127,7 @@ function checkShape(callId: string, value: unknown): Decision {
     data: _,
     ...rest
   } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>
-  const said = [
+  const forms = [
     approve === true,
     typeof deny === 'string',
     typeof args === 'object' && args !== null && !Array.isArray(args),
@@ -138,7 +138,7 @@ function checkShape(callId: string, value: unknown): Decision {
     Object.keys(rest).length === 0 &&
     (isError === undefined || result !== undefined) &&
     (token === undefined || typeof token === 'string')
-  if (known && given.length === 1 && said.filter(Boolean).length === 1) return cloneJson(value) as Decision
+  if (known && given.length === 1 && forms.filter(Boolean).length === 1) return cloneJson(value) as Decision
   throw fail('approval.invalid', `The decision for the call "${callId}" is not one. ${form}`)
 }
 
@@ -147,7 +147,7 @@ async function checkCall(
   session: SessionScope,
   callId: string,
   given: Decision,
-  { outer, inside, tools }: Waiting & { tools: ToolRegistry },
+  { outer, inside, tools }: Decidable & { tools: ToolRegistry },
 ): Promise<void> {
   const record = session.suspension?.calls[outer]
   const { secret } = session.agent.setup.approvals
@@ -156,14 +156,14 @@ async function checkCall(
       'approval.forged',
       `The call "${callId}" was suspended for another tenant. Resume it in a session of that one.`,
     )
-  if (record !== undefined) checkAsker(session, outer, record, 'deny' in given)
+  if (record !== undefined) checkSuspender(session, outer, record, 'deny' in given)
   if ('deny' in given && !inside) return
   if (!inside) checkWho(callId, record, given)
-  const asks = session.history.pending().find((part) => part.callId === callId)?.approvalRequest
-  if (asks !== undefined && 'args' in given && !inside)
+  const request = session.history.pending().find((part) => part.callId === callId)?.approvalRequest
+  if (request !== undefined && 'args' in given && !inside)
     throw fail(
       'approval.invalid',
-      `The provider "${asks.provider}" runs the call "${callId}" and cannot change its arguments. Resume it with { approve: true } or { deny: "why" }.`,
+      `The provider "${request.provider}" runs the call "${callId}" and cannot change its arguments. Resume it with { approve: true } or { deny: "why" }.`,
     )
   if (record === undefined && secret !== undefined)
     throw fail(
@@ -176,15 +176,15 @@ async function checkCall(
 }
 
 /** A call is decided by the rules of the agent that suspended it, and of no other one that shares its history or its secret. */
-function checkAsker(session: SessionScope, callId: string, { agent }: SuspendedCall, denies: boolean): void {
-  const asker = session.askerOf(callId)
+function checkSuspender(session: SessionScope, callId: string, { agent }: SuspendedCall, denies: boolean): void {
+  const suspender = session.suspenderOf(callId)
   const { name } = session.agent.setup
-  if (asker === 'other')
+  if (suspender === 'other')
     throw fail(
       'approval.forbidden',
       `The call "${callId}" was suspended by the agent ${describe(agent)}, and this is "${name}", whose rules do not apply to it. Resume it with that agent. If it was renamed, give "${name}" the option formerNames.`,
     )
-  if (asker === 'unknown' && !denies)
+  if (suspender === 'unknown' && !denies)
     throw fail(
       'approval.changed',
       `Nothing tells which agent suspended the call "${callId}": its record was made by a version of Allium that did not keep it. Deny it, and let the model call again.`,
@@ -215,8 +215,9 @@ async function checkRecord(
   const sealed = await isSealOf(record.token, bindingOf(callId, record), approvals.secret)
   const inside = record.inner === undefined || record.inside === (await digestOf(record.inner))
   const ran = record.ran === undefined || record.args === (await digestOf(record.ran))
-  const asks = equalJson(part?.approvalRequest, record.approvalRequest)
-  const same = asks && inside && ran && part?.name === record.name && record.sent === (await digestOf(part?.args))
+  const sameRequest = equalJson(part?.approvalRequest, record.approvalRequest)
+  const same =
+    sameRequest && inside && ran && part?.name === record.name && record.sent === (await digestOf(part?.args))
   if (!sealed || !same)
     throw fail(
       'approval.forged',

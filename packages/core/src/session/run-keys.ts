@@ -2,12 +2,12 @@ import { canonicalJson } from '../messages/json.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import { sessionKeyOf } from '../seams/tenant.ts'
 import type { AgentRun } from './agent-run.ts'
-import { askedOf, type Task } from './task.ts'
+import { requestOf, type Task } from './task.ts'
 
 interface Known {
   readonly run: AgentRun
   /** The fingerprint of what it was asked. */
-  readonly asked: string
+  readonly fingerprint: string
   settled: boolean
 }
 
@@ -21,12 +21,12 @@ export class RunKeys {
     this.#most = most
   }
 
-  find(session: SessionScope, key: string): Pick<Known, 'run' | 'asked'> | undefined {
+  find(session: SessionScope, key: string): Pick<Known, 'run' | 'fingerprint'> | undefined {
     return this.#runs.get(nameOf(session, key))
   }
 
-  remember(session: SessionScope, key: string, { run, asked }: Pick<Known, 'run' | 'asked'>): void {
-    this.#runs.set(nameOf(session, key), { run, asked, settled: false })
+  remember(session: SessionScope, key: string, { run, fingerprint }: Pick<Known, 'run' | 'fingerprint'>): void {
+    this.#runs.set(nameOf(session, key), { run, fingerprint, settled: false })
     if (this.#runs.size > this.#most) this.#dropOldest()
   }
 
@@ -55,7 +55,7 @@ function nameOf(session: SessionScope, key: string): string {
 /** Tells what runs are asked apart, at once, and keeps nothing of it. */
 export function fingerprintOf<C>(task: Task<C>): string {
   try {
-    return hashOf(canonicalJson(askedOf(task)))
+    return hashOf(canonicalJson(requestOf(task)))
   } catch {
     // Such a run is refused.
     return ''

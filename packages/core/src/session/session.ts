@@ -20,7 +20,7 @@ import type { State } from '../state/state-store.ts'
 import type { Decision } from '../tool/approval.ts'
 import type { CallTypes } from '../tool/typed-calls.ts'
 import { AgentRun } from './agent-run.ts'
-import { decidable, deciderOf } from './deciders.ts'
+import { approverOf, decidable } from './approvers.ts'
 import { checkedDecisions } from './decisions.ts'
 import { giveBack } from './keepers.ts'
 import { LiveRun, type Settled } from './live-run.ts'
@@ -104,9 +104,9 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     checkOptions(options, ofCheck, 'checkDecisions()', 'run.options')
     const { decider } = options
     const scope = this.#known()
-    const by = deciderOf(scope, decider === undefined ? undefined : this.#host.checkPrincipal(decider))
+    const by = approverOf(scope, decider === undefined ? undefined : this.#host.checkPrincipal(decider))
     const { tools } = toolsOf({ options: {}, decisions }, scope)
-    return [...(await checkedDecisions(scope, decisions, by, tools)).decided]
+    return [...(await checkedDecisions(scope, decisions, by, tools)).callIds]
   }
 
   /** Starts a turn at once. Failures reject the run; nothing is thrown here. Calls that wait are closed as not approved. */
@@ -238,9 +238,9 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     const options = task.options ?? {}
     const { readerSilence: silence = this.#scope.agent.setup.readerSilence } = options
     const key = keyWithin(options)
-    const asked = key === undefined ? '' : fingerprintOf(task)
+    const fingerprint = key === undefined ? '' : fingerprintOf(task)
     const known = key === undefined ? undefined : this.#host.keys.find(this.#scope, key)
-    if (known?.asked === asked) return known.run as unknown as AgentRun<S, unknown, K>
+    if (known?.fingerprint === fingerprint) return known.run as unknown as AgentRun<S, unknown, K>
     const run = new LiveRun(this.#scope.agent.setup.clock, silence)
     const started = new AgentRun<S, unknown, K>(run)
     const waits = this.#runs.length > 0
@@ -258,7 +258,8 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     }
     this.#accept(run)
     this.#host.started(run)
-    if (key !== undefined) this.#host.keys.remember(this.#scope, key, { run: started as unknown as AgentRun, asked })
+    if (key !== undefined)
+      this.#host.keys.remember(this.#scope, key, { run: started as unknown as AgentRun, fingerprint })
     run.result = this.#launch(run, task, waits)
     options.waitUntil?.(run.result.catch(() => {}))
     return started

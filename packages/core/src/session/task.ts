@@ -18,7 +18,7 @@ import type { BeginningRun, StoredTurn } from '../seams/session-store.ts'
 import type { UntrustedSchema } from '../seams/untrusted-schema.ts'
 import { clientTool, maxClientTools } from '../tool/client-tool.ts'
 import { partlyChecked } from '../tool/partly-checked.ts'
-import { deciderOf } from './deciders.ts'
+import { approverOf } from './approvers.ts'
 import { checkedDecisions, useDecisions } from './decisions.ts'
 import { beginKeepers, giveBack } from './keepers.ts'
 import type { ResumeOptions } from './options.ts'
@@ -105,7 +105,7 @@ export async function prepare<C>(
 ): Promise<Prepared> {
   const { decisions, input, options } = task
   const { decider: given, turnId } = options
-  const decider = () => deciderOf(scope, given === undefined ? undefined : host.checkPrincipal(given))
+  const decider = () => approverOf(scope, given === undefined ? undefined : host.checkPrincipal(given))
   if (decisions === undefined) toMessages(input)
   const { keepers = [] } = scope
   const kept = keepers.length === 0 ? undefined : await keptOf(task)
@@ -201,7 +201,7 @@ export function toolsOf<C>(
 async function keptOf<C>(task: Task<C>): Promise<Kept | undefined> {
   const { idempotencyKey, turnId } = task.options
   if (idempotencyKey === undefined && turnId === undefined) return undefined
-  return { idempotencyKey, inputDigest: await contentDigestOf(askedOf(task)) }
+  return { idempotencyKey, inputDigest: await contentDigestOf(requestOf(task)) }
 }
 
 /**
@@ -210,10 +210,10 @@ async function keptOf<C>(task: Task<C>): Promise<Kept | undefined> {
  *
  * @throws AlliumError `message.invalid`, `run.options`
  */
-export function askedOf<C>({ decisions, input, options: { clientTools, output } }: Task<C>): unknown {
-  const asked = decisions === undefined ? toMessages(input) : { decisions }
-  if (clientTools === undefined && output === undefined) return asked
-  return { asked, clientTools, form: output === undefined ? undefined : formOf(output) }
+export function requestOf<C>({ decisions, input, options: { clientTools, output } }: Task<C>): unknown {
+  const request = decisions === undefined ? toMessages(input) : { decisions }
+  if (clientTools === undefined && output === undefined) return request
+  return { asked: request, clientTools, form: output === undefined ? undefined : formOf(output) }
 }
 
 /** The task with its input as the layers leave it that it inherits from the agents above. */

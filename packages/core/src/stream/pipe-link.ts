@@ -17,7 +17,7 @@ export class PipeLink implements Pick<Sink, 'push'> {
   /** The generator waits for a chunk. */
   #give: ((result: IteratorResult<ContentChunk, undefined>) => void) | undefined
   /** The generator waits for the end of the stream: then no sender waits for room. */
-  #asked: { promise: Promise<StreamEnd>; tell: (end: StreamEnd) => void } | undefined
+  #endRequest: { promise: Promise<StreamEnd>; settle: (end: StreamEnd) => void } | undefined
   /** The sender waits for room. */
   #room: (() => void) | undefined
   #waiting: Promise<void> | undefined
@@ -46,7 +46,7 @@ export class PipeLink implements Pick<Sink, 'push'> {
       return
     }
     this.#queue.push(chunk)
-    if (this.#asked !== undefined) return
+    if (this.#endRequest !== undefined) return
     this.#waiting ??= new Promise((resolve) => (this.#room = resolve))
     return this.#waiting.then(() => {
       if (this.#failure !== undefined) throw this.#failure.error
@@ -71,8 +71,8 @@ export class PipeLink implements Pick<Sink, 'push'> {
   async #drive(pipe: Pipe): Promise<void> {
     for await (const chunk of pipe(this.#input(), () => this.#end())) {
       if (this.#dead) return
-      const wait = this.#out.push(checkChunk(chunk, this.#layer))
-      if (wait !== undefined) await wait
+      const blocked = this.#out.push(checkChunk(chunk, this.#layer))
+      if (blocked !== undefined) await blocked
     }
   }
 
@@ -92,13 +92,13 @@ export class PipeLink implements Pick<Sink, 'push'> {
 
   #end(): Promise<StreamEnd> {
     if (this.#ended !== undefined) return Promise.resolve(this.#ended)
-    if (this.#asked === undefined) {
-      let tell = (_: StreamEnd) => {}
-      const promise = new Promise<StreamEnd>((resolve) => (tell = resolve))
-      this.#asked = { promise, tell }
+    if (this.#endRequest === undefined) {
+      let settle = (_: StreamEnd) => {}
+      const promise = new Promise<StreamEnd>((resolve) => (settle = resolve))
+      this.#endRequest = { promise, settle }
       this.#freed()
     }
-    return this.#asked.promise
+    return this.#endRequest.promise
   }
 
   #close(end: StreamEnd): void {
@@ -107,8 +107,8 @@ export class PipeLink implements Pick<Sink, 'push'> {
     const give = this.#give
     this.#give = undefined
     give?.(over)
-    this.#asked?.tell(end)
-    silence(this.#asked?.promise)
+    this.#endRequest?.settle(end)
+    silence(this.#endRequest?.promise)
   }
 
   #freed(): void {

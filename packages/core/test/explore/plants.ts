@@ -307,7 +307,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
   ],
   'loop/turn-ring.ts': [
     [
-      '    if (!answer.asked && attempt.$caller?.$stage?.used === false) attempt.$caller.$stage.kill(noResponse)\n',
+      '    if (!answer.modelCalled && attempt.$caller?.$stage?.used === false) attempt.$caller.$stage.kill(noResponse)\n',
       '',
       'a pipe makes an answer of a turn in which no model was asked',
     ],

@@ -11,7 +11,7 @@ import type { Emit } from '../../seams/journal.ts'
 import { Assembly } from '../../stream/assembly.ts'
 import { saidBy } from '../../stream/said.ts'
 import { resolveModel } from '../session/resolve-model.ts'
-import { modelAsked } from '../turn/asked.ts'
+import { modelFingerprint } from '../turn/fingerprint.ts'
 import type { ModelAttempt } from './context.ts'
 import { Counted } from './physical-call.ts'
 import { Reading, type Taker } from './reading.ts'
@@ -52,7 +52,7 @@ class ProviderCall {
     const step = {
       work: (emit: Emit<ContentChunk>) => this.#step(emit),
       emit: (chunk: ContentChunk) => this.take(chunk),
-      asked: () => modelAsked(this.#core),
+      fingerprint: () => modelFingerprint(this.#core),
     }
     watch(
       turn.steps.run(this.#core, `model:${call.callIndex}:${$number}`, step),
@@ -107,11 +107,11 @@ class ProviderCall {
   #stepFailed(error: unknown): void {
     // One that is replayed may have failed before its first chunk.
     if (isOpen(this.#core)) this.#count()
-    if (error instanceof LeftError) void this.#core.$turn.steps?.leaveAgain(this.#core, error)
+    if (error instanceof LeftError) void this.#core.$turn.steps?.abandonAgain(this.#core, error)
     else this.failed(error)
   }
   #left(reason: unknown): unknown {
-    return this.#core.$turn.steps?.left(this.#core, reason)
+    return this.#core.$turn.steps?.abandonedReason(this.#core, reason)
   }
 
   #read(taker: Taker): void {

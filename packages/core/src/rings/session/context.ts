@@ -76,7 +76,7 @@ export class SessionAttempt extends AgentAttempt implements SessionContext {
   /** The session that the layer belongs to: for one that a sub-agent inherited, its parent's. */
   get $owner(): SessionScope {
     const up = this.$hook?.levelsUp
-    return up === undefined ? this.$session : this.$session.above(up)
+    return up === undefined ? this.$session : this.$session.ancestor(up)
   }
 
   get sessionId(): string {

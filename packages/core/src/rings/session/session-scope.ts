@@ -47,7 +47,7 @@ export class SessionScope {
   #owner: string | null | undefined
   #key: SessionKey | undefined
   /** The agents that suspended calls whose records name none, by call id. */
-  #askedBy: Readonly<Record<string, string>> = {}
+  #suspendedBy: Readonly<Record<string, string>> = {}
   #once: Map<string, unknown> | undefined
   /** That of the turn that has ended. */
   #onceEnded: Map<string, unknown> | undefined
@@ -108,9 +108,9 @@ export class SessionScope {
   }
 
   /** The session of the agent so many above this one, whose layer a sub-agent has inherited. */
-  above(up: number): SessionScope {
+  ancestor(levels: number): SessionScope {
     let session: SessionScope = this
-    for (; up > 0 && session.parent !== undefined; up--) session = session.parent.$turn.session
+    for (; levels > 0 && session.parent !== undefined; levels--) session = session.parent.$turn.session
     return session
   }
 
@@ -159,12 +159,14 @@ export class SessionScope {
   }
   /** The pending calls, without those that another agent suspended which shares the history. */
   get ownPending(): ToolCallPart[] {
-    return this.history.pending().filter(({ callId }) => this.askerOf(callId) !== 'other')
+    return this.history.pending().filter(({ callId }) => this.suspenderOf(callId) !== 'other')
   }
   /** Which agent suspended a call, as its record says. A sub-agent's session is part of the call that it runs in. */
-  askerOf(callId: string): 'own' | 'other' | 'unknown' {
+  suspenderOf(callId: string): 'own' | 'other' | 'unknown' {
     const name =
-      this.suspension?.calls[callId]?.agent ?? this.#askedBy[callId] ?? this.parent?.$call.asked.waited?.inner?.agent
+      this.suspension?.calls[callId]?.agent ??
+      this.#suspendedBy[callId] ??
+      this.parent?.$call.requested.waited?.inner?.agent
     if (name === undefined) return 'unknown'
     return this.agent.isNamed(name) ? 'own' : 'other'
   }
@@ -302,7 +304,7 @@ export class SessionScope {
     this.turnCount = turnCount ?? this.turnCount
     this.#runCount = Math.max(runCount ?? 0, this.#runCount)
     this.suspension = cloneJson(suspension)
-    this.#askedBy = askedBy
+    this.#suspendedBy = askedBy
     this.#once = new Map(Object.entries(structuredClone(once)))
     for (const used of usedApprovals) this.usedApprovals.add(used)
   }

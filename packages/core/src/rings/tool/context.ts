@@ -159,7 +159,7 @@ export class ToolAttempt extends TurnAttempt implements ToolContext {
     return this.$call.callId
   }
   get callIndex(): number {
-    return this.$call.asked.index
+    return this.$call.requested.index
   }
   get attempt(): number {
     return this.$number
@@ -192,16 +192,17 @@ export class ToolAttempt extends TurnAttempt implements ToolContext {
     }
   }
   get approval(): Approval | undefined {
-    const { approval, waited } = this.$call.asked
-    const asks = this.$hook !== undefined && waited?.layer === this.$hook.name && this.$fields.consulted === undefined
-    if (asks && !this.$isMute('approval')) this.$change({ consulted: cloneJson(this.$fields.args) })
+    const { approval, waited } = this.$call.requested
+    const isConsulted =
+      this.$hook !== undefined && waited?.layer === this.$hook.name && this.$fields.consulted === undefined
+    if (isConsulted && !this.$isMute('approval')) this.$change({ consulted: cloneJson(this.$fields.args) })
     return approval
   }
   get decidedBy(): Identity | undefined {
-    return this.$call.asked.decided?.by
+    return this.$call.requested.decided?.by
   }
   get asked(): ToolContext['asked'] {
-    const { waited } = this.$call.asked
+    const { waited } = this.$call.requested
     return waited === undefined ? undefined : { by: waited.layer, request: cloneJson(waited.request ?? {}) }
   }
   async recipients(): Promise<unknown> {

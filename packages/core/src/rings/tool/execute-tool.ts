@@ -11,7 +11,7 @@ import { digestOf } from '../../seams/seal.ts'
 import { type CheckedArgs, checkArgs, tellIssues } from '../../tool/check-args.ts'
 import type { AnyTool } from '../../tool/tool.ts'
 import { errorResult, resultOf, type ToolResult } from '../../tool/tool-result.ts'
-import { toolAsked } from '../turn/asked.ts'
+import { toolFingerprint } from '../turn/fingerprint.ts'
 import { takeInside, watchInside, withInside } from '../turn/inside.ts'
 import type { ToolAttempt } from './context.ts'
 import { type Outcome, Running } from './running.ts'
@@ -22,23 +22,23 @@ export function executeTool(core: ToolAttempt): void {
   const { registered, callId, parsed } = core.$call
   const { invalid, changed, args, shown = args } = core.$fields
   core.$call.begins?.(shown)
-  if (invalid === undefined && core.$call.asked.call.approvalRequest !== undefined) return answerProvider(core)
+  if (invalid === undefined && core.$call.requested.call.approvalRequest !== undefined) return answerProvider(core)
   if (invalid !== undefined || registered === undefined)
     return succeed(core, errorResult(callId, tellIssues(invalid ?? []), core.$call.sent.cause))
   const { tool } = registered
   // What the schema made of the arguments is the first attempt's: the tool may have changed it.
-  if (!changed && core.$number === 1) return decided(core, tool, { value: parsed })
+  if (!changed && core.$number === 1) return runDecided(core, tool, { value: parsed })
   const checked = checkArgs(tool, args, core.$turn.session.agent.setup.validate)
-  if (checked instanceof Promise) whenDone(core, checked, (args) => decided(core, tool, args))
-  else decided(core, tool, checked)
+  if (checked instanceof Promise) whenDone(core, checked, (args) => runDecided(core, tool, args))
+  else runDecided(core, tool, checked)
 }
 
 /** Runs a call that a human has decided, unless its arguments are others by now. */
-function decided(core: ToolAttempt, tool: AnyTool, args: CheckedArgs): void {
+function runDecided(core: ToolAttempt, tool: AnyTool, args: CheckedArgs): void {
   const { $call: call, $fields } = core
   if (args.issues !== undefined)
     return succeed(core, errorResult(call.callId, `The arguments do not fit: ${tellIssues(args.issues)}`, args.cause))
-  const { approval, waited } = call.asked
+  const { approval, waited } = call.requested
   if (approval === undefined) return permitted(core, tool, args.value)
   if ('deny' in approval) return succeed(core, call.deny(approval.deny))
   const seen = waited?.layer === undefined ? $fields.args : $fields.consulted
@@ -47,21 +47,21 @@ function decided(core: ToolAttempt, tool: AnyTool, args: CheckedArgs): void {
   whenDone(core, digestOf(seen), (digest) =>
     digest === waited.args
       ? step(core, tool, args.value)
-      : wait(core, `The arguments of "${call.name}" changed after they had been approved.`),
+      : suspendCall(core, `The arguments of "${call.name}" changed after they had been approved.`),
   )
 }
 
 /** Answers a provider that asks whether it may run a call: nothing runs here, and the answer goes with the next model call. */
 function answerProvider(core: ToolAttempt): void {
   const { $call: call, $fields } = core
-  const { approval, call: sent } = call.asked
+  const { approval, call: sent } = call.requested
   const { server } = sent.approvalRequest as ProviderApprovalRequest
   call.permitted = false
   if (!equalJson($fields.args, sent.args))
     return succeed(core, errorResult(call.callId, 'The provider cannot run the call with other arguments.'))
   if (approval !== undefined && 'deny' in approval) return succeed(core, call.deny(approval.deny))
   if (approval === undefined && !$fields.approved)
-    return wait(
+    return suspendCall(
       core,
       `The provider asks whether it may run "${call.name}"${server === undefined ? '' : ` of the MCP server "${server}"`}.`,
     )
@@ -74,14 +74,14 @@ function permitted(core: ToolAttempt, tool: AnyTool, value: unknown): void {
   const { requireApproval } = tool
   if (requireApproval === undefined || requireApproval === false || core.$fields.approved)
     return step(core, tool, value)
-  const asks = () => wait(core, `The tool "${core.$call.name}" requires an approval.`)
-  if (requireApproval === true) return asks()
+  const suspend = () => suspendCall(core, `The tool "${core.$call.name}" requires an approval.`)
+  if (requireApproval === true) return suspend()
   whenDone(core, Promise.resolve(requireApproval(value as never, core)), (required) =>
-    required ? asks() : step(core, tool, value),
+    required ? suspend() : step(core, tool, value),
   )
 }
 
-function wait(core: ToolAttempt, reason: string): void {
+function suspendCall(core: ToolAttempt, reason: string): void {
   succeed(core, core.$call.suspend(core, { reason }))
 }
 
@@ -94,7 +94,7 @@ function step(core: ToolAttempt, tool: AnyTool, value: unknown): void {
     return new Promise<ToolResult>((done, failed) =>
       invoke(core, tool, value, {
         done: (_, result) => done(withInside(core, result)),
-        left: (_, reason) => failed(steps.left(core, reason)),
+        left: (_, reason) => failed(steps.abandonedReason(core, reason)),
       }),
     )
   }
@@ -103,9 +103,9 @@ function step(core: ToolAttempt, tool: AnyTool, value: unknown): void {
   const work =
     afterCrash === 'rerun' ? runs : async () => ((await steps.begin(name)) ? runs() : unknown(core, afterCrash))
   watch(
-    steps.run(core, name, { work, emit: nothing, asked: () => toolAsked(core, value) }),
+    steps.run(core, name, { work, emit: nothing, fingerprint: () => toolFingerprint(core, value) }),
     (result) => isOpen(core) && intoOnion.done(core, takeInside(core, result as ToolResult)),
-    (error) => (error instanceof LeftError ? void steps.leaveAgain(core, error) : fail(core, error)),
+    (error) => (error instanceof LeftError ? void steps.abandonAgain(core, error) : fail(core, error)),
   )
 }
 

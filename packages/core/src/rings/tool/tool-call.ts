@@ -13,7 +13,7 @@ import { TurnCall } from '../turn/turn-call.ts'
 type Args = Record<string, unknown>
 
 /** A call that a tool of the agent answers. */
-export interface AskedCall {
+export interface RequestedCall {
   readonly call: CallOfModel
   /** Its place among the calls of its answer. */
   readonly index: number
@@ -63,7 +63,7 @@ export class ToolCall extends TurnCall {
   constructor(
     turn: Turn,
     ring: Ring,
-    readonly asked: AskedCall,
+    readonly requested: RequestedCall,
     /** The arguments as the model sent them, and why they are refused, if they are. */
     readonly sent: SentArgs,
     readonly registered: RegisteredTool | undefined,
@@ -74,10 +74,10 @@ export class ToolCall extends TurnCall {
   }
 
   get callId(): string {
-    return this.asked.call.callId
+    return this.requested.call.callId
   }
   get name(): string {
-    return this.asked.call.name
+    return this.requested.call.name
   }
 
   /** The result that layers see of a call that waits. */
@@ -106,7 +106,7 @@ export class ToolCall extends TurnCall {
 
   /** A human's refusal takes effect where the call was suspended, so that the layers outside see it as any other deny. */
   heed(layer: string | undefined): void {
-    const { approval, waited } = this.asked
+    const { approval, waited } = this.requested
     if (approval !== undefined && 'deny' in approval && layer !== undefined && waited?.layer === layer)
       this.deny(approval.deny)
   }

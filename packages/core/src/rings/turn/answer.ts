@@ -45,7 +45,7 @@ export class Answer {
     return this.#given ?? this.#output
   }
   /** A model was asked: else no pipe of a turn layer has a stream. */
-  asked = false
+  modelCalled = false
   /** What a turn layer has set as its own answer, which no core has produced. */
   #given: string | undefined
   /** A turn layer has set an answer of its own. */
@@ -70,7 +70,7 @@ export class Answer {
 
   /** A model call begins: its answer is a new one for every layer of the turn. */
   beginCall(): void {
-    this.asked = true
+    this.modelCalled = true
     this.#beginAnswer()
   }
 
@@ -176,7 +176,7 @@ export class Answer {
 
   /** The layers inside a stage have returned: what its pipes held back is part of the answer. */
   leave(stage: Stage): unknown {
-    if (!this.asked && !stage.used) return stage.kill(noResponse)
+    if (!this.modelCalled && !stage.used) return stage.kill(noResponse)
     const end: StreamEnd = { response: this.#response ?? toResponse(this.#said, 'the turn', '') }
     return after(stage.end(end), () => {
       if (!stage.changed) return

@@ -66,20 +66,20 @@ export function inheritedInputs(session: SessionScope): readonly InputStep[] {
   return inheritedFrom(session, session, 1)
 }
 
-function inheritedFrom(asked: SessionScope, { parent }: SessionScope, up: number): readonly InputStep[] {
+function inheritedFrom(target: SessionScope, { parent }: SessionScope, levels: number): readonly InputStep[] {
   if (parent === undefined) return []
   const { session, inputs = [] } = parent.$turn
   const own = inputs.filter(({ layer }) => layer.$hook?.inherit === true)
   return [
-    ...inheritedFrom(asked, session, up + 1),
-    ...own.map(({ fn, layer }) => ({ fn, layer, ctx: insideOf(layer, asked, up) })),
+    ...inheritedFrom(target, session, levels + 1),
+    ...own.map(({ fn, layer }) => ({ fn, layer, ctx: insideOf(layer, target, levels) })),
   ]
 }
 
 /** The context of a layer for what a sub-agent is asked: what it does is noted with the call. */
-function insideOf(layer: TurnAttempt, session: SessionScope, up: number): TurnAttempt {
+function insideOf(layer: TurnAttempt, session: SessionScope, levels: number): TurnAttempt {
   return Object.create(layer, {
     $view: { value: undefined, writable: true },
-    $noted: { value: { session, up: up + (layer.$hook?.levelsUp ?? 0) } },
+    $noted: { value: { session, levels: levels + (layer.$hook?.levelsUp ?? 0) } },
   })
 }

@@ -44,7 +44,7 @@ export function takeInside(core: ToolAttempt, recorded: Recorded): ToolResult {
     noteRecord(turn.session, up, record)
   }
   for (const { up, key, value } of inside.writes) {
-    turn.session.above(up).state.write(key, value)
+    turn.session.ancestor(up).state.write(key, value)
     noteWrite(turn.session, up, key, value)
   }
   return result

@@ -33,7 +33,7 @@ interface Try {
 export class Once {
   readonly #turn: Turn
   readonly #tries = new Map<string, Try>()
-  #asked: Map<string, number> | undefined
+  #counts: Map<string, number> | undefined
 
   constructor(turn: Turn) {
     this.#turn = turn
@@ -57,13 +57,13 @@ export class Once {
   }
 
   /** For one attempt: `place` is unique in the run for each layer and attempt; who asks again there has a step of its own. */
-  inAttempt<T>(place: string, fn: (inner: InnerRun) => T | Promise<T>): T | Promise<T> {
+  inAttempt<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>): T | Promise<T> {
     const { journal } = this.#turn
     if (journal === directJournal) return fn({})
-    this.#asked ??= new Map()
-    const count = (this.#asked.get(place) ?? 0) + 1
-    this.#asked.set(place, count)
-    return Promise.resolve(this.#step(`${this.#turn.turnId}:once:${place}:${count}`, fn))
+    this.#counts ??= new Map()
+    const count = (this.#counts.get(key) ?? 0) + 1
+    this.#counts.set(key, count)
+    return Promise.resolve(this.#step(`${this.#turn.turnId}:once:${key}:${count}`, fn))
   }
 
   #step<T>(id: string, fn: (inner: InnerRun) => T | Promise<T>): T | PromiseLike<T> {

@@ -3,14 +3,14 @@ import { LeftError } from '../../errors/left-error.ts'
 import { abandon } from '../../onion/abandon.ts'
 import { type Attempt, type Call, isOpen, State } from '../../onion/attempt.ts'
 import type { Emit } from '../../seams/journal.ts'
-import { type Asked, differences, diverged, isAsked } from './asked.ts'
+import { differences, diverged, type Fingerprint, isFingerprint } from './fingerprint.ts'
 import type { Turn } from './turn.ts'
 
 /** A physical step: what it does, who takes what it emits, and what it is asked. */
 interface Step<T, C> {
   work(emit: Emit<C>): T | PromiseLike<T>
   emit: Emit<C>
-  asked(): Promise<Asked>
+  fingerprint(): Promise<Fingerprint>
 }
 
 /** The steps of a turn that has a journal: which of them run here, and which are replayed. */
@@ -22,7 +22,7 @@ export class Steps {
   readonly #ran = new Map<Call, boolean>()
   readonly #open = new Map<Attempt, Promise<unknown>>()
   /** Steps that were left: the next one begins once they are recorded, or a replay would not know why it was begun. */
-  readonly #leaving = new Set<Promise<unknown>>()
+  readonly #abandoned = new Set<Promise<unknown>>()
 
   /** @param begun whether the run had begun before */
   constructor(turn: Turn, begun: boolean | undefined) {
@@ -36,7 +36,7 @@ export class Steps {
     this.#open.set(core, result)
     const over = () => {
       this.#open.delete(core)
-      this.#leaving.delete(result)
+      this.#abandoned.delete(result)
     }
     result.then(over, over)
     return result
@@ -67,14 +67,14 @@ export class Steps {
   }
 
   /** What the journal is told of a step that its attempt does not wait for any more. */
-  left(core: Attempt, reason: unknown): Error {
+  abandonedReason(core: Attempt, reason: unknown): Error {
     if (this.#turn.end !== undefined) return new AbortError(reason)
     const step = this.#open.get(core)
-    if (step !== undefined) this.#leaving.add(step)
-    return new LeftError(leftAround(core), reason)
+    if (step !== undefined) this.#abandoned.add(step)
+    return new LeftError(abandonedAround(core), reason)
   }
   /** Leaves again what was left when the step was recorded, once what is replayed beside it has ended. */
-  async leaveAgain(core: Attempt, { by, cause }: LeftError): Promise<void> {
+  async abandonAgain(core: Attempt, { by, cause }: LeftError): Promise<void> {
     if (by === undefined) return
     const others = [...this.#open].filter(([{ $call }]) => $call !== core.$call && this.#ran.get($call) !== true)
     await Promise.allSettled(others.map(([, step]) => step))
@@ -83,20 +83,20 @@ export class Steps {
     if (at !== undefined && isOpen(at)) abandon(at, cause)
   }
 
-  async #run<T, C>({ $call: call }: Attempt, name: string, { work, emit, asked }: Step<T, C>): Promise<T> {
-    while (this.#leaving.size > 0) await Promise.allSettled(this.#leaving)
+  async #run<T, C>({ $call: call }: Attempt, name: string, { work, emit, fingerprint }: Step<T, C>): Promise<T> {
+    while (this.#abandoned.size > 0) await Promise.allSettled(this.#abandoned)
     const { journal, turnId } = this.#turn
-    const here = async (emit: Emit<C | Asked>) => {
+    const here = async (emit: Emit<C | Fingerprint>) => {
       this.#ran.set(call, true)
       this.#replaying = false
-      return askedFirst(asked(), { work, emit })
+      return fingerprintFirst(fingerprint(), { work, emit })
     }
-    const taken = (item: C | Asked) => {
-      if (!isAsked(item)) return emit(item)
-      if (this.#ran.get(call) !== true) return asked().then((now) => this.#compare(name, { recorded: item, now }))
+    const taken = (item: C | Fingerprint) => {
+      if (!isFingerprint(item)) return emit(item)
+      if (this.#ran.get(call) !== true) return fingerprint().then((now) => this.#compare(name, { recorded: item, now }))
     }
     try {
-      return await journal.step<T, C | Asked>(`${turnId}:${name}`, here, taken)
+      return await journal.step<T, C | Fingerprint>(`${turnId}:${name}`, here, taken)
     } finally {
       this.#replaying ??= true
       if (!this.#ran.has(call)) this.#ran.set(call, false)
@@ -104,7 +104,7 @@ export class Steps {
   }
 
   /** Nothing of a run goes on that asks a recorded step otherwise: no layer may try it again. */
-  #compare(name: string, { recorded, now }: { recorded: Asked; now: Asked }): void {
+  #compare(name: string, { recorded, now }: { recorded: Fingerprint; now: Fingerprint }): void {
     const { must, may } = differences(recorded, now)
     const { turnId, life, stepIndex, session } = this.#turn
     const step = `${turnId}:${name}`
@@ -118,29 +118,29 @@ export class Steps {
 }
 
 /** The work begins at once; what it emits comes behind what it was asked. */
-async function askedFirst<T, C>(
-  asking: Promise<Asked>,
-  { work, emit }: { work: Step<T, C>['work']; emit: Emit<C | Asked> },
+async function fingerprintFirst<T, C>(
+  fingerprint: Promise<Fingerprint>,
+  { work, emit }: { work: Step<T, C>['work']; emit: Emit<C | Fingerprint> },
 ): Promise<T> {
-  let isTold = false
-  const told = asking.then(async (asked) => {
-    await emit(asked)
-    isTold = true
+  let isEmitted = false
+  const emitted = fingerprint.then(async (value) => {
+    await emit(value)
+    isEmitted = true
   })
-  const result = work((item) => (isTold ? emit(item) : told.then(() => emit(item))))
-  await Promise.all([told, result])
+  const result = work((item) => (isEmitted ? emit(item) : emitted.then(() => emit(item))))
+  await Promise.all([emitted, result])
   return result
 }
 
 /** How many attempts around one were left with it; undefined where the layer around them had returned or thrown: it will again. */
-function leftAround(core: Attempt): number | undefined {
+function abandonedAround(core: Attempt): number | undefined {
   let count = 0
-  let left = core
+  let outermost = core
   for (let at = around(core); at?.$state === State.abandoned; at = around(at)) {
-    left = at
+    outermost = at
     count++
   }
-  return left.$caller?.$exited === true ? undefined : count
+  return outermost.$caller?.$exited === true ? undefined : count
 }
 
 /** The attempt around one, in the same turn. */

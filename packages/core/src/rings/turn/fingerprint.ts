@@ -5,7 +5,7 @@ import type { ModelAttempt } from '../model/context.ts'
 import type { ToolAttempt } from '../tool/context.ts'
 
 /** What a step was asked, as the first item that the journal keeps of it: digests, by what they are of. */
-export interface Asked {
+export interface Fingerprint {
   readonly type: 'step:asked'
   /** Where a replay asks otherwise, the run cannot go on. */
   readonly must: Readonly<Record<string, string>>
@@ -13,12 +13,12 @@ export interface Asked {
   readonly may?: Readonly<Record<string, string>>
 }
 
-export function isAsked(item: unknown): item is Asked {
+export function isFingerprint(item: unknown): item is Fingerprint {
   return (item as { type?: unknown } | undefined)?.type === 'step:asked'
 }
 
 /** Of a model call: the model, and the conversation as it stands in the history, before layers have marked it. */
-export async function modelAsked({ $call: call, $fields, $turn: turn }: ModelAttempt): Promise<Asked> {
+export async function modelFingerprint({ $call: call, $fields, $turn: turn }: ModelAttempt): Promise<Fingerprint> {
   const { settings, toolDefs, toolChoice, responseFormat } = $fields
   const { items } = turn.session.history
   const [history, given, tools] = await Promise.all([
@@ -34,12 +34,12 @@ export async function modelAsked({ $call: call, $fields, $turn: turn }: ModelAtt
   }
 }
 
-export async function toolAsked({ $call: { name } }: ToolAttempt, args: unknown): Promise<Asked> {
+export async function toolFingerprint({ $call: { name } }: ToolAttempt, args: unknown): Promise<Fingerprint> {
   return { type: 'step:asked', must: { tool: name, arguments: await digestOf(args) } }
 }
 
 /** What differs, by name. */
-export function differences(recorded: Asked, now: Asked): { must: string[]; may: string[] } {
+export function differences(recorded: Fingerprint, now: Fingerprint): { must: string[]; may: string[] } {
   return { must: changed(recorded.must, now.must), may: changed(recorded.may, now.may) }
 }
 
@@ -51,6 +51,6 @@ export function diverged(step: string, what: readonly string[]): AlliumError {
   )
 }
 
-function changed(a: Asked['must'] = {}, b: Asked['must'] = {}): string[] {
+function changed(a: Fingerprint['must'] = {}, b: Fingerprint['must'] = {}): string[] {
   return Object.keys(b).filter((name) => a[name] !== undefined && a[name] !== b[name])
 }

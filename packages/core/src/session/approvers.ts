@@ -10,7 +10,7 @@ import type { PendingCall } from '../state/snapshot.ts'
 import type { DecidableCall, Decision } from '../tool/approval.ts'
 
 /** Who decides. */
-export interface Decider {
+export interface Approver {
   readonly principal: unknown
   readonly by: Identity
 }
@@ -21,9 +21,9 @@ export interface Decider {
  *
  * @throws AlliumError `session.principal` where nobody could tell who that is, `approval.forbidden` for one of another tenant
  */
-export function deciderOf(session: SessionScope, given: unknown): Decider {
-  const above = session.parent?.$turn.options.resume?.decider
-  if (above !== undefined) return above
+export function approverOf(session: SessionScope, given: unknown): Approver {
+  const parentApprover = session.parent?.$turn.options.resume?.decider
+  if (parentApprover !== undefined) return parentApprover
   const principal = given ?? session.principal
   if (given !== undefined && ownerOf(given) === undefined)
     throw new AlliumError(
@@ -37,7 +37,7 @@ export function deciderOf(session: SessionScope, given: unknown): Decider {
 /** @throws AlliumError `approval.forbidden` unless the decider may decide the call so */
 export async function checkRight(
   session: SessionScope,
-  decider: Decider,
+  decider: Approver,
   call: PendingCall,
   decision: Decision,
 ): Promise<void> {
@@ -61,7 +61,7 @@ export async function decidable(session: SessionScope, principal: unknown): Prom
 }
 
 /** By the agent's rule, if it has one; else its owner alone decides. A rule that fails says no. */
-async function allows(session: SessionScope, decider: Decider, call: PendingCall): Promise<boolean> {
+async function allows(session: SessionScope, decider: Approver, call: PendingCall): Promise<boolean> {
   const { approvals, logger } = session.agent.setup
   if (approvals.mayDecide === undefined || call.client === true) return owns(session, decider)
   const { callId, name, args, request, path } = call
@@ -79,7 +79,7 @@ async function allows(session: SessionScope, decider: Decider, call: PendingCall
   }
 }
 
-function owns(session: SessionScope, { principal }: Decider): boolean {
+function owns(session: SessionScope, { principal }: Approver): boolean {
   return session.ownerBy(principal) === session.owner
 }
 
