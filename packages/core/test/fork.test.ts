@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Middleware } from '../src/index.ts'
-import { Marks } from '../src/rings/session/marks.ts'
+import { Savepoints } from '../src/rings/session/savepoints.ts'
 import { build, failure, tool, traffic } from './kit.ts'
 
 const counting: Middleware = {
@@ -118,7 +118,7 @@ describe('session.fork()', () => {
   })
 
   it('shares with the session what a turn left as it was', () => {
-    const marks = new Marks()
+    const marks = new Savepoints()
     const big = { as: 'it was' }
     for (let i = 0; i < 300; i++) marks.add({ turnId: `t${i}`, turnCount: i, length: i }, { n: i >> 4, big })
     expect(marks.at('t299')).toEqual({ turnId: 't299', turnCount: 299, length: 299, state: { n: 18, big } })

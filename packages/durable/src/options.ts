@@ -3,6 +3,7 @@ import {
   type Clock,
   checkOptions,
   type Decision,
+  type DisplayTransform,
   type EventLog,
   type Input,
   type KeysOf,
@@ -11,7 +12,6 @@ import {
   type Session,
   type SessionKey,
   type SessionStore,
-  type Show,
   type ToolDef,
 } from '@allium/core'
 
@@ -30,7 +30,7 @@ export interface DurableAgent {
   readonly version: string | undefined
   init(): Promise<void>
   session(options?: { id?: string; principal?: never }): Session<unknown, unknown>
-  showing(key: SessionKey): Promise<Show>
+  showing(key: SessionKey): Promise<DisplayTransform>
   inspect(): { layers: readonly { name: string; order: { is?: readonly string[] } }[] }
 }
 

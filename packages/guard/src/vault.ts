@@ -1,7 +1,7 @@
 import {
+  type DisplayContext,
+  type DisplayText,
   type Message,
-  type ShowContext,
-  type ShownText,
   sessionKeyOf,
   sharedStore,
   type TurnContext,
@@ -46,7 +46,7 @@ export class OpenVaults {
   }
 
   /** Those of a session that nobody runs here: read alone, so that a run which goes on keeps its own. */
-  async read(ctx: ShowContext): Promise<Placeholders | undefined> {
+  async read(ctx: DisplayContext): Promise<Placeholders | undefined> {
     const key = this.#keyOf(ctx)
     const vault = this.vaultOf(ctx)
     return vault === undefined ? this.#open?.get(key) : Placeholders.open(key, vault)
@@ -117,7 +117,7 @@ export class Placeholders {
   }
 
   /** A text for the reader, with values in it: a placeholder may come in pieces. */
-  shown(types: ReadonlySet<string>, which: 'own' | 'all'): ShownText {
+  shown(types: ReadonlySet<string>, which: 'own' | 'all'): DisplayText {
     const show = (text: string) => this.show(text, types, which)
     let kept = ''
     return {

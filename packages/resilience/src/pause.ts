@@ -20,9 +20,9 @@ export async function pause(
   const { clock, signal } = ctx
   const chosen = await ctx.once('pause', () => until(choose(), clock.now()), { per: 'attempt' })
   if (chosen === 'none') return undefined
-  const { delay, end } = chosen
-  const left = Math.min(delay, end - clock.now())
-  return { delay, wait: async () => (left > 0 || delay === 0 ? wait(left, clock, signal) : undefined) }
+  const { delay: ms, end } = chosen
+  const left = Math.min(ms, end - clock.now())
+  return { delay: ms, wait: async () => (left > 0 || ms === 0 ? wait(left, clock, signal) : undefined) }
 }
 
 function until(delay: number | undefined, now: number): { delay: number; end: number } | 'none' {

@@ -3,6 +3,7 @@ import {
   AlliumError,
   type Clock,
   checkOptions,
+  type DisplayTransform,
   type EventLog,
   type KeysOf,
   type Logger,
@@ -10,7 +11,6 @@ import {
   type Session,
   type SessionKey,
   type SessionStore,
-  type Show,
 } from '@allium/core'
 import type { Durable } from '@allium/durable'
 import { checkLimits, type ServerLimits } from './limits.ts'
@@ -24,7 +24,7 @@ export interface ServedAgent {
   /** The store that it was made with, where it was. */
   readonly store?: Pick<AgentStore, 'sessions' | 'events'> | undefined
   session(options?: { id?: string; principal?: never }): Session<unknown, unknown>
-  showing(key: SessionKey): Promise<Show>
+  showing(key: SessionKey): Promise<DisplayTransform>
   use(layer: Middleware): unknown
   inspect(): {
     layers: readonly { name: string; state: readonly string[]; order: { is?: readonly string[] } }[]

@@ -1,4 +1,4 @@
-import type { Message, SessionKey, SessionSummary, StoredStatus, WaitingCall } from '@allium/core'
+import type { Message, SessionKey, SessionSummary, StoredPendingCall, StoredStatus } from '@allium/core'
 import type { Blobs } from './blobs/blobs.ts'
 import { partOf, type TurnRow } from './turn-row.ts'
 
@@ -62,8 +62,8 @@ function sessionOf({ tenant, owner, agent, session }: SqlRow): SessionKey {
 }
 
 /** A row of a list of waiting calls. */
-export function callOf(row: SqlRow): WaitingCall {
-  const call: WaitingCall = {
+export function callOf(row: SqlRow): StoredPendingCall {
+  const call: StoredPendingCall = {
     key: sessionOf(row),
     turnId: String(row.turn_id),
     callId: String(row.call_id),

@@ -1,4 +1,4 @@
-import type { Page, SessionKey, SessionStore, SessionSummary, WaitingCall } from '@allium/core'
+import type { Page, SessionKey, SessionStore, SessionSummary, StoredPendingCall } from '@allium/core'
 import { type Blobs, callOf, cursorOf, pageOf, type Sealer, summaryOf } from '@allium/store-sql'
 import { forgetBeside } from './beside.ts'
 import type { SqliteBlobs } from './blobs.ts'
@@ -74,7 +74,13 @@ export class Lists {
     )
   }
 
-  async waiting({ tenant, owner, agents, cursor, limit }: Asked & { owner?: string }): Promise<Page<WaitingCall>> {
+  async waiting({
+    tenant,
+    owner,
+    agents,
+    cursor,
+    limit,
+  }: Asked & { owner?: string }): Promise<Page<StoredPendingCall>> {
     const [after] = cursorOf(cursor, [0])
     await this.#renames.claimSome(tenant)
     const rows = this.#db.all(
@@ -90,7 +96,7 @@ export class Lists {
     tenant,
     agents,
     token,
-  }: Parameters<SessionStore['findWaiting']>[0]): Promise<WaitingCall | undefined> {
+  }: Parameters<SessionStore['findWaiting']>[0]): Promise<StoredPendingCall | undefined> {
     const digests = JSON.stringify(await this.#sealer.digests(token, tenant))
     const find = () =>
       this.#db.get(

@@ -5,6 +5,7 @@ import { checkOptions } from '../errors/known-options.ts'
 import type { AgentEvents } from '../events/events.ts'
 import type { RunResult } from '../loop/run-result.ts'
 import type { Input } from '../messages/message.ts'
+import type { DisplayTransform } from '../middleware/display-transform.ts'
 import type {
   AnyMiddleware,
   Hooks,
@@ -15,7 +16,6 @@ import type {
   Usable,
 } from '../middleware/middleware.ts'
 import type { Finding } from '../middleware/order.ts'
-import type { Show } from '../middleware/shows.ts'
 import type { ScopeName } from '../onion/hook.ts'
 import type { OutputOf, OutputOption } from '../output/output.ts'
 import { AgentScope } from '../rings/agent/agent-scope.ts'
@@ -210,7 +210,7 @@ export class Agent<
    * @example
    * const show = await agent.showing(session.key)
    */
-  async showing(key: SessionKey): Promise<Show> {
+  async showing(key: SessionKey): Promise<DisplayTransform> {
     await this.init()
     return this.#life.showing(key)
   }

@@ -5,7 +5,7 @@ import { isPrintable } from '../errors/describe.ts'
 import { isThenable } from '../errors/thenable.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import { tenantOf } from '../seams/tenant.ts'
-import { tellIssues } from '../tool/check-args.ts'
+import { formatIssues } from '../tool/check-args.ts'
 
 /** A value as its schema, if there is one, makes it. */
 export function checkValue(
@@ -19,7 +19,7 @@ export function checkValue(
   if (isThenable(result))
     throw new AlliumError(code, `The schema of the ${what} is asynchronous. Use a synchronous one.`)
   if (result.issues === undefined) return result.value
-  throw new AlliumError(code, `The ${what} does not fit the agent's schema: ${tellIssues(result.issues)}.`, {
+  throw new AlliumError(code, `The ${what} does not fit the agent's schema: ${formatIssues(result.issues)}.`, {
     details: { issues: result.issues },
   })
 }

@@ -31,9 +31,9 @@ export async function delegate<S>(
   const core = toolAttemptOf(ctx)
   const { $call: call } = core
   checkDepth(core, agent.name)
-  const { waited, inner: decisions } = call.requested
+  const { suspension, inner: decisions } = call.requested
   const session = agent.session({ parent: ctx })
-  const before = waited?.inner?.snapshot
+  const before = suspension?.inner?.snapshot
   const suspend = (request: SuspendRequest) =>
     call.suspend(core, request, undefined, { agent: agent.name, snapshot: session.snapshot() })
   try {
@@ -41,7 +41,7 @@ export async function delegate<S>(
     const { signal } = ctx
     const runOptions = { ...options, signal: both(signal, options.signal) }
     const run = before === undefined ? session.run(input, runOptions) : session.resume(decisions ?? {}, runOptions)
-    const release = followSignal(signal, () => core.$turn.life.grace.outlasted(run))
+    const release = followSignal(signal, () => core.$turn.lifecycle.gracePeriod.outlasted(run))
     const result = await run.finally(release)
     if (result.status !== 'suspended') return result
     suspend({})

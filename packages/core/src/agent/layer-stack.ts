@@ -84,14 +84,14 @@ export class LayerStack {
 
   #declare(added: readonly Layer[]): void {
     const { fields, tools } = this.#scope
-    const [declared, mark] = [fields.size, tools.mark()]
+    const [declared, savepoint] = [fields.size, tools.savepoint()]
     try {
       for (const { name, spec } of added)
         if (spec.state !== undefined) declareFields(fields, name, spec.state as Record<string, StateField<unknown>>)
       for (const { spec } of added) for (const tool of spec.tools ?? []) tools.add(tool)
     } catch (error) {
       for (const key of [...fields.keys()].slice(declared)) fields.delete(key)
-      tools.rewind(mark)
+      tools.rollback(savepoint)
       throw error
     }
   }

@@ -1,9 +1,9 @@
 import { toAbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
+import type { DisplayTransform } from '../middleware/display-transform.ts'
 import type { Layer, Middleware, Usable } from '../middleware/middleware.ts'
 import { compileOnion, wrapOnion } from '../middleware/onion.ts'
-import type { Show } from '../middleware/shows.ts'
 import type { Ring } from '../onion/attempt.ts'
 import type { Cancel } from '../onion/cancel.ts'
 import type { Onion } from '../onion/hook.ts'
@@ -11,13 +11,13 @@ import type { AgentScope } from '../rings/agent/agent-scope.ts'
 import { AgentAttempt } from '../rings/agent/context.ts'
 import { ScopeLifecycle } from '../rings/session/scope-lifecycle.ts'
 import type { SessionKey } from '../seams/session-store.ts'
+import type { AbortableWaits } from '../session/abortable-waits.ts'
 import { RunKeys } from '../session/run-keys.ts'
 import type { Abortable, SessionHost } from '../session/session-host.ts'
 import { SharedWork } from '../session/shared-work.ts'
-import type { Waits } from '../session/waits.ts'
 import { checkSessionId, checkValue } from './check-value.ts'
+import { displayTransformOf } from './display-transform.ts'
 import type { LayerStack, OrderCheck } from './layer-stack.ts'
-import { showing } from './showing.ts'
 import { checkSubAgents } from './sub-agents.ts'
 
 type Closable = { close(): Promise<void> }
@@ -48,7 +48,7 @@ export class Lifecycle implements SessionHost {
     this.#orderCheck = orderCheck
     this.#work = new SharedWork(
       (waits, done) => this.#init(waits, done),
-      (error) => scope.told(error, 'agent:start'),
+      (error) => scope.report(error, 'agent:start'),
     )
   }
 
@@ -92,8 +92,8 @@ export class Lifecycle implements SessionHost {
   onionWith(use: readonly Usable[] | undefined, inner?: Middleware): Onion {
     return this.#stack.with(use, inner)
   }
-  showing(key: SessionKey): Promise<Show> {
-    return showing(this.#stack.layers, this.scope, key)
+  showing(key: SessionKey): Promise<DisplayTransform> {
+    return displayTransformOf(this.#stack.layers, this.scope, key)
   }
   checkContext(context: unknown): unknown {
     return checkValue(this.scope.setup.context, context, 'context', 'run.options')
@@ -132,14 +132,14 @@ export class Lifecycle implements SessionHost {
     return this.#disposing === undefined ? undefined : this.#disposed()
   }
 
-  async #init(waits: Waits, done: () => void): Promise<void> {
+  async #init(waits: AbortableWaits, done: () => void): Promise<void> {
     const { scope } = this
     this.#stack.checkOrder(this.#orderCheck)
     scope.onion = wrapOnion(compileOnion(this.#stack.layers), this.#stack.layers)
     const opened = new ScopeLifecycle('agent', scope.onion.agent, scope, openAgent, (error) =>
-      scope.told(error, 'agent:start'),
+      scope.report(error, 'agent:start'),
     )
-    const mark = scope.tools.mark()
+    const savepoint = scope.tools.savepoint()
     scope.opening = true
     try {
       scope.tools.guardedBy(scope.onion.tool)
@@ -150,7 +150,7 @@ export class Lifecycle implements SessionHost {
         throw error
       })
     } catch (error) {
-      scope.tools.rewind(mark)
+      scope.tools.rollback(savepoint)
       throw error
     } finally {
       scope.opening = false

@@ -28,9 +28,9 @@ export class BlockError extends Error {
   constructor(reason: string, options: BlockOptions = {}) {
     checkOptions(options, ofBlock, 'block()', 'layer.invalid')
     const { reply, code, retryAfter } = options
-    const told = reasonText(reason, 'blocked')
-    super(`Blocked: ${told}`)
-    this.reason = told
+    const text = reasonText(reason, 'blocked')
+    super(`Blocked: ${text}`)
+    this.reason = text
     this.reply = reply
     this.code = code
     this.retryAfter = retryAfter

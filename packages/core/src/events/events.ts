@@ -73,13 +73,13 @@ export interface CallEvents {
   pending: PendingCall
 }
 /** A message that came while the turn ran stands in the history, before this step. */
-export interface SteerHeard extends InStep {
+export interface SteerDelivered extends InStep {
   type: 'steer:heard'
   /** That of `run.steer()`. */
   id: string
 }
 /** A message that came while the turn ran was not heard: nothing of it is kept. */
-export interface SteerReturned extends InStep {
+export interface SteerRejected extends InStep {
   type: 'steer:returned'
   id: string
   reason: string
@@ -123,8 +123,8 @@ export type StreamEvent<K extends CallEvents = CallEvents> =
   | K['end']
   | StepStart
   | StepEnd
-  | SteerHeard
-  | SteerReturned
+  | SteerDelivered
+  | SteerRejected
   | TurnStart
   | TurnEnd<K>
   | SubAgentChunk
@@ -170,8 +170,8 @@ export interface CoreEvents {
   'turn:end': TurnEnd & { error?: unknown }
   'step:start': StepStart
   'step:end': StepEnd
-  'steer:heard': SteerHeard
-  'steer:returned': SteerReturned
+  'steer:heard': SteerDelivered
+  'steer:returned': SteerRejected
   'model:start': ModelStart
   'model:chunk': InStep & { type: 'model:chunk'; chunk: ContentChunk | FinishChunk }
   'model:reset': ModelReset

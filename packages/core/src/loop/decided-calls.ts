@@ -12,8 +12,8 @@ export function decidedCalls({ session }: Turn, { suspension, decisions, records
   return lastCalls(items).flatMap((part, index): RequestedCall[] => {
     const { callId, name, approvalRequest } = part
     if (!waiting.has(callId)) return []
-    const waited = suspension?.calls[callId]
-    const inner = waited?.inner === undefined ? undefined : innerDecisions(callId, decisions)
+    const suspended = suspension?.calls[callId]
+    const inner = suspended?.inner === undefined ? undefined : innerDecisions(callId, decisions)
     const approval = inner === undefined ? approvalOf(decisions.get(callId)) : ({ approve: true } as const)
     if (approval === undefined) return []
     const args = cloneJson('args' in approval ? approval.args : part.args)
@@ -23,8 +23,8 @@ export function decidedCalls({ session }: Turn, { suspension, decisions, records
         index,
         problem: undefined,
         approval,
-        decided: records.get(callId),
-        waited,
+        approvalRecord: records.get(callId),
+        suspension: suspended,
         inner,
       },
     ]

@@ -4,13 +4,13 @@ import { messageOf } from '../errors/describe.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 
 /** Why a run was stopped, or ended before its time. */
-export function reasonOf({ end, stopReason, waits }: Turn): string | undefined {
-  if (end === undefined) return waits ? undefined : stopReason
+export function reasonOf({ end, stopReason, isSuspended }: Turn): string | undefined {
+  if (end === undefined) return isSuspended ? undefined : stopReason
   return end.kind === 'blocked' ? (end.error as BlockError).reason : messageOf(end.error)
 }
 
 /** The same for who keeps it: of errors that are not Allium's, the class alone, since their texts may hold anything. */
-export function keptReasonOf(turn: Turn): string | undefined {
+export function storedReasonOf(turn: Turn): string | undefined {
   const { end } = turn
   if (end === undefined || end.kind === 'blocked' || end.error instanceof AlliumError) return reasonOf(turn)
   return (end.error as { name?: unknown } | undefined)?.name === undefined

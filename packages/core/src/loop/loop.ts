@@ -7,7 +7,7 @@ import type { Turn } from '../rings/turn/turn.ts'
 import type { Resume } from '../rings/turn/turn-options.ts'
 import { decidedCalls } from './decided-calls.ts'
 import { beginCall, callEnded, callFailed } from './model-step.ts'
-import { keepStep } from './stored-turn.ts'
+import { storeStep } from './stored-turn.ts'
 import { requestedCalls, toolStep } from './tool-step.ts'
 
 const none: readonly RequestedCall[] = []
@@ -21,29 +21,29 @@ export async function loop(turn: Turn, core: Attempt): Promise<void> {
     turn.answer.begin()
     if (turn.options.resume !== undefined) await resumeStep(turn, turn.options.resume)
     let paused = false
-    for (; turn.stopReason === undefined && !turn.waits; turn.stepIndex++) {
+    for (; turn.stopReason === undefined && !turn.isSuspended; turn.stepIndex++) {
       if (turn.stepIndex >= turn.maxSteps) {
         turn.stopReason = 'max_steps'
         break
       }
-      if (!paused && turn.heeds !== undefined) {
-        await turn.life.until(turn.heeds.listen(turn.stepIndex))
+      if (!paused && turn.pendingSteering !== undefined) {
+        await turn.lifecycle.until(turn.pendingSteering.checkInbox(turn.stepIndex))
         if (turn.stopReason !== undefined) break
-        turn.heeds.hear()
+        turn.pendingSteering.hear()
       }
-      if (turn.session.keepers !== undefined) await turn.life.until(keepStep(turn))
+      if (turn.session.keepers !== undefined) await turn.lifecycle.until(storeStep(turn))
       const instructing = turn.instruct()
-      if (instructing !== undefined) await turn.life.until(instructing)
-      turn.tellStep('step:start')
+      if (instructing !== undefined) await turn.lifecycle.until(instructing)
+      turn.emitStep('step:start')
       const call = beginCall(turn)
       let response: ModelResponse
       let followed = false
       try {
-        response = (await turn.life.run(call)) as ModelResponse
+        response = (await turn.lifecycle.run(call)) as ModelResponse
         goesOn(turn)
-        if (turn.heeds !== undefined && !turnGoesOn(response))
-          followed = await turn.life.until(follows(turn, turn.heeds))
-        if (turn.answer.flushes(response, followed)) response = await turn.life.until(turn.answer.flush(response))
+        if (turn.pendingSteering !== undefined && !turnGoesOn(response))
+          followed = await turn.lifecycle.until(follows(turn, turn.pendingSteering))
+        if (turn.answer.flushes(response, followed)) response = await turn.lifecycle.until(turn.answer.flush(response))
       } catch (error) {
         callFailed(call, error)
         throw error
@@ -56,7 +56,7 @@ export async function loop(turn: Turn, core: Attempt): Promise<void> {
       turn.answer.stepEnd.end()
       paused = response.paused === true
       if (calls.length === 0 && !paused && !followed) break
-      if (turn.waiting !== undefined) turn.waits = true
+      if (turn.suspendedCalls !== undefined) turn.isSuspended = true
     }
     turn.answer.complete()
   } catch (error) {
@@ -69,22 +69,22 @@ export async function loop(turn: Turn, core: Attempt): Promise<void> {
 
 /** The rest of a step that waited: the calls that a human has decided run, those that are undecided go on waiting. */
 async function resumeStep(turn: Turn, resume: Resume): Promise<void> {
-  if (turn.session.keepers !== undefined) await turn.life.until(keepStep(turn))
-  turn.tellStep('step:start')
+  if (turn.session.keepers !== undefined) await turn.lifecycle.until(storeStep(turn))
+  turn.emitStep('step:start')
   await toolStep(turn, decidedCalls(turn, resume))
   goesOn(turn)
   turn.answer.stepEnd.end()
-  turn.waits = turn.session.history.pending().length > 0
+  turn.isSuspended = turn.session.history.pending().length > 0
   turn.stepIndex++
 }
 
 /** Whether a message that came in asks for another step behind an answer that asked for none. */
 async function follows(turn: Turn, steering: Steering): Promise<boolean> {
   if (turn.stopReason !== undefined || turn.stepIndex + 1 >= turn.maxSteps) return false
-  const heard = await steering.listen(turn.stepIndex + 1)
+  const heard = await steering.checkInbox(turn.stepIndex + 1)
   return heard && turn.stopReason === undefined
 }
 
-function goesOn({ life }: Turn): void {
-  if (life.isOver) throw life.reason
+function goesOn({ lifecycle }: Turn): void {
+  if (lifecycle.isOver) throw lifecycle.reason
 }

@@ -31,14 +31,14 @@ export function callEnded(call: ModelCall, response: ModelResponse, followed: bo
   if (warnings !== undefined) warn(turn, model, warnings)
   turn.answer.finish(finish, followed || goesOn(response))
   if (observers.has('model:end')) {
-    const { type: _, reason: finishReason, ...told } = finish
+    const { type: _, reason: finishReason, ...details } = finish
     observers.emit('model:end', {
       type: 'model:end',
       ...turn.location,
       model,
       callIndex,
       finishReason,
-      ...told,
+      ...details,
       usage: { ...response.usage },
     })
   }

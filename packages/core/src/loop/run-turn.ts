@@ -3,7 +3,7 @@ import type { BlockError } from '../errors/block-error.ts'
 import { isStackOverflow } from '../errors/stack-overflow.ts'
 import type { RunStatus, TurnEnd, TurnStart } from '../events/events.ts'
 import { jsonSafe } from '../messages/json-safe.ts'
-import type { RunEnd } from '../rings/turn/afterwards.ts'
+import type { RunEnd } from '../rings/turn/finalizers.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import { reasonOf } from './end-reason.ts'
 import { partialOf, withPartial } from './partial.ts'
@@ -28,42 +28,42 @@ export async function runTurn(
   let output: unknown
   try {
     if (session.history.isRestored) await refuseForged(session)
-    if (turn.end === undefined) await turn.life.pass()
+    if (turn.end === undefined) await turn.lifecycle.start()
   } catch (error) {
-    if (turn.end === undefined) turn.life.close('failed', layersTooDeep(error, turn))
+    if (turn.end === undefined) turn.lifecycle.close('failed', layersTooDeep(error, turn))
   }
-  const unwinding = turn.life.grace.unwound()
+  const unwinding = turn.lifecycle.gracePeriod.unwound()
   if (unwinding !== undefined) await unwinding
   try {
-    if (turn.waits && turn.end === undefined) await suspend(turn)
+    if (turn.isSuspended && turn.end === undefined) await suspend(turn)
     if (parse !== undefined && statusOf(turn) === 'completed') output = await parse(turn.answer.output ?? '')
   } catch (error) {
-    turn.life.close('failed', error)
+    turn.lifecycle.close('failed', error)
   }
-  turn.life.clearDeadlines()
+  turn.lifecycle.clearDeadlines()
   turn.steering?.close()
   closeHistory(turn)
   turn.answer.stepEnd.seal()
-  const notStored = session.keepers === undefined ? undefined : await store(turn, session.keepers)
+  const afterwards = session.keepers === undefined ? undefined : await store(turn, session.keepers)
   session.turn = undefined
   const { end } = turn
   const status = statusOf(turn)
-  const told = tellEnd(turn, status)
-  if (turn.after !== undefined) await turn.after.tell(told)
+  const turnEnd = emitEnd(turn, status)
+  if (turn.startedFinalizers !== undefined) await turn.startedFinalizers.run(turnEnd)
   if (end === undefined || end.kind === 'blocked') {
     const ended = result(turn, status as RunResult['status'])
     if (parse !== undefined) ended.output = (output ?? null) as RunResult['output']
     session.state.endTurn()
-    notStored?.()
+    afterwards?.()
     settled({ result: ended })
-    if (turn.after !== undefined) await turn.after.settled()
+    if (turn.startedFinalizers !== undefined) await turn.startedFinalizers.settled()
     return ended
   }
   session.state.endTurn()
   const error = withPartial(end.error, partialOf(turn))
-  notStored?.()
+  afterwards?.()
   settled({ error })
-  if (turn.after !== undefined) await turn.after.settled()
+  if (turn.startedFinalizers !== undefined) await turn.startedFinalizers.settled()
   throw error
 }
 
@@ -80,12 +80,12 @@ function begin(turn: Turn): void {
 /** A cut answer stays, marked; a blocked one goes, and its reply stands in its place. */
 function closeHistory(turn: Turn): void {
   const { end, answer, session } = turn
-  if (end === undefined && turn.waits) return
+  if (end === undefined && turn.isSuspended) return
   if (end !== undefined) {
     turn.view.seal()
     session.history.closePending('Cancelled.')
     answer.dropUnseen()
-    answer.outlet.drop(0)
+    answer.outputSink.drop(0)
     if (end.kind !== 'blocked') answer.asShown()
     if (end.kind === 'blocked') answer.retract((end.error as BlockError).reply)
     else if (answer.unfinished !== '')
@@ -96,14 +96,14 @@ function closeHistory(turn: Turn): void {
 }
 
 /** Adds what a block says for programs. */
-function tellCode(of: { code?: string; retryAfter?: number }, { end }: Turn): void {
+function addCode(of: { code?: string; retryAfter?: number }, { end }: Turn): void {
   if (end?.kind !== 'blocked') return
   const { code, retryAfter } = end.error as BlockError
   if (code !== undefined) of.code = code
   if (retryAfter !== undefined) of.retryAfter = retryAfter
 }
 
-function tellEnd(turn: Turn, status: RunStatus): RunEnd {
+function emitEnd(turn: Turn, status: RunStatus): RunEnd {
   const { session, turnId, turnIndex, end } = turn
   const sessionId = session.id
   const { observers } = session.agent
@@ -112,10 +112,10 @@ function tellEnd(turn: Turn, status: RunStatus): RunEnd {
   if (reason !== undefined) event.reason = reason
   if (status === 'failed' && observers.has('error'))
     observers.emit('error', { type: 'error', sessionId, turnId, error: end?.error })
-  tellCode(event, turn)
+  addCode(event, turn)
   const full = end === undefined ? event : { ...event, error: end.error }
-  turn.screen?.flush()
-  turn.told = true
+  turn.display?.flush()
+  turn.hasEnded = true
   if (observers.has('turn:end')) observers.emit('turn:end', { ...full })
   const pending = status === 'suspended' ? { pending: session.pending } : undefined
   void turn.events.push(pending === undefined ? event : { ...event, ...pending })
@@ -126,7 +126,7 @@ function result(turn: Turn, status: RunResult['status']): RunResult {
   const { session, answer } = turn
   const reason = reasonOf(turn)
   const ended: RunResult = jsonSafe({
-    text: turn.screen?.whole(answer.output ?? '') ?? answer.output ?? '',
+    text: turn.display?.whole(answer.output ?? '') ?? answer.output ?? '',
     output: answer.output,
     status,
     state: session.state.snapshot(),
@@ -138,8 +138,8 @@ function result(turn: Turn, status: RunResult['status']): RunResult {
     sessionId: session.id,
   })
   if (reason !== undefined) ended.reason = reason
-  answer.tell(ended)
-  tellCode(ended, turn)
+  answer.report(ended)
+  addCode(ended, turn)
   const resumes = turn.options.resume?.suspension?.turnId
   if (resumes !== undefined) ended.resumes = resumes
   return ended

@@ -2,8 +2,8 @@ import type { RunStatus } from '../events/events.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 
 /** How a run ends: the first abort or block wins, then failed, suspended, stopped. */
-export function statusOf({ end, stopReason, waits }: Turn): RunStatus {
+export function statusOf({ end, stopReason, isSuspended }: Turn): RunStatus {
   if (end !== undefined) return end.kind
-  if (waits) return 'suspended'
+  if (isSuspended) return 'suspended'
   return stopReason === undefined ? 'completed' : 'stopped'
 }

@@ -13,7 +13,7 @@ export async function store(turn: Turn, keepers: readonly SessionKeeper[]): Prom
   const { session } = turn
   if (turn.options.journal.lost === true) {
     for (const keeper of keepers) await keeper.end?.(undefined)
-    return () => session.notStored(hadEffect(turn))
+    return () => session.onNotStored(hadEffect(turn))
   }
   const stored = storedTurn(turn, statusOf(turn))
   let failed = false
@@ -22,11 +22,11 @@ export async function store(turn: Turn, keepers: readonly SessionKeeper[]): Prom
       await keeper.end?.(stored)
     } catch (error) {
       failed = true
-      if (turn.end === undefined) turn.life.close('failed', error)
-      else tellNotStored(turn, error)
+      if (turn.end === undefined) turn.lifecycle.close('failed', error)
+      else reportNotStored(turn, error)
     }
-  if (failed) return () => session.notStored(hadEffect(turn))
-  session.isStored(stored.from + stored.messages.length)
+  if (failed) return () => session.onNotStored(hadEffect(turn))
+  session.markStored(stored.from + stored.messages.length)
   return undefined
 }
 
@@ -38,7 +38,7 @@ function hadEffect({ options, toolCalls }: Turn): boolean {
 }
 
 /** The run ends otherwise, so that its caller does not hear of it. */
-function tellNotStored({ session, turnId }: Turn, error: unknown): void {
+function reportNotStored({ session, turnId }: Turn, error: unknown): void {
   const what = `The session "${session.id}" could not be stored: ${messageOf(error)}`
   session.agent.setup.logger.error(what, { error, turnId })
 }

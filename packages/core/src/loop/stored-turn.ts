@@ -1,6 +1,6 @@
 import type { Turn } from '../rings/turn/turn.ts'
 import type { StoredStatus, StoredTurn } from '../seams/session-store.ts'
-import { codeOf, keptReasonOf } from './end-reason.ts'
+import { codeOf, storedReasonOf } from './end-reason.ts'
 
 /** A run as a store keeps it: what it has changed in the history, and what the session is after it. */
 export function storedTurn(turn: Turn, status: StoredStatus): StoredTurn {
@@ -24,15 +24,15 @@ export function storedTurn(turn: Turn, status: StoredStatus): StoredTurn {
   if (version !== undefined) stored.version = version
   if (status !== 'running') stored.endedAt = clock.now()
   if (options.resume?.suspension !== undefined) stored.resumes = options.resume.suspension.turnId
-  const [reason, code] = [keptReasonOf(turn), codeOf(turn)]
+  const [reason, code] = [storedReasonOf(turn), codeOf(turn)]
   if (reason !== undefined) stored.reason = reason
   if (code !== undefined) stored.code = code
-  if (options.kept !== undefined) Object.assign(stored, options.kept)
+  if (options.storedAs !== undefined) Object.assign(stored, options.storedAs)
   return stored
 }
 
 /** While a run goes on: those who store the session get it as it stands. */
-export async function keepStep(turn: Turn): Promise<void> {
+export async function storeStep(turn: Turn): Promise<void> {
   for (const keeper of turn.session.keepers ?? [])
     if (keeper.step !== undefined) await keeper.step(storedTurn(turn, 'running'))
 }

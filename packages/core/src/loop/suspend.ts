@@ -1,6 +1,6 @@
 import { cloneJson } from '../messages/json.ts'
 import { bindingOf } from '../rings/session/suspension.ts'
-import type { ToolCall, Waiting } from '../rings/tool/tool-call.ts'
+import type { PendingSuspension, ToolCall } from '../rings/tool/tool-call.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import { digestOf, sealOf } from '../seams/seal.ts'
 import { identityOf, tenantOf } from '../seams/tenant.ts'
@@ -9,11 +9,11 @@ import { isClientTool } from '../tool/client-tool.ts'
 
 /** Keeps what the turn needs to go on when a human has decided: what waits, and seals over what was asked. */
 export async function suspend(turn: Turn): Promise<void> {
-  const { session, turnId, rootId, stopReason, waiting = [] } = turn
+  const { session, turnId, rootId, stopReason, suspendedCalls: newlySuspended = [] } = turn
   const before = session.suspension?.calls ?? {}
   const calls: Record<string, SuspendedCall> = {}
   for (const { callId } of session.history.pending()) {
-    const call = waiting.find((call) => call.callId === callId)
+    const call = newlySuspended.find((call) => call.callId === callId)
     const record = call === undefined ? before[callId] : await recordOf(call)
     if (record !== undefined) calls[callId] = record
   }
@@ -26,10 +26,10 @@ export async function suspend(turn: Turn): Promise<void> {
 }
 
 async function recordOf(call: ToolCall): Promise<SuspendedCall> {
-  const { turn, callId, name, registered, sent, how } = call
+  const { turn, callId, name, registered, sent, pendingSuspension } = call
   const { setup } = turn.session.agent
   const { approvalRequest } = call.requested.call
-  const { request = {}, args = sent.args, layer, inner }: Partial<Waiting> = how ?? {}
+  const { request = {}, args = sent.args, layer, inner }: Partial<PendingSuspension> = pendingSuspension ?? {}
   const { expiresIn = setup.approvals.expiresIn, ...shown } = request
   const tenant = tenantOf(turn.session.principal)
   const asked = identityOf(turn.session.principal)

@@ -28,7 +28,7 @@ export function requestedCalls(response: ModelResponse): RequestedCall[] {
   for (const call of response.toolCalls) {
     if (call.providerExecuted === true) continue
     const problem = call.invalid === undefined ? cutShort(call, response) : invalidJson(call.invalid, response)
-    requested.push({ call, index: requested.length, problem, approval: undefined, waited: undefined })
+    requested.push({ call, index: requested.length, problem, approval: undefined, suspension: undefined })
   }
   return requested
 }
@@ -58,7 +58,7 @@ class ToolStep {
     const { length } = this.#calls
     let next = 0
     const work = async () => {
-      while (next < length && !this.#turn.life.isOver) await this.runOne(next++)
+      while (next < length && !this.#turn.lifecycle.isOver) await this.runOne(next++)
     }
     const workers = Math.min(this.#turn.session.agent.setup.toolConcurrency, length)
     await Promise.all(Array.from({ length: workers }, work))
@@ -73,12 +73,12 @@ class ToolStep {
     let call: ToolCall | undefined
     try {
       const prepared = prepare(turn, requested, cloneJson(requested.call.args))
-      call = prepared instanceof Promise ? await turn.life.until(prepared) : prepared
+      call = prepared instanceof Promise ? await turn.lifecycle.until(prepared) : prepared
       call.begins = (args) => this.#begins(index, args)
-      result = (await turn.life.run(call)) as ToolResult
-      if (result.status === 'suspended') waits(turn, call, result)
+      result = (await turn.lifecycle.run(call)) as ToolResult
+      if (result.status === 'suspended') addSuspended(turn, call, result)
     } catch (error) {
-      if (!turn.life.isOver) turn.life.fail(error)
+      if (!turn.lifecycle.isOver) turn.lifecycle.fail(error)
       result = cancelled(callId)
     }
     const permitted = call?.permitted === true && result.status === 'ok' && result.isError !== true
@@ -87,11 +87,12 @@ class ToolStep {
     if (this.#closed) return
     const record = this.#recordOf(index, jsonSafe({ ...result }, 'error'))
     this.#runs[index] = false
-    const decided = call?.decided ?? requested.decided
-    if (decided !== undefined && result.status !== 'suspended') record.approval = { ...decided, at: turn.startedAt }
+    const approvalRecord = call?.approvalRecord ?? requested.approvalRecord
+    if (approvalRecord !== undefined && result.status !== 'suspended')
+      record.approval = { ...approvalRecord, at: turn.startedAt }
     this.#records[index] = record
     if (permitted) this.#permitted.set(record, seal)
-    tellEnd(turn, record)
+    emitEnd(turn, record)
   }
 
   /** The loop was left: what has no result yet was cancelled, and nobody will be asked about calls that wait. */
@@ -110,11 +111,11 @@ class ToolStep {
     const turn = this.#turn
     turn.view.step = undefined
     const cancel = (i: number, { callId }: CallOfModel) => this.#recordOf(i, cancelled(callId))
-    for (const [i, { call }] of this.#calls.entries()) if (this.#runs[i] === true) tellEnd(turn, cancel(i, call))
+    for (const [i, { call }] of this.#calls.entries()) if (this.#runs[i] === true) emitEnd(turn, cancel(i, call))
     const content: ToolResultPart[] = []
     for (const [i, { call }] of this.#calls.entries()) {
-      const own = this.#records[i]
-      const record = own === undefined || (cut && own.result.status === 'suspended') ? cancel(i, call) : own
+      const known = this.#records[i]
+      const record = known === undefined || (cut && known.result.status === 'suspended') ? cancel(i, call) : known
       turn.toolCalls.push(record)
       if (record.result.status === 'suspended') continue
       const part = resultPart(turn, record)
@@ -130,7 +131,7 @@ class ToolStep {
   /** The tool is about to run. Readers and observers see the arguments of the first attempt, records those of the last. */
   #begins(index: number, args: Record<string, unknown>): void {
     const { callId, name } = (this.#calls[index] as RequestedCall).call
-    if (this.#begun[index] === undefined) tellStart(this.#turn, callId, name, cloneJson(args))
+    if (this.#begun[index] === undefined) emitStart(this.#turn, callId, name, cloneJson(args))
     this.#begun[index] = cloneJson(args)
   }
 
@@ -142,19 +143,19 @@ class ToolStep {
   }
 }
 
-function waits(turn: Turn, call: ToolCall, result: ToolResult): void {
+function addSuspended(turn: Turn, call: ToolCall, result: ToolResult): void {
   call.suspended ??= result
-  turn.waiting ??= []
-  turn.waiting.push(call)
+  turn.suspendedCalls ??= []
+  turn.suspendedCalls.push(call)
 }
 
-function tellStart(turn: Turn, callId: string, name: string, args: Record<string, unknown>): void {
+function emitStart(turn: Turn, callId: string, name: string, args: Record<string, unknown>): void {
   const { session, turnId, stepIndex } = turn
   turn.send({ type: 'tool:start', sessionId: session.id, turnId, stepIndex, callId, name, args })
 }
 
 /** The stream gets what may be shown; what was thrown goes to observers alone. */
-function tellEnd(turn: Turn, { name, result, approval }: ToolCallRecord): void {
+function emitEnd(turn: Turn, { name, result, approval }: ToolCallRecord): void {
   const { session, turnId, stepIndex } = turn
   const { callId, status, isError = false, error } = result
   const content = contentText(result)

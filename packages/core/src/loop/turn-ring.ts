@@ -2,7 +2,7 @@ import { type Ring, State } from '../onion/attempt.ts'
 import { layerError } from '../onion/misuse.ts'
 import { noResponse } from '../rings/turn/answer.ts'
 import { TurnAttempt } from '../rings/turn/context.ts'
-import { passed } from '../rings/turn/inputs.ts'
+import { throughInputLayers } from '../rings/turn/inputs.ts'
 import { openStage } from '../rings/turn/stream-verbs.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import { loop } from './loop.ts'
@@ -13,26 +13,26 @@ export const turnRing: Ring = {
   reentrant: false,
   create(call, caller, number, cancel) {
     const attempt = new TurnAttempt(call, caller, number, cancel)
-    if (caller === undefined) attempt.$sink = (call as Turn).answer.outlet
+    if (caller === undefined) attempt.$sink = (call as Turn).answer.outputSink
     return attempt
   },
   admit(caller) {
     const turn = caller.$call as Turn
     const steps = turn.inputs?.filter(({ layer }) => layer === caller)
     if (steps === undefined || steps.length === 0 || turn.view.input.length === 0) return undefined
-    const passing = turn.life.until(passed(turn.view.input, steps))
+    const passing = turn.lifecycle.until(throughInputLayers(turn.view.input, steps))
     return passing.then((input) => turn.view.setInput(input))
   },
   enter(caller, inner) {
     const { answer } = caller.$call as Turn
-    inner.$sink = openStage(caller, caller.$sink ?? answer.outlet, false)
-    if (inner.$sink !== answer.outlet) answer.outlet.track()
+    inner.$sink = openStage(caller, caller.$sink ?? answer.outputSink, false)
+    if (inner.$sink !== answer.outputSink) answer.outputSink.track()
     if (caller.$transforms?.hold === true) answer.hold(caller.$index)
   },
   mayRetry: () => undefined,
   run(attempt) {
     const turn = attempt.$call as Turn
-    turn.life.core = attempt as TurnAttempt
+    turn.lifecycle.core = attempt as TurnAttempt
     void loop(turn, attempt)
   },
   rollback(attempt) {
@@ -42,7 +42,7 @@ export const turnRing: Ring = {
   },
   cancel({ $call }, reason) {
     const turn = $call as Turn
-    turn.life.leaveLoop(reason)
+    turn.lifecycle.abandonLoop(reason)
   },
   shortCircuit: () => undefined,
   toResult(attempt) {
@@ -61,7 +61,7 @@ export const turnRing: Ring = {
   },
   deliver(caller, _, value) {
     const { answer } = caller.$call as Turn
-    return caller.$stage === undefined ? value : answer.leave(caller.$stage)
+    return caller.$stage === undefined ? value : answer.endStage(caller.$stage)
   },
   commit() {},
 }

@@ -37,22 +37,22 @@ export function add(to: Streamed, event: Streamed): void {
 
 /** The items of a step, with neighbouring pieces as one. */
 export function merged(items: readonly unknown[]): unknown[] {
-  const kept: Streamed[] = []
+  const joined: Streamed[] = []
   let own: Streamed | undefined
   for (const item of items as Streamed[]) {
-    const last = kept.at(-1)
+    const last = joined.at(-1)
     if (!continues(last, item)) {
-      kept.push(item)
+      joined.push(item)
       own = undefined
       continue
     }
     if (own === undefined) {
       own = ownCopy(last as Streamed)
-      kept[kept.length - 1] = own
+      joined[joined.length - 1] = own
     }
     add(own, item)
   }
-  return kept
+  return joined
 }
 
 function pieceOf(event: Streamed): Piece {

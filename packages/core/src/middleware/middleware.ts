@@ -12,7 +12,7 @@ import type { RegisteredContext, RegisteredPrincipal } from '../seams/register.t
 import type { StateField } from '../state/field.ts'
 import type { AnyTool } from '../tool/tool.ts'
 import type { ToolResult, ToolResultInput } from '../tool/tool-result.ts'
-import type { Show, ShowContext } from './shows.ts'
+import type { DisplayContext, DisplayTransform } from './display-transform.ts'
 
 type Awaitable<T> = T | Promise<T>
 type Nothing = void | undefined
@@ -72,7 +72,7 @@ interface LayerFields {
    * How the owner of a session reads a text that was stored: what `ctx.onShow()` does to the stream of a run, for those who
    * read it later. Asked each time a history or a stored answer is shown. @default as it is stored
    */
-  shows?(ctx: ShowContext): Awaitable<Show | undefined>
+  shows?(ctx: DisplayContext): Awaitable<DisplayTransform | undefined>
   /** Only for the type: a function, which has a name too, is no layer. A factory is called: `.use(budget({ … }))`. */
   readonly apply?: never
   /** Wraps the turn, model and tool hooks of all other layers, and the core's place, when the onion is compiled: for traces and timings. */

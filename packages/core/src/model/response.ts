@@ -43,7 +43,7 @@ export interface ModelResponse {
 }
 
 /** What a finish tells besides reason and usage, in the words of a response. */
-export function tellFinish(
+export function addFinish(
   response: FinishDetails,
   { rawReason, paused, responseId, providerMetadata, warnings }: FinishChunk,
 ): void {
@@ -151,9 +151,9 @@ function rebuilt(message: Message, text: string, toolCalls: readonly ToolCall[])
   if (sameText && before.length === 0 && text !== '') content.push({ type: 'text', text })
   for (const { callId, name, args, providerExecuted, approvalRequest } of toolCalls) {
     const old = before.find((part): part is ToolCallPart => part.type === 'tool-call' && part.callId === callId)
-    const { approvalRequest: _, ...kept } = old ?? {}
+    const { approvalRequest: _, ...rest } = old ?? {}
     content.push({
-      ...kept,
+      ...rest,
       type: 'tool-call',
       callId,
       name,

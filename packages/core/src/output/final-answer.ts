@@ -10,11 +10,15 @@ export function finalAnswer(format: ResponseFormat): Middleware {
     async model(ctx, next) {
       ctx.hold()
       const { messages } = ctx
-      const said = await next()
-      if (said.paused === true || said.toolCalls.some(isOurs)) return said
+      const response = await next()
+      if (response.paused === true || response.toolCalls.some(isOurs)) return response
       ctx.responseFormat = format
       ctx.toolDefs = []
-      ctx.messages = [...messages, ...(said.text === '' ? [] : [said.message]), { role: 'user', content: again }]
+      ctx.messages = [
+        ...messages,
+        ...(response.text === '' ? [] : [response.message]),
+        { role: 'user', content: again },
+      ]
       return next()
     },
   }

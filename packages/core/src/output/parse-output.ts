@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
-import { tellIssues } from '../tool/check-args.ts'
+import { formatIssues } from '../tool/check-args.ts'
 import type { OutputPlan } from './plan.ts'
 
 /** The answer as its schema makes it. @throws AlliumError `output.invalid` with the issues and the text */
@@ -30,7 +30,7 @@ function unfenced(text: string): string {
 function invalid(text: string, issues: readonly StandardSchemaV1.Issue[]): AlliumError {
   return new AlliumError(
     'output.invalid',
-    `The answer does not fit the schema of the option output: ${tellIssues(issues)}. Try { strategy: 'tool' }, or repair it with a layer (model.structured does).`,
+    `The answer does not fit the schema of the option output: ${formatIssues(issues)}. Try { strategy: 'tool' }, or repair it with a layer (model.structured does).`,
     { details: { issues, text } },
   )
 }

@@ -56,7 +56,7 @@ function planOutput(option: OutputOption, hasTools: boolean): OutputPlan {
   if (!isSchema(schema) || !strategies.includes(strategy))
     throw new AlliumError(
       'run.options',
-      `The option output is a Standard Schema or { schema, strategy: 'auto' | 'native' | 'tool' | 'final' }, but ${isSchema(schema) ? describe(strategy) : told(option)} was given.`,
+      `The option output is a Standard Schema or { schema, strategy: 'auto' | 'native' | 'tool' | 'final' }, but ${isSchema(schema) ? describe(strategy) : describeOption(option)} was given.`,
     )
   if (option !== schema) checkOptions(option, ofOutput, 'The option output', 'run.options')
   const inner = jsonSchemaOf(schema, 'The option output')
@@ -85,7 +85,7 @@ export function formOf(option: OutputOption): JsonSchema {
   return jsonSchemaOf(isSchema(option) ? option : option.schema, 'The option output')
 }
 
-function told(option: unknown): string {
+function describeOption(option: unknown): string {
   const { schema } = (isObject(option) ? option : {}) as { schema?: unknown }
   return schemaFault(schema ?? option) ?? describe(option)
 }

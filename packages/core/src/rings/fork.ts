@@ -7,8 +7,8 @@ import type { ModelResponse } from '../model/response.ts'
 import type { Attempt, Call, Ending, Ring } from '../onion/attempt.ts'
 import type { Hook, Next } from '../onion/hook.ts'
 import { enter, outcomeOf, succeed, whenDone } from '../onion/next.ts'
-import { saidAs, wholeResponse } from '../stream/said.ts'
 import { pushAll, type Sink } from '../stream/sink.ts'
+import { streamedAs, wholeResponse } from '../stream/streamed.ts'
 import { AgentAttempt } from './agent/context.ts'
 import { ModelAttempt } from './model/context.ts'
 import { SessionAttempt } from './session/context.ts'
@@ -134,7 +134,7 @@ function open({ scope, create: open }: Ring): Ring {
 async function give(core: Attempt, inside: () => Promise<unknown>): Promise<unknown> {
   const value = await inside()
   await pushAll(core.$sink ?? nowhere, chunksOf(core, value))
-  if (core instanceof ModelAttempt) core.$said = saidAs(value as ModelResponse)
+  if (core instanceof ModelAttempt) core.$streamed = streamedAs(value as ModelResponse)
   return value
 }
 

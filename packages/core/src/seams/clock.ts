@@ -14,8 +14,8 @@ export const systemClock: Clock = {
   monotonic: () => performance.now(),
   after(ms, fn, { idle = false } = {}) {
     let timer: unknown
-    const arm = (left: number) => {
-      timer = setTimeout(() => (left > longest ? arm(left - longest) : fn()), Math.min(left, longest))
+    const arm = (remaining: number) => {
+      timer = setTimeout(() => (remaining > longest ? arm(remaining - longest) : fn()), Math.min(remaining, longest))
       // A number in browsers, where a page lives without timers.
       if (idle) (timer as { unref?: () => void }).unref?.()
     }

@@ -1,7 +1,7 @@
 type Listener = (reason: unknown) => void
 
 interface Follower {
-  readonly told: Listener
+  readonly notify: Listener
 }
 
 /** All that follow a signal, behind the one listener that it gets. */
@@ -18,13 +18,13 @@ const hubs = new WeakMap<AbortSignal, Hub>()
  *
  * @returns what unties the two; call it when the work is over
  */
-export function followSignal(signal: AbortSignal, told: Listener): () => void {
+export function followSignal(signal: AbortSignal, notify: Listener): () => void {
   if (signal.aborted) {
-    told(signal.reason)
+    notify(signal.reason)
     return () => {}
   }
   const hub = hubs.get(signal) ?? hubOf(signal)
-  const follower = { told }
+  const follower = { notify }
   hub.followers.add(follower)
   return () => {
     hub.followers.delete(follower)
@@ -38,7 +38,7 @@ function hubOf(signal: AbortSignal): Hub {
     followers,
     listen: () => {
       dissolve(signal, hub)
-      tellAll(followers, signal.reason)
+      notifyAll(followers, signal.reason)
     },
   }
   signal.addEventListener('abort', hub.listen)
@@ -52,11 +52,11 @@ function dissolve(signal: AbortSignal, hub: Hub): void {
 }
 
 /** What one of them throws keeps the others from nothing, and goes where errors of listeners go. */
-function tellAll(followers: ReadonlySet<Follower>, reason: unknown): void {
+function notifyAll(followers: ReadonlySet<Follower>, reason: unknown): void {
   const errors: unknown[] = []
-  for (const { told } of followers)
+  for (const { notify } of followers)
     try {
-      told(reason)
+      notify(reason)
     } catch (error) {
       errors.push(error)
     }

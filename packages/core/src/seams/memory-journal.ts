@@ -27,7 +27,7 @@ function open(entries: Map<string, string>): MemoryJournal {
   let limit = Number.POSITIVE_INFINITY
   let died = () => {}
 
-  const keep = (id: string, entry: string): Promise<void> => {
+  const store = (id: string, entry: string): Promise<void> => {
     if (entries.size < limit) entries.set(id, entry)
     if (entries.size < limit) return Promise.resolve()
     died()
@@ -44,7 +44,7 @@ function open(entries: Map<string, string>): MemoryJournal {
       if (known !== undefined) return replayStep<T, C>(known, emit)
       if (entries.size >= limit) return new Promise(() => {})
       ran.push(id)
-      return recordStep(work, emit, (record) => keep(id, record))
+      return recordStep(work, emit, (record) => store(id, record))
     },
     known: (id) => entries.has(id),
     killAfter(steps) {

@@ -1,6 +1,6 @@
+import { AbandonedError } from '../errors/abandoned-error.ts'
 import { AlliumError, isAlliumError } from '../errors/allium-error.ts'
 import { type ErrorCode, errorCodes } from '../errors/codes.ts'
-import { LeftError } from '../errors/left-error.ts'
 import { isPlain } from '../errors/plain.ts'
 import { isBlob } from '../messages/blob.ts'
 import { fromJson, toJson } from '../messages/plain-json.ts'
@@ -19,12 +19,12 @@ const largest = 8 * 1024 * 1024
  * @throws AlliumError `state.invalid` for a result that cannot be kept, `journal.too_large` for one over 8 MiB
  */
 export function encodeOutcome(outcome: StepOutcome): string {
-  return checkSize(toJson(kept(outcome)[0]))
+  return checkSize(toJson(stored(outcome)[0]))
 }
 
 /** The same as a value that `toJson` takes. Bytes, base64 and data URLs of 4 kB or more do not count toward the limit. */
 export function keptOutcome(outcome: StepOutcome): unknown {
-  const [value, text] = kept(outcome)
+  const [value, text] = stored(outcome)
   checkSize(text)
   return value
 }
@@ -45,9 +45,11 @@ export function outcomeIn(value: unknown): StepOutcome {
       'journal.corrupt',
       'A recorded step cannot be read: it was cut, or changed, or a newer version has written it. Its run cannot go on; others can.',
     )
-  const { result, error }: Kept = value
+  const { result, error }: StoredOutcome = value
   if (error === undefined) return { result }
-  return result === undefined ? { error: made(error) } : { result: { ...(result as object), error: made(error) } }
+  return result === undefined
+    ? { error: restoredError(error) }
+    : { result: { ...(result as object), error: restoredError(error) } }
 }
 
 /** What work comes to. */
@@ -60,7 +62,7 @@ export async function outcomeOf(work: () => unknown): Promise<StepOutcome> {
 }
 
 /** What was thrown stands beside the result, where no result can pose as it. */
-interface Kept {
+interface StoredOutcome {
   result?: unknown
   error?: unknown
 }
@@ -77,12 +79,12 @@ function checkSize(text: string): string {
 }
 
 /** What is kept, and its text without blobs. */
-function kept(outcome: StepOutcome): [value: Kept, text: string] {
-  const told = outcome as { readonly result?: unknown; readonly error?: unknown }
-  if ('error' in told) return checked({ error: toldOf(told.error) })
-  if (!isToolResult(told.result)) return checked({ result: told.result })
-  const { error, value, ...result } = told.result
-  const own: Kept = error === undefined ? { result } : { result, error: toldOf(error) }
+function stored(outcome: StepOutcome): [value: StoredOutcome, text: string] {
+  const stored = outcome as { readonly result?: unknown; readonly error?: unknown }
+  if ('error' in stored) return checked({ error: storedError(stored.error) })
+  if (!isToolResult(stored.result)) return checked({ result: stored.result })
+  const { error, value, ...result } = stored.result
+  const own: StoredOutcome = error === undefined ? { result } : { result, error: storedError(error) }
   for (const form of value === undefined ? [] : [() => value, () => JSON.parse(JSON.stringify(value))])
     try {
       return checked({ ...own, result: { ...result, value: form() } })
@@ -93,7 +95,7 @@ function kept(outcome: StepOutcome): [value: Kept, text: string] {
 }
 
 /** @throws AlliumError `state.invalid` */
-function checked(value: Kept): [Kept, string] {
+function checked(value: StoredOutcome): [StoredOutcome, string] {
   return [value, toJson(value, (inner) => (isBlob(inner) ? 0 : undefined))]
 }
 
@@ -102,11 +104,11 @@ function isToolResult(value: unknown): value is { content: unknown; value?: unkn
 }
 
 /** What is kept of an error. */
-interface Told {
+interface StoredError {
   name?: string
   message: string
   code?: string | number | boolean
-  cause?: Told
+  cause?: StoredError
   headers?: Record<string, string>
   details?: unknown
   by?: number | null
@@ -115,24 +117,24 @@ interface Told {
 
 const fields = ['code', 'status', 'statusCode', 'isRetryable', 'retryable', 'expose'] as const
 
-function toldOf(error: unknown, depth = 0): Told {
+function storedError(error: unknown, depth = 0): StoredError {
   if (!(error instanceof Error)) return { message: String(error) }
   const all = error as unknown as Record<string, unknown>
-  const told: Told = { name: error.name, message: error.message }
+  const stored: StoredError = { name: error.name, message: error.message }
   for (const field of fields) {
     const value = all[field]
-    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') told[field] = value
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') stored[field] = value
   }
-  const headers = waits(all)
-  if (headers !== undefined) told.headers = headers
-  if (isAlliumError(error)) told.details = keepable(error.details)
-  if (error instanceof LeftError) told.by = error.by ?? null
-  if (error.cause !== undefined && depth < 5) told.cause = toldOf(error.cause, depth + 1)
-  return told
+  const headers = retryHeaders(all)
+  if (headers !== undefined) stored.headers = headers
+  if (isAlliumError(error)) stored.details = storable(error.details)
+  if (error instanceof AbandonedError) stored.by = error.by ?? null
+  if (error.cause !== undefined && depth < 5) stored.cause = storedError(error.cause, depth + 1)
+  return stored
 }
 
 /** How long the other side asks to wait: nothing else of its headers is kept. */
-function waits({ headers, responseHeaders, response }: Record<string, unknown>): Told['headers'] {
+function retryHeaders({ headers, responseHeaders, response }: Record<string, unknown>): StoredError['headers'] {
   const found: Record<string, string> = {}
   for (const one of [responseHeaders, headers, (response as { headers?: unknown } | undefined)?.headers])
     for (const name of ['retry-after', 'retry-after-ms']) {
@@ -142,7 +144,7 @@ function waits({ headers, responseHeaders, response }: Record<string, unknown>):
   return Object.keys(found).length === 0 ? undefined : found
 }
 
-function keepable(details: unknown): unknown {
+function storable(details: unknown): unknown {
   try {
     toJson(details)
     return details
@@ -151,10 +153,10 @@ function keepable(details: unknown): unknown {
   }
 }
 
-function made(given: unknown): Error {
-  const { name, message, cause: first, details, by, ...rest } = given as Told
-  const cause = first === undefined ? undefined : made(first)
-  if (by !== undefined) return new LeftError(by ?? undefined, cause)
+function restoredError(given: unknown): Error {
+  const { name, message, cause: first, details, by, ...rest } = given as StoredError
+  const cause = first === undefined ? undefined : restoredError(first)
+  if (by !== undefined) return new AbandonedError(by ?? undefined, cause)
   if (name === 'AlliumError' && isCode(rest.code)) {
     const expose = rest.expose === true
     return new AlliumError(rest.code, String(message), { cause, expose, details: details as Record<string, unknown> })

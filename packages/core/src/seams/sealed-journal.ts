@@ -6,9 +6,9 @@ type Bytes = Uint8Array | Promise<Uint8Array>
 
 /** Makes bytes unreadable, and readable again: AES-GCM with a key of yours, say. What was changed must not open. */
 export interface Seals {
-  /** @param place where the bytes stand: bind it as associated data, so that they open nowhere else */
-  seal(bytes: Uint8Array, place: { step: string }): Bytes
-  open(bytes: Uint8Array, place: { step: string }): Bytes
+  /** @param location where the bytes stand: bind it as associated data, so that they open nowhere else */
+  seal(bytes: Uint8Array, location: { step: string }): Bytes
+  open(bytes: Uint8Array, location: { step: string }): Bytes
 }
 
 /**
@@ -33,11 +33,11 @@ export function sealedJournal(journal: Journal, { seal, open }: Seals): Journal 
       let ran: StepOutcome | undefined
       let item = 0
       const live: C[] = []
-      const sealedWork = async (keep: Emit<Uint8Array>) => {
+      const sealedWork = async (store: Emit<Uint8Array>) => {
         ran = await outcomeOf(() =>
           work(async (one) => {
             live.push(one)
-            await keep(await close(toJson(one), `${id}#${live.length - 1}`))
+            await store(await close(toJson(one), `${id}#${live.length - 1}`))
           }),
         )
         if ('error' in ran && isCancellation(ran.error)) throw ran.error

@@ -121,7 +121,7 @@ export interface SessionSummary {
 }
 
 /** A tool call that waits for a decision, in a stored session. */
-export interface WaitingCall {
+export interface StoredPendingCall {
   key: SessionKey
   turnId: string
   callId: string
@@ -198,9 +198,9 @@ export interface SessionStore {
     agents?: readonly string[]
     cursor?: string
     limit: number
-  }): Promise<Page<WaitingCall>>
+  }): Promise<Page<StoredPendingCall>>
   /** The waiting call of a token, of a tenant or in the sessions of some agents in it. */
-  findWaiting(of: { tenant: string; agents?: readonly string[]; token: string }): Promise<WaitingCall | undefined>
+  findWaiting(of: { tenant: string; agents?: readonly string[]; token: string }): Promise<StoredPendingCall | undefined>
   /**
    * Moves a session to `key` that is kept under another name of its agent, with everything that is kept beside it. Does nothing
    * if there is a session under `key`.

@@ -10,30 +10,30 @@ export type StepValue = readonly [items: readonly unknown[], outcome: unknown]
  * Runs a step for a journal that keeps texts: what it emitted, neighbouring pieces of text as one, and what it came to. A step that
  * was cancelled with its run is not kept.
  *
- * @param keep is awaited before the step ends
+ * @param store is awaited before the step ends
  * @returns what the step gave; throws what it threw
  * @throws AlliumError `journal.too_large` where it came to more than a journal keeps, `state.invalid` where it cannot be kept
  */
 export function recordStep<T, C>(
   work: (emit: Emit<C>) => T | PromiseLike<T>,
   emit: Emit<C>,
-  keep: (record: string) => void | Promise<void>,
+  store: (record: string) => void | Promise<void>,
 ): Promise<T> {
-  return run(work, emit, (items, ended) => keep(JSON.stringify([toJson(items), encodeOutcome(ended)])))
+  return run(work, emit, (items, ended) => store(JSON.stringify([toJson(items), encodeOutcome(ended)])))
 }
 
 /**
  * Runs a step as {@link recordStep} does, for a journal that stores bytes apart from JSON. Bytes, base64 and data URLs do not count toward
  * the limit.
  *
- * @param keep receives the bytes of the step itself, not a copy
+ * @param store receives the bytes of the step itself, not a copy
  */
 export function recordStepValue<T, C>(
   work: (emit: Emit<C>) => T | PromiseLike<T>,
   emit: Emit<C>,
-  keep: (record: StepValue) => void | Promise<void>,
+  store: (record: StepValue) => void | Promise<void>,
 ): Promise<T> {
-  return run(work, emit, (items, ended) => keep([items, keptOutcome(ended)]))
+  return run(work, emit, (items, ended) => store([items, keptOutcome(ended)]))
 }
 
 /**
@@ -51,7 +51,7 @@ export async function replayStep<T, C>(record: unknown, emit: Emit<C>): Promise<
 async function run<T, C>(
   work: (emit: Emit<C>) => T | PromiseLike<T>,
   emit: Emit<C>,
-  keep: (items: readonly unknown[], ended: StepOutcome) => void | Promise<void>,
+  store: (items: readonly unknown[], ended: StepOutcome) => void | Promise<void>,
 ): Promise<T> {
   const items: unknown[] = []
   const ended = await outcomeOf(() =>
@@ -60,7 +60,7 @@ async function run<T, C>(
       return emit(item)
     }),
   )
-  if (!('error' in ended) || !isCancellation(ended.error)) await keep(merged(items), ended)
+  if (!('error' in ended) || !isCancellation(ended.error)) await store(merged(items), ended)
   return given<T>(ended)
 }
 

@@ -40,11 +40,11 @@ export function sessionKeyOf({
  *
  * @throws AlliumError `session.principal` as {@link tenantOf}
  */
-export function sharersOf(place: SessionPlace, per: 'tenant' | 'user' | 'session'): readonly unknown[] {
-  const tenant = tenantOf(place.principal)
+export function sharersOf(source: SessionPlace, per: 'tenant' | 'user' | 'session'): readonly unknown[] {
+  const tenant = tenantOf(source.principal)
   if (per === 'tenant' && tenant !== undefined) return ['tenant', tenant]
-  const user = per === 'user' ? ownerOf(place.principal) : undefined
-  return user === undefined ? ['session', sessionKeyOf(place)] : ['user', tenant ?? null, user]
+  const user = per === 'user' ? ownerOf(source.principal) : undefined
+  return user === undefined ? ['session', sessionKeyOf(source)] : ['user', tenant ?? null, user]
 }
 
 /** What a context tells of its session. */

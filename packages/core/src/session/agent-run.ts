@@ -58,7 +58,7 @@ export class AgentRun<S = State, O = string, K extends CallTypes = CallTypes>
     onResult?: ((result: RunResult<S, O, K>) => A | PromiseLike<A>) | null,
     onError?: OnError<B> | null,
   ): Promise<A | B> {
-    this.#run.heeded = true
+    this.#run.isObserved = true
     this.#run.events.flow()
     return (this.#run.result as Promise<RunResult<S, O, K>>).then(onResult, onError)
   }
@@ -76,7 +76,7 @@ export class AgentRun<S = State, O = string, K extends CallTypes = CallTypes>
         'stream.second_reader',
         'This run is being read already, and its events come once. Collect them in one loop, or listen with agent.on().',
       )
-    this.#read = this.#run.heeded = true
+    this.#read = this.#run.isObserved = true
     const { events } = this.#run
     return {
       next: () => events.next() as Promise<IteratorResult<StreamEvent<K> | LayerEvent, undefined>>,

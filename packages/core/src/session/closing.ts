@@ -1,7 +1,7 @@
 import { equalJson } from '../messages/json.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
+import { AbortableWaits } from './abortable-waits.ts'
 import { beginEntry, entryOf } from './entry.ts'
-import { Waits } from './waits.ts'
 
 /**
  * For a session that somebody stores: gives what stores, after its layers have closed, the state and the messages that they
@@ -14,9 +14,9 @@ export function closing(scope: SessionScope): (() => Promise<void>) | undefined 
   const { length } = scope.history.items
   return async () => {
     if (scope.history.items.length === length && equalJson(before, scope.state.persistent())) return
-    await beginEntry(scope, new Waits((error) => scope.told(error, 'session:end')))
+    await beginEntry(scope, new AbortableWaits((error) => scope.report(error, 'session:end')))
     const entry = entryOf(scope, 'closed', Math.min(scope.stored, scope.history.items.length))
     for (const keeper of keepers) await keeper.end?.(entry)
-    scope.isStored(entry.from + entry.messages.length)
+    scope.markStored(entry.from + entry.messages.length)
   }
 }

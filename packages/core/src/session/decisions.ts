@@ -10,7 +10,7 @@ import { digestOf, isSealOf, sameSeal, sealOf } from '../seams/seal.ts'
 import { tenantOf } from '../seams/tenant.ts'
 import type { PendingCall, SuspendedCall } from '../state/snapshot.ts'
 import type { Decision } from '../tool/approval.ts'
-import { checkArgs, tellIssues } from '../tool/check-args.ts'
+import { checkArgs, formatIssues } from '../tool/check-args.ts'
 import type { ToolRegistry } from '../tool/registry.ts'
 import { type Approver, checkRight } from './approvers.ts'
 
@@ -259,7 +259,7 @@ async function checkTool(
     if (issues !== undefined)
       throw fail(
         'approval.invalid',
-        `The arguments decided for the call "${callId}" do not fit the tool "${record.name}": ${tellIssues(issues)}.`,
+        `The arguments decided for the call "${callId}" do not fit the tool "${record.name}": ${formatIssues(issues)}.`,
       )
   }
 }

@@ -1,11 +1,11 @@
 import { noUsage } from '../messages/usage.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import type { BeginningRun, StoredTurn } from '../seams/session-store.ts'
+import type { AbortableWaits } from './abortable-waits.ts'
 import { beginKeepers } from './keepers.ts'
-import type { Waits } from './waits.ts'
 
 /** Takes a session for an entry that is nobody's run: it has no key, and only its own waits to abort. */
-export async function beginEntry(scope: SessionScope, waits: Waits): Promise<void> {
+export async function beginEntry(scope: SessionScope, waits: AbortableWaits): Promise<void> {
   const beginning: BeginningRun = {
     get turnId() {
       return scope.comingTurnId

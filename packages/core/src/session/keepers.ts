@@ -1,6 +1,6 @@
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import type { BeginningRun, StoredTurn } from '../seams/session-store.ts'
-import type { Waits } from './waits.ts'
+import type { AbortableWaits } from './abortable-waits.ts'
 
 /**
  * Takes the session with each keeper, for a run or an entry. A run that is stored already ends it: the session is given back.
@@ -10,7 +10,7 @@ import type { Waits } from './waits.ts'
 export async function beginKeepers(
   scope: SessionScope,
   run: BeginningRun,
-  waits: Waits,
+  waits: AbortableWaits,
 ): Promise<StoredTurn | undefined> {
   const { keepers = [] } = scope
   const number = ++scope.beginnings
@@ -22,17 +22,17 @@ export async function beginKeepers(
       const undo = () => (scope.beginnings === number ? keeper?.end?.(undefined) : undefined)
       const stored = await waits.until(keeper?.begin?.(run), undo)
       if (stored === undefined) continue
-      await waits.until(giveBack(scope, begun + 1))
+      await waits.until(releaseKeepers(scope, begun + 1))
       return stored
     }
   } catch (error) {
-    await waits.until(giveBack(scope, begun))
+    await waits.until(releaseKeepers(scope, begun))
     throw error
   }
   return undefined
 }
 
 /** A run was refused after the session had been taken for it. */
-export async function giveBack({ keepers = [] }: SessionScope, begun = keepers.length): Promise<void> {
+export async function releaseKeepers({ keepers = [] }: SessionScope, begun = keepers.length): Promise<void> {
   for (const keeper of keepers.slice(0, begun)) await keeper.end?.(undefined)
 }

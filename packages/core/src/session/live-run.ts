@@ -10,8 +10,8 @@ import type { Steer } from '../rings/turn/steering.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import type { Clock } from '../seams/clock.ts'
 import { followSignal } from '../seams/follow-signal.ts'
+import type { AbortableWaits } from './abortable-waits.ts'
 import { EventQueue } from './event-queue.ts'
-import type { Waits } from './waits.ts'
 
 /** What `steer` gets where nothing runs. */
 function notRunning(): AlliumError {
@@ -35,14 +35,14 @@ export class LiveRun {
   turn: Turn | undefined
   settled = false
   /** Somebody awaits it, or reads its events. */
-  heeded = false
+  isObserved = false
   /** Something came of it that a repetition would repeat: a piece of an answer, or a tool call. */
   begun = false
   result: Promise<RunResult> | undefined
   /** Its place in the queue of its session has come. */
   front: (() => void) | undefined
   /** What it waits for before its turn. */
-  waits: Waits | undefined
+  waits: AbortableWaits | undefined
   #aborted: Error | undefined
   #release: (() => void) | undefined
   #partial: Partial | undefined
@@ -60,7 +60,7 @@ export class LiveRun {
   /** The turn begins; an abort that came before meets it at once. */
   begin(turn: Turn): void {
     this.turn = turn
-    if (this.#aborted !== undefined) turn.life.cut('aborted', this.#aborted)
+    if (this.#aborted !== undefined) turn.lifecycle.terminate('aborted', this.#aborted)
     for (const steer of this.#steers ?? []) turn.steer(steer)
     this.#steers = undefined
   }
@@ -76,7 +76,7 @@ export class LiveRun {
   abort(reason: unknown): void {
     if (this.settled) return
     const error = toAbortError(reason)
-    if (this.turn !== undefined) return this.turn.life.cut('aborted', error)
+    if (this.turn !== undefined) return this.turn.lifecycle.terminate('aborted', error)
     this.#aborted ??= error
     this.waits?.cancel.abort(this.#aborted)
   }

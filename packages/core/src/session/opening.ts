@@ -4,10 +4,10 @@ import type { Cancel } from '../onion/cancel.ts'
 import { SessionAttempt } from '../rings/session/context.ts'
 import { ScopeLifecycle } from '../rings/session/scope-lifecycle.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
+import type { AbortableWaits } from './abortable-waits.ts'
 import { closing } from './closing.ts'
 import type { SessionHost } from './session-host.ts'
 import { SharedWork } from './shared-work.ts'
-import type { Waits } from './waits.ts'
 
 /**
  * The onion of a session: open from the first run, or open(), to close(). One with layers closes by itself where nothing
@@ -33,7 +33,7 @@ export class Opening {
     this.#session = session
     this.#work = new SharedWork(
       (waits, done) => this.#open(waits, done),
-      (error) => scope.told(error, 'session:start'),
+      (error) => scope.report(error, 'session:start'),
     )
   }
 
@@ -106,7 +106,7 @@ export class Opening {
     )
   }
 
-  async #open(waits: Waits, done: () => void): Promise<void> {
+  async #open(waits: AbortableWaits, done: () => void): Promise<void> {
     if (this.#shutting !== undefined) await waits.until(this.#shutting.catch(() => {}))
     await this.#host.init(waits.cancel)
     if (this.before !== undefined) (await waits.until(this.before()))()
@@ -116,11 +116,11 @@ export class Opening {
     this.#opened()
   }
 
-  async #openLifecycle({ cancel }: Waits): Promise<void> {
+  async #openLifecycle({ cancel }: AbortableWaits): Promise<void> {
     const scope = this.#scope
     const { session } = scope.agent.onion
     const lifecycle = new ScopeLifecycle('session', session, scope, openSession, (error) =>
-      scope.told(error, 'session:start'),
+      scope.report(error, 'session:start'),
     )
     scope.opening = true
     scope.keepers = undefined

@@ -3,32 +3,32 @@ import type { Message } from '../messages/message.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import type { StoredTurn } from '../seams/session-store.ts'
 import type { Snapshot } from '../state/snapshot.ts'
+import type { AbortableWaits } from './abortable-waits.ts'
 import { beginEntry, entryOf } from './entry.ts'
-import { giveBack } from './keepers.ts'
-import type { Waits } from './waits.ts'
+import { releaseKeepers } from './keepers.ts'
 
 /**
  * The session goes back to what it was after a turn, here and where it is stored: as an entry that cuts the history.
  *
  * @throws AlliumError `session.unknown_turn`, or what the store throws; nothing has changed then
  */
-export async function rewind(scope: SessionScope, turnId: string, waits: Waits): Promise<void> {
+export async function rewind(scope: SessionScope, turnId: string, waits: AbortableWaits): Promise<void> {
   await beginEntry(scope, waits)
   let begun = scope.keepers?.length ?? 0
-  let putBack = () => {}
+  let rollback = () => {}
   try {
-    const standing = await waits.until(standingAt(scope, turnId))
-    const from = Math.min(scope.stored, standing.history.length)
-    putBack = scope.rewind(standing, turnId)
+    const snapshot = await waits.until(snapshotAt(scope, turnId))
+    const from = Math.min(scope.stored, snapshot.history.length)
+    rollback = scope.rewind(snapshot, turnId)
     const entry = entryOf(scope, 'rewound', from)
     for (const keeper of scope.keepers ?? []) {
       begun--
       await keeper.end?.(entry)
     }
-    scope.isStored(standing.history.length)
+    scope.markStored(snapshot.history.length)
   } catch (error) {
-    putBack()
-    await waits.until(giveBack(scope, begun))
+    rollback()
+    await waits.until(releaseKeepers(scope, begun))
     throw error
   }
 }
@@ -38,18 +38,18 @@ export async function rewind(scope: SessionScope, turnId: string, waits: Waits):
  *
  * @throws AlliumError `session.unknown_turn`
  */
-export async function standingAt(scope: SessionScope, turnId: string): Promise<Snapshot> {
+export async function snapshotAt(scope: SessionScope, turnId: string): Promise<Snapshot> {
   if (!scope.knowsTurn(turnId))
     for (const keeper of scope.keepers ?? []) {
       const turn = await keeper.find?.(turnId)
-      const standing = turn === undefined ? undefined : standingAfter(turn, scope.history.items)
-      if (standing !== undefined) return standing
+      const snapshot = turn === undefined ? undefined : snapshotAfter(turn, scope.history.items)
+      if (snapshot !== undefined) return snapshot
     }
   return scope.snapshotAt(turnId)
 }
 
 /** Undefined for a turn that has not ended, and for one that was rewound: the history has other messages in its place. */
-function standingAfter(
+function snapshotAfter(
   { status, from, messages, rest: { state, turnCount } }: StoredTurn,
   history: readonly Message[],
 ): Snapshot | undefined {

@@ -1,5 +1,5 @@
+import type { DisplayTransform } from '../middleware/display-transform.ts'
 import type { Middleware, Usable } from '../middleware/middleware.ts'
-import type { Show } from '../middleware/shows.ts'
 import type { Cancel } from '../onion/cancel.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { AgentScope } from '../rings/agent/agent-scope.ts'
@@ -27,7 +27,7 @@ export interface SessionHost {
   /** The agent's onion with a run's own layers inside it, and one inside these. */
   onionWith(use: readonly Usable[] | undefined, inner?: Middleware): Onion
   /** How a stored text is read. */
-  showing(key: SessionKey): Promise<Show>
+  showing(key: SessionKey): Promise<DisplayTransform>
   checkContext(context: unknown): unknown
   checkPrincipal(principal: unknown): unknown
   checkSessionId(id: unknown): string

@@ -7,7 +7,7 @@ import type { RunResult } from '../loop/run-result.ts'
 import { runTurn } from '../loop/run-turn.ts'
 import type { ReadonlyHistory } from '../messages/history.ts'
 import type { Input } from '../messages/message.ts'
-import type { Show } from '../middleware/shows.ts'
+import type { DisplayTransform } from '../middleware/display-transform.ts'
 import type { OutputOf, OutputOption } from '../output/output.ts'
 import { parseOutput } from '../output/parse-output.ts'
 import { SessionScope } from '../rings/session/session-scope.ts'
@@ -19,10 +19,11 @@ import type { Snapshot } from '../state/snapshot.ts'
 import type { State } from '../state/state-store.ts'
 import type { Decision } from '../tool/approval.ts'
 import type { CallTypes } from '../tool/typed-calls.ts'
+import { AbortableWaits } from './abortable-waits.ts'
 import { AgentRun } from './agent-run.ts'
 import { approverOf, decidable } from './approvers.ts'
 import { checkedDecisions } from './decisions.ts'
-import { giveBack } from './keepers.ts'
+import { releaseKeepers } from './keepers.ts'
 import { LiveRun, type Settled } from './live-run.ts'
 import { Opening } from './opening.ts'
 import {
@@ -33,13 +34,12 @@ import {
   type ResumeOptions,
   type RunOptions,
 } from './options.ts'
-import { rewind, standingAt } from './rewind.ts'
+import { reportUnhandled } from './report-unhandled.ts'
+import { rewind, snapshotAt } from './rewind.ts'
 import { fingerprintOf } from './run-keys.ts'
 import type { SessionHost } from './session-host.ts'
-import { storedResult, tellStored } from './stored-run.ts'
+import { emitStored, storedResult } from './stored-run.ts'
 import { delegated, isRestartable, outputOf, type Prepared, prepare, type Task, toolsOf, turnOf } from './task.ts'
-import { tellUnheeded } from './tell-unheeded.ts'
-import { Waits } from './waits.ts'
 
 const ofCheck = { decider: true } as const
 
@@ -48,7 +48,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   readonly id: string
   readonly #scope: SessionScope
   readonly #host: SessionHost
-  readonly #busy: 'reject' | 'queue'
+  readonly #onBusy: 'reject' | 'queue'
   readonly #opening: Opening
   #closing: Promise<void> | undefined
   /** The runs that were accepted and have not settled, in their order: the first one runs, the others wait. */
@@ -59,7 +59,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   constructor(host: SessionHost, scope: SessionScope, busy: 'reject' | 'queue') {
     this.id = scope.id
     this.#host = host
-    this.#busy = busy
+    this.#onBusy = busy
     this.#scope = scope
     this.#opening = new Opening(host, scope, this)
   }
@@ -144,14 +144,14 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     const { agent, principal, context, metadata } = this.#known()
     const own = id === undefined ? agent.setup.ids() : this.#host.checkSessionId(id)
     const scope = new SessionScope(agent, own, principal, context, { ...metadata }, id === undefined)
-    const fork = new Session<S, C, K>(this.#host, scope, this.#busy)
-    const begin = (standing: Snapshot) => {
-      scope.restore(standing)
+    const fork = new Session<S, C, K>(this.#host, scope, this.#onBusy)
+    const begin = (snapshot: Snapshot) => {
+      scope.restore(snapshot)
       scope.history.closePending('Not approved.')
       fork.#opening.reached = true
     }
     if (at === undefined || this.#scope.knowsTurn(at) || !canFind(this.#scope)) begin(this.#scope.snapshotAt(at))
-    else fork.#opening.before = () => standingAt(this.#scope, at).then((standing) => () => begin(standing))
+    else fork.#opening.before = () => snapshotAt(this.#scope, at).then((snapshot) => () => begin(snapshot))
     return fork
   }
 
@@ -221,8 +221,8 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     const isNew = ownId && agent.setup.ids === randomIds
     const isRead = this.#opening.before !== undefined
     if (this.#opening.reached || (!isRead && (keeper === undefined || isNew))) return this.#scope
-    const whence = isRead ? 'the turn that it begins with is read from the store' : `the layer "${keeper}" restores it`
-    const what = `The session "${this.id}" has not been opened yet, and ${whence} when it opens.`
+    const reason = isRead ? 'the turn that it begins with is read from the store' : `the layer "${keeper}" restores it`
+    const what = `The session "${this.id}" has not been opened yet, and ${reason} when it opens.`
     throw new AlliumError('session.not_open', `${what} Call "await session.open()" first.`, {
       details: { sessionId: this.id, layer: keeper },
     })
@@ -253,7 +253,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
       withPartial(refusal, this.#nothing(run))
       run.result = Promise.reject(refusal)
       run.settle({ error: refusal })
-      tellUnheeded(run, refusal, this.#scope)
+      reportUnhandled(run, refusal, this.#scope)
       return started
     }
     this.#accept(run)
@@ -267,7 +267,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
 
   #refusal(waits: boolean): Error | undefined {
     if (this.#closing !== undefined) return this.#closed()
-    if (!waits || this.#busy === 'queue') return this.#host.refusal()
+    if (!waits || this.#onBusy === 'queue') return this.#host.refusal()
     return this.#isBusy("Await it, or make the session with { busy: 'queue' }.")
   }
 
@@ -287,10 +287,10 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   }
 
   /** The run is the last one of the session now. */
-  #accept(run: LiveRun): Waits {
+  #accept(run: LiveRun): AbortableWaits {
     this.#runs.push(run)
     this.#opening.stir()
-    run.waits = new Waits((error) => this.#scope.told(error, 'turn:start'))
+    run.waits = new AbortableWaits((error) => this.#scope.report(error, 'turn:start'))
     return run.waits
   }
 
@@ -311,7 +311,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   }
 
   async #beginLater(run: LiveRun, task: Task<C>): Promise<RunResult> {
-    const waits = run.waits as Waits
+    const waits = run.waits as AbortableWaits
     const opening = this.#opening.open(waits.cancel)
     silence(opening)
     try {
@@ -337,7 +337,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   }
 
   async #beginPrepared(run: LiveRun, task: Task<C>): Promise<RunResult> {
-    const waits = run.waits as Waits
+    const waits = run.waits as AbortableWaits
     let entered: Promise<RunResult>
     try {
       const abort = (reason: unknown) => run.abort(reason)
@@ -351,7 +351,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
         run.follow(undefined)
         entered = this.#enter(run, ready, prepared)
       } catch (error) {
-        await waits.until(giveBack(this.#scope))
+        await waits.until(releaseKeepers(this.#scope))
         throw error
       }
     } catch (error) {
@@ -370,9 +370,9 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   }
 
   /** The run of its key was stored: it ends as that did. */
-  #answered(run: LiveRun, task: Task<C>, stored: StoredTurn, show: Show): RunResult {
+  #answered(run: LiveRun, task: Task<C>, stored: StoredTurn, show: DisplayTransform): RunResult {
     const text = show(stored.answer ?? '')
-    tellStored(run.events, this.#scope, stored, text)
+    emitStored(run.events, this.#scope, stored, text)
     const result = storedResult(stored, this.#scope, text)
     this.#settle(run, task, { result })
     return result
@@ -392,12 +392,12 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   /** The session is free for its next run; it closes only when deferred work has ended too. */
   #settle(run: LiveRun, { options }: Task<C>, end: Settled): void {
     const key = keyWithin(options)
-    const deferred = run.turn?.after?.deferred
+    const deferred = run.turn?.startedFinalizers?.deferred
     run.settle(end)
     // A session that is stored knows its keys itself, in every process, until it is deleted.
     const isRemembered = this.#host.keeper === undefined && (!('error' in end) || run.begun)
     if (key !== undefined) this.#host.keys.settle(this.#scope, key, isRemembered)
-    if ('error' in end) tellUnheeded(run, end.error, this.#scope)
+    if ('error' in end) reportUnhandled(run, end.error, this.#scope)
     this.#leave(run)
     if (deferred === undefined) return this.#ended(run)
     const ended = Promise.all([this.#deferred, ...deferred]).then(() => {

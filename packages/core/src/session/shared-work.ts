@@ -1,8 +1,8 @@
 import type { Cancel } from '../onion/cancel.ts'
-import { Waits } from './waits.ts'
+import { AbortableWaits } from './abortable-waits.ts'
 
 interface Current {
-  readonly waits: Waits
+  readonly waits: AbortableWaits
   promise: Promise<void>
   joined: number
   done: boolean
@@ -10,14 +10,14 @@ interface Current {
 
 /** Work that several callers wait for, such as opening a session. It is abandoned when the last of them has left; the next one begins it anew. */
 export class SharedWork {
-  readonly #work: (waits: Waits, done: () => void) => Promise<void>
+  readonly #work: (waits: AbortableWaits, done: () => void) => Promise<void>
   readonly #report: (error: unknown) => void
   #current: Current | undefined
   /** Abandoned work that still winds up. */
   #winding: Promise<void> | undefined
 
   /** @param work calls `done` in the step from which it cannot be abandoned any more */
-  constructor(work: (waits: Waits, done: () => void) => Promise<void>, report: (error: unknown) => void) {
+  constructor(work: (waits: AbortableWaits, done: () => void) => Promise<void>, report: (error: unknown) => void) {
     this.#work = work
     this.#report = report
   }
@@ -62,7 +62,7 @@ export class SharedWork {
   }
 
   #begin(): Current {
-    const waits = new Waits(this.#report)
+    const waits = new AbortableWaits(this.#report)
     const current: Current = { waits, promise: Promise.resolve(), joined: 0, done: false }
     const work = () => this.#work(waits, () => (current.done = true))
     current.promise = this.#winding === undefined ? work() : this.#winding.then(work)

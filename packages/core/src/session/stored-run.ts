@@ -12,14 +12,14 @@ import type { PendingCall } from '../state/snapshot.ts'
 import type { ToolCallRecord } from '../tool/call-record.ts'
 
 /** The stream of a run that was answered from the store: the text of its answer at once, and its end. */
-export function tellStored(events: RunEvents, scope: SessionScope, stored: StoredTurn, text: string): void {
+export function emitStored(events: RunEvents, scope: SessionScope, stored: StoredTurn, text: string): void {
   const { turnId, usage, reason, rest } = stored
   if (text !== '') void events.push({ type: 'text-delta', delta: text })
   const status = endOf(stored)
   const turnIndex = Math.max(0, (rest.turnCount ?? 1) - 1)
-  const told = reason === undefined || status === 'failed' ? {} : { reason }
+  const details = reason === undefined || status === 'failed' ? {} : { reason }
   const pending = status === 'suspended' ? { pending: pendingOf(stored, scope) } : {}
-  const end = { turnId, turnIndex, status, usage: { ...usage }, ...told, ...pending }
+  const end = { turnId, turnIndex, status, usage: { ...usage }, ...details, ...pending }
   void events.push({ type: 'turn:end', sessionId: scope.id, ...end })
 }
 

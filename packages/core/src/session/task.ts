@@ -9,7 +9,7 @@ import type { Onion } from '../onion/hook.ts'
 import type { OutputOption } from '../output/output.ts'
 import { formOf, type OutputPlan, outputPlan } from '../output/plan.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
-import { inheritedInputs, passed } from '../rings/turn/inputs.ts'
+import { inheritedInputs, throughInputLayers } from '../rings/turn/inputs.ts'
 import { Turn } from '../rings/turn/turn.ts'
 import type { Began, Resume, RunEvents } from '../rings/turn/turn-options.ts'
 import { isDirect, type Journal } from '../seams/journal.ts'
@@ -18,13 +18,13 @@ import type { BeginningRun, StoredTurn } from '../seams/session-store.ts'
 import type { UntrustedSchema } from '../seams/untrusted-schema.ts'
 import { clientTool, maxClientTools } from '../tool/client-tool.ts'
 import { partlyChecked } from '../tool/partly-checked.ts'
+import type { AbortableWaits } from './abortable-waits.ts'
 import { approverOf } from './approvers.ts'
 import { checkedDecisions, useDecisions } from './decisions.ts'
-import { beginKeepers, giveBack } from './keepers.ts'
+import { EventForwarder } from './event-forwarder.ts'
+import { beginKeepers, releaseKeepers } from './keepers.ts'
 import type { ResumeOptions } from './options.ts'
-import { Relay } from './relay.ts'
 import type { SessionHost } from './session-host.ts'
-import type { Waits } from './waits.ts'
 
 /** What a run is to do: answer an input, or go on from decisions. */
 export interface Task<C> {
@@ -51,7 +51,7 @@ export function turnOf<C>(
   scope: SessionScope,
   host: SessionHost,
   {
-    prepared: { resume, kept, began },
+    prepared: { resume, storedAs, began },
     events,
     output,
   }: { prepared: Prepared; events: RunEvents; output: OutputPlan | undefined },
@@ -64,7 +64,7 @@ export function turnOf<C>(
   const model = options.model === undefined ? setup.model : runModel(options.model, setup.adaptModel)
   const { tools, clientTools } = toolsOf({ options, decisions: resume && {} }, scope)
   scope.beginRun(resume !== undefined)
-  const relay = scope.parent === undefined ? undefined : new Relay(events, scope.parent.$turn, setup.name)
+  const forwarder = scope.parent === undefined ? undefined : new EventForwarder(events, scope.parent.$turn, setup.name)
   const turn = new Turn(turnRing, scope, {
     input: messages,
     resume,
@@ -75,40 +75,40 @@ export function turnOf<C>(
     onion,
     tools,
     clientTools,
-    events: relay ?? events,
+    events: forwarder ?? events,
     format: output,
     resets: options.resets ?? 'allow',
-    kept,
+    storedAs,
     turnId: options.turnId,
     journal: journalOf(options, scope),
     began,
   })
-  if (relay !== undefined) relay.turn = turn
+  if (forwarder !== undefined) forwarder.turn = turn
   return turn
 }
 
 /** What a run begins with that is stored, or that resumes; `stored` is the run that its key stands for. */
 export interface Prepared {
   readonly resume?: Resume | undefined
-  readonly kept?: Kept | undefined
+  readonly storedAs?: StoredAs | undefined
   readonly stored?: StoredTurn | undefined
   readonly began?: Began | undefined
 }
-type Kept = NonNullable<Turn['options']['kept']>
+type StoredAs = NonNullable<Turn['options']['storedAs']>
 
 /** Before a run that is stored, or that resumes: the session is taken, then the decisions are checked. */
 export async function prepare<C>(
   task: Task<C>,
   scope: SessionScope,
   host: Pick<SessionHost, 'checkPrincipal'>,
-  { waits, abort }: { readonly waits: Waits; abort(reason: unknown): void },
+  { waits, abort }: { readonly waits: AbortableWaits; abort(reason: unknown): void },
 ): Promise<Prepared> {
   const { decisions, input, options } = task
   const { decider: given, turnId } = options
   const decider = () => approverOf(scope, given === undefined ? undefined : host.checkPrincipal(given))
   if (decisions === undefined) toMessages(input)
   const { keepers = [] } = scope
-  const kept = keepers.length === 0 ? undefined : await keptOf(task)
+  const storedAs = keepers.length === 0 ? undefined : await storedAsOf(task)
   const beginning: BeginningRun = {
     get turnId() {
       return turnId ?? scope.comingTurnId
@@ -116,8 +116,8 @@ export async function prepare<C>(
     given: turnId !== undefined,
     replays: turnId !== undefined && isRestartable(options, scope),
     lease: journalOf(options, scope).lease,
-    idempotencyKey: kept?.idempotencyKey,
-    inputDigest: kept?.inputDigest,
+    idempotencyKey: storedAs?.idempotencyKey,
+    inputDigest: storedAs?.inputDigest,
     abort,
     get signal() {
       return waits.cancel.signal
@@ -125,7 +125,7 @@ export async function prepare<C>(
   }
   const stored = await beginKeepers(scope, beginning, waits)
   if (stored !== undefined) {
-    checkRunner(scope, stored, kept?.idempotencyKey)
+    checkRunner(scope, stored, storedAs?.idempotencyKey)
     return { stored }
   }
   try {
@@ -139,9 +139,9 @@ export async function prepare<C>(
     const began = isRestartable(options, scope)
       ? await waits.until(beginIn(journalOf(options, scope), beginning.turnId, scope))
       : undefined
-    return { resume, kept, began }
+    return { resume, storedAs, began }
   } catch (error) {
-    await waits.until(giveBack(scope))
+    await waits.until(releaseKeepers(scope))
     throw error
   }
 }
@@ -198,7 +198,7 @@ export function toolsOf<C>(
 }
 
 /** What stands for the same again: its key or its id, and the digest of what is asked. */
-async function keptOf<C>(task: Task<C>): Promise<Kept | undefined> {
+async function storedAsOf<C>(task: Task<C>): Promise<StoredAs | undefined> {
   const { idempotencyKey, turnId } = task.options
   if (idempotencyKey === undefined && turnId === undefined) return undefined
   return { idempotencyKey, inputDigest: await contentDigestOf(requestOf(task)) }
@@ -220,7 +220,7 @@ export function requestOf<C>({ decisions, input, options: { clientTools, output 
 export async function delegated<C>(task: Task<C>, scope: SessionScope): Promise<Task<C>> {
   const steps = inheritedInputs(scope)
   if (steps.length === 0 || task.decisions !== undefined) return task
-  return { ...task, input: await passed(toMessages(task.input), steps) }
+  return { ...task, input: await throughInputLayers(toMessages(task.input), steps) }
 }
 
 function onionOf<C>(
@@ -230,8 +230,8 @@ function onionOf<C>(
   output: OutputPlan | undefined,
 ): Onion {
   const inner = output?.layer
-  const own = use === undefined && inner === undefined ? agent.onion : host.onionWith(use, inner)
-  return parent === undefined ? own : inheritOnion(parent.$turn.options.onion, own, agent.tools)
+  const agentOnion = use === undefined && inner === undefined ? agent.onion : host.onionWith(use, inner)
+  return parent === undefined ? agentOnion : inheritOnion(parent.$turn.options.onion, agentOnion, agent.tools)
 }
 
 function runModel(given: unknown, adapt: AdaptModel | undefined): KnownModel {

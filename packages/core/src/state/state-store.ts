@@ -19,7 +19,7 @@ export interface StateHost {
   /** A write failed: the turn that runs must fail, even if a layer swallows the error. */
   failed(error: unknown): void
   /** A write that counts for nobody's run any more failed. */
-  told(error: unknown): void
+  report(error: unknown): void
   /** A key was written that no layer declares. */
   undeclared(key: string): void
 }
@@ -83,7 +83,7 @@ export class StateStore {
   }
 
   /** Sets what a store keeps back to the values of a `snapshot()`. */
-  putBack(values: State): void {
+  rollback(values: State): void {
     const all = this.#all()
     for (const [key, { persist }] of this.#fields) if (persist && Object.hasOwn(values, key)) all[key] = values[key]
   }
@@ -122,8 +122,8 @@ export class StateStore {
   write(key: string | symbol, value: unknown, writer?: StateWriter): boolean {
     const values = this.#all()
     if (typeof key === 'symbol' || isReservedKey(key)) return refuse(key)
-    const how = writer === undefined ? 'taken' : writer.$writes(key)
-    if (how === 'dropped') return true
+    const writeKind = writer === undefined ? 'taken' : writer.$writes(key)
+    if (writeKind === 'dropped') return true
     const field = this.#fields.get(key)
     if (field === undefined) {
       this.#strays = true
@@ -138,7 +138,7 @@ export class StateStore {
         field.reducer === undefined ? value : reduced(key, field, field.reducer, values[key], value),
       )
     } catch (error) {
-      if (how === 'late') this.#host.told(error)
+      if (writeKind === 'late') this.#host.report(error)
       else this.#host.failed(error)
       throw error
     }
@@ -203,7 +203,7 @@ function reduced(
   )
 }
 
-function checked(key: string, field: CompiledField, value: unknown, how = 'written to'): unknown {
+function checked(key: string, field: CompiledField, value: unknown, writeKind = 'written to'): unknown {
   if (field.schema === undefined) return value
   const result = field.schema['~standard'].validate(value)
   if (isThenable(result))
@@ -214,7 +214,7 @@ function checked(key: string, field: CompiledField, value: unknown, how = 'writt
   if (result.issues === undefined) return result.value
   throw new AlliumError(
     'state.invalid',
-    `The value ${how} the state key "${key}" does not fit the schema of layer "${field.owner}": ${result.issues[0]?.message}.`,
+    `The value ${writeKind} the state key "${key}" does not fit the schema of layer "${field.owner}": ${result.issues[0]?.message}.`,
     { details: { key, issues: result.issues } },
   )
 }

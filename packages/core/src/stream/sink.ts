@@ -15,7 +15,7 @@ export interface Sink {
 /** Sends several chunks in order, waiting where the sink asks to. */
 export function pushAll(sink: Pick<Sink, 'push'>, chunks: readonly ContentChunk[], from = 0): void | Promise<void> {
   for (let i = from; i < chunks.length; i++) {
-    const wait = sink.push(chunks[i] as ContentChunk)
-    if (wait !== undefined) return wait.then(() => pushAll(sink, chunks, i + 1))
+    const backpressure = sink.push(chunks[i] as ContentChunk)
+    if (backpressure !== undefined) return backpressure.then(() => pushAll(sink, chunks, i + 1))
   }
 }

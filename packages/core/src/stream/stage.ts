@@ -1,7 +1,7 @@
 import type { ContentChunk, TextDelta } from '../model/chunk.ts'
 import type { Assembly } from './assembly.ts'
 import { chainTransforms } from './chain.ts'
-import { Passed } from './passed.ts'
+import { Forwarded } from './forwarded.ts'
 import type { PipeLink } from './pipe-link.ts'
 import { pushAll, type Sink } from './sink.ts'
 import { checkChunk, type OnChunk, type StreamEnd, type Transforms } from './transforms.ts'
@@ -9,7 +9,7 @@ import { checkChunk, type OnChunk, type StreamEnd, type Transforms } from './tra
 /** The place of one layer in the stream, for one attempt: its transforms, and what left it. */
 export class Stage implements Sink {
   used = false
-  #passed: Passed
+  #passed: Forwarded
   #entry: Pick<Sink, 'push'>
   #pipes: PipeLink[]
   #held: ContentChunk[] = []
@@ -25,7 +25,7 @@ export class Stage implements Sink {
     readonly transforms: Transforms,
     readonly out: Sink,
   ) {
-    this.#passed = new Passed(`Layer "${layer}"`)
+    this.#passed = new Forwarded(`Layer "${layer}"`)
     const [only, second] = transforms.steps
     if (only !== undefined && second === undefined && 'map' in only) this.#map = only.map
     const { entry, pipes } = this.#chain()
@@ -79,7 +79,7 @@ export class Stage implements Sink {
   begin(): void {
     this.used = false
     this.#mark = this.#held.length
-    this.#passed = new Passed(`Layer "${this.layer}"`)
+    this.#passed = new Forwarded(`Layer "${this.layer}"`)
     const { entry, pipes } = this.#chain()
     this.#entry = entry
     this.#pipes = pipes

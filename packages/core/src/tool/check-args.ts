@@ -36,7 +36,7 @@ export function refusedKey(args: Record<string, unknown>): { issues: readonly St
 }
 
 /** The issues as a line for the model. */
-export function tellIssues(issues: readonly StandardSchemaV1.Issue[]): string {
+export function formatIssues(issues: readonly StandardSchemaV1.Issue[]): string {
   return issues
     .slice(0, 10)
     .map(({ message, path }) =>

@@ -86,13 +86,13 @@ export class ToolRegistry {
     return this.#defs
   }
 
-  mark(): number {
+  savepoint(): number {
     return this.#tools.size
   }
 
   /** Forgets the tools added since a mark, for an init that failed half-way. */
-  rewind(mark: number): void {
-    for (const name of [...this.#tools.keys()].slice(mark)) this.#tools.delete(name)
+  rollback(savepoint: number): void {
+    for (const name of [...this.#tools.keys()].slice(savepoint)) this.#tools.delete(name)
     this.#defs = undefined
   }
 }

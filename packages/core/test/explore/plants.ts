@@ -112,7 +112,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
   ],
   'rings/model/ring.ts': [
     [
-      'looked === 0 ? caller.$fields : copyLooked(caller.$fields, looked)',
+      'borrowed === 0 ? caller.$fields : copyLooked(caller.$fields, borrowed)',
       'caller.$fields',
       'an inner attempt shares what its caller can change',
     ],
@@ -155,25 +155,25 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ['    this.#request.abort(reason)\n', '', 'a provider is not told that its call is over'],
     ['    if (iterator?.return === undefined) return', '    return', 'streams are not closed'],
     [
-      '      if (wait === undefined) this.#next()\n      else watch(wait, () => this.#resume(), this.#failed)',
+      '      if (backpressure === undefined) this.#next()\n      else watch(backpressure, () => this.#resume(), this.#failed)',
       '      this.#next()',
       'a provider is not held back',
     ],
   ],
   'rings/tool/ring.ts': [
     [
-      'caller.$own || caller.$loose ? { ...fields, args: cloneJson(fields.args) } : fields',
+      'caller.$own || caller.$borrowed ? { ...fields, args: cloneJson(fields.args) } : fields',
       'fields',
       'inner layers share the arguments of their caller',
     ],
-    ['  if (sticks !== undefined) return sticks\n', '', 'an outer layer undoes a deny'],
+    ['  if (sticky !== undefined) return sticky\n', '', 'an outer layer undoes a deny'],
     ['    if (caller.$hook?.reenters === true) return\n', '', 'a retried tool gets the arguments of the failed try'],
   ],
   'rings/tool/running.ts': [
     ['    this.#core.$timedOut = true\n', '', 'a tool acts after its timeout'],
-    ['    this.#outcome.left(this.#core, reason)\n', '', 'a tool that was left is waited for'],
+    ['    this.#outcome.abandoned(this.#core, reason)\n', '', 'a tool that was left is waited for'],
     [
-      '    if (this.#deadline !== undefined) this.#core.$turn.life.deadlines.remove(this.#deadline)\n',
+      '    if (this.#deadline !== undefined) this.#core.$turn.lifecycle.deadlines.remove(this.#deadline)\n',
       '',
       'timeouts of tools that are done stay',
     ],
@@ -181,30 +181,38 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
   'rings/tool/execute-tool.ts': [
     ['if (!changed && core.$number === 1)', 'if (!changed)', 'a second try gets what the first made of its arguments'],
   ],
-  'rings/turn/life.ts': [
-    ['if (this.decided || (this.end', 'if ((this.end', 'an abort changes how a decided run ends'],
+  'rings/turn/turn-lifecycle.ts': [
+    ['if (this.isSettled || (this.end', 'if ((this.end', 'an abort changes how a decided run ends'],
     [
       "(this.end !== undefined && (this.end.kind !== 'failed' || kind === 'failed'))",
       'this.end !== undefined',
       'a failure beats a block that comes after it',
     ],
     ['if (isOpen(root)) abandon(root, reason)', '', 'calls of a left loop run on'],
-    ['    for (const root of [...(this.#live ?? [])]) failInside(root, error)\n', '', 'calls do not fail with the run'],
-    ['    this.grace.begin()\n', '', 'a run waits for ever for what hangs'],
-    ['    for (const leave of this.#waits ?? []) leave(reason)\n', '', 'a left loop waits on'],
+    [
+      '    for (const root of [...(this.#openCalls ?? [])]) failInside(root, error)\n',
+      '',
+      'calls do not fail with the run',
+    ],
+    ['    this.gracePeriod.begin()\n', '', 'a run waits for ever for what hangs'],
+    ['    for (const abandonWait of this.#pending ?? []) abandonWait(reason)\n', '', 'a left loop waits on'],
   ],
   'rings/turn/turn.ts': [
-    ['    if (this.told) return\n    if (this.screen', '    if (this.screen', 'events follow turn:end'],
+    ['    if (this.hasEnded) return\n    if (this.display', '    if (this.display', 'events follow turn:end'],
     [
-      'if (!this.life.decided) this.stopReason ??= reason',
+      'if (!this.lifecycle.isSettled) this.stopReason ??= reason',
       'this.stopReason ??= reason',
       'a stop changes how a decided run ends',
     ],
-    ['  settled(): void {\n    this.life.decided = true\n', '  settled(): void {\n', 'how a run ends is never decided'],
+    [
+      '  settled(): void {\n    this.lifecycle.isSettled = true\n',
+      '  settled(): void {\n',
+      'how a run ends is never decided',
+    ],
     ['if (!late) this.send(event)', 'if (true) this.send(event)', 'a left layer speaks into the stream'],
   ],
   'rings/turn/context.ts': [
-    ["    if (this.$home.told) return 'dropped'\n", '', 'state is written after turn:end'],
+    ["    if (this.$homeTurn.hasEnded) return 'dropped'\n", '', 'state is written after turn:end'],
     ["if (this.$isLate('block')) throw abandonedError(this)", '', 'a left layer blocks'],
     ["if (this.$isLate('abort')) throw abandonedError(this)", '', 'a left layer aborts'],
     ["if (!this.$isLate('stop')) ", '', 'a left layer stops the loop'],
@@ -222,21 +230,21 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'a rejection of once goes to all who share it',
     ],
   ],
-  'rings/turn/grace.ts': [
+  'rings/turn/grace-period.ts': [
     [
-      '    for (const layer of [...leaving.layers].reverse()) reject(layer, layer.$outcome)\n',
+      '    for (const layer of [...abandonment.layers].reverse()) reject(layer, layer.$outcome)\n',
       '',
       'layers around what hangs wait for ever',
     ],
     [
-      'if (this.#leavings === undefined || this.#around !== undefined) return undefined',
+      'if (this.#abandonments === undefined || this.#outer !== undefined) return undefined',
       'return undefined',
       'a turn ends before what was left has unwound',
     ],
   ],
   'rings/turn/answer.ts': [
     ['    if (!this.#message.dropUnseen()) return\n', '    if (true) return\n', 'the history has what no reader saw'],
-    ['    if (!this.outlet.drop(attempt.$index)) return\n', '    return\n', 'what a failed layer held is shown'],
+    ['    if (!this.outputSink.drop(attempt.$index)) return\n', '    return\n', 'what a failed layer held is shown'],
     ['    } else if (startsOver) sink.reset()\n', '    }\n', 'an own answer of a turn layer adds to a failed one'],
     [
       '    if (this.#message.exists) this.#message.replaceThoughts(assembly)\n    else if',
@@ -244,22 +252,22 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'a cut answer has thoughts that nobody saw',
     ],
     [
-      'this.outlet.release(attempt.$index)) this.#message.shown()',
-      'this.outlet.release(attempt.$index)) {}',
+      'this.outputSink.release(attempt.$index)) this.#message.shown()',
+      'this.outputSink.release(attempt.$index)) {}',
       'a block leaves in the history what it takes back',
     ],
     [
-      '    if (this.#isFollowed) this.#beginAnswer()\n    else if (this.outlet.used)',
-      '    if (this.outlet.used)',
+      '    if (this.#isFollowed) this.#beginAnswer()\n    else if (this.outputSink.used)',
+      '    if (this.outputSink.used)',
       'a block takes back what was said before tools',
     ],
     [
-      '    if (this.#isFollowed) {\n      this.#keepShown()\n      this.#beginAnswer()\n    } else if (startsOver)',
+      '    if (this.#isFollowed) {\n      this.#commitShown()\n      this.#beginAnswer()\n    } else if (startsOver)',
       '    if (attempt.$inner !== undefined && sink.used)',
       'an own answer takes back what was said before tools',
     ],
   ],
-  'rings/turn/outlet.ts': [
+  'rings/turn/output-sink.ts': [
     [
       'if (chunk === anotherAnswer) this.begin()\n      else {',
       'if (chunk !== anotherAnswer) {',
@@ -287,14 +295,18 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
   ],
   'loop/tool-step.ts': [
     [
-      'if (this.#runs[i] === true) tellEnd(turn, cancel(i, call))\n',
+      'if (this.#runs[i] === true) emitEnd(turn, cancel(i, call))\n',
       'void [i, call]\n',
       'a tool that began is not told to end',
     ],
     ['    if (this.#closed) return\n    const record', '    const record', 'a tool is told to end twice'],
-    ['if (!turn.life.isOver) turn.life.fail(error)', 'turn.life.fail(error)', 'a call of a left loop fails the run'],
     [
-      'while (next < length && !this.#turn.life.isOver)',
+      'if (!turn.lifecycle.isOver) turn.lifecycle.fail(error)',
+      'turn.lifecycle.fail(error)',
+      'a call of a left loop fails the run',
+    ],
+    [
+      'while (next < length && !this.#turn.lifecycle.isOver)',
       'while (next < length)',
       'tools begin after the end of the run',
     ],
@@ -311,7 +323,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       '',
       'a pipe makes an answer of a turn in which no model was asked',
     ],
-    ['    turn.life.leaveLoop(reason)\n', '', 'a left loop runs on'],
+    ['    turn.lifecycle.abandonLoop(reason)\n', '', 'a left loop runs on'],
   ],
   'loop/loop.ts': [
     [
@@ -320,7 +332,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'tools begin where the run has ended',
     ],
     ['if (turn.stepIndex >= turn.maxSteps)', 'if (turn.stepIndex > turn.maxSteps)', 'a turn has one step too many'],
-    ['turn.stopReason === undefined && !turn.waits', '!turn.waits', 'a stop does not end the loop'],
+    ['turn.stopReason === undefined && !turn.isSuspended', '!turn.isSuspended', 'a stop does not end the loop'],
   ],
 }
 

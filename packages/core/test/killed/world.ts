@@ -1,4 +1,4 @@
-import { LeftError } from '../../src/errors/left-error.ts'
+import { AbandonedError } from '../../src/errors/abandoned-error.ts'
 import { cloneJson } from '../../src/messages/json.ts'
 import { type Emit, isCancellation, type Journal } from '../../src/seams/journal.ts'
 
@@ -68,7 +68,7 @@ async function replay<T, C>(
   work: (emit: Emit<C>) => T | PromiseLike<T>,
   emit: Emit<C>,
 ): Promise<T> {
-  const isLeft = 'error' in outcome && outcome.error instanceof LeftError
+  const isLeft = 'error' in outcome && outcome.error instanceof AbandonedError
   const live = Promise.resolve(work(() => {})).then(
     (result) => ({ result }),
     (error) => ({ error }),

@@ -1,4 +1,4 @@
-import { type Decision, type Page, type PendingCall, toJson, type WaitingCall } from '@allium/core'
+import { type Decision, type Page, type PendingCall, type StoredPendingCall, toJson } from '@allium/core'
 import type { Host } from '../host.ts'
 import type { Serve } from '../http/router.ts'
 import { type Visit, visit } from '../visit.ts'
@@ -25,11 +25,11 @@ export function approvalRoutes(serve: Serve, host: Host): void {
 async function waitingFor(host: Host, asks: Visit, wanted: Wanted): Promise<Page<readonly object[]>> {
   const { tenant, owner, agent, sessionAgent } = asks
   const whose = decidesForOthers(host, asks) ? {} : { owner }
-  const read: ReadPage<WaitingCall> = (page) =>
+  const read: ReadPage<StoredPendingCall> = (page) =>
     host.sessions.waiting({ tenant, ...whose, agents: [sessionAgent], ...page })
   /** Calls of one session lie side by side: it is opened once. */
   let last: { key: string; calls: Promise<readonly PendingCall[]> } | undefined
-  const show = async (row: WaitingCall) => {
+  const show = async (row: StoredPendingCall) => {
     const key = JSON.stringify(row.key)
     if (last?.key !== key) last = { key, calls: decidableIn(host, asks, row.key) }
     const { owner, sessionId } = row.key
@@ -45,7 +45,7 @@ function decidesForOthers({ options }: Host, { agent }: Visit): boolean {
 }
 
 /** The call itself, or one that waits in the sub-agent that it runs. */
-function isIn({ callId, path }: PendingCall, row: WaitingCall): boolean {
+function isIn({ callId, path }: PendingCall, row: StoredPendingCall): boolean {
   return path === undefined ? callId === row.callId : callId.startsWith(`${row.callId}/`)
 }
 

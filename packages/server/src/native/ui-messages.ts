@@ -1,4 +1,4 @@
-import type { Message, Part, PendingCall, Show, ToolResultPart } from '@allium/core'
+import type { DisplayTransform, Message, Part, PendingCall, ToolResultPart } from '@allium/core'
 
 /** A message in the form that pages with the AI SDK's `useChat` show: https://ai-sdk.dev/docs/reference/ai-sdk-core/ui-message */
 export interface UiMessage {
@@ -16,7 +16,7 @@ export interface Shown {
   /** Calls of those that wait which the run that goes on has taken up. */
   readonly decided?: readonly string[] | undefined
   /** A stored text, as it was in the stream. */
-  readonly show: Show
+  readonly show: DisplayTransform
   /** The URL at which the data of a file is served. @default the data stands in the message */
   readonly links?: Links | undefined
 }
@@ -63,7 +63,7 @@ interface Waits {
   readonly links: Links | undefined
   readonly pending: readonly PendingCall[]
   readonly decided: ReadonlySet<string>
-  readonly show: Show
+  readonly show: DisplayTransform
 }
 
 function uiPart(part: Part, results: ReadonlyMap<string, ToolResultPart>, waits: Waits): UiPart[] {

@@ -1,4 +1,4 @@
-import type { Message, PendingCall, Show, StoredTurn } from '@allium/core'
+import type { DisplayTransform, Message, PendingCall, StoredTurn } from '@allium/core'
 import { ran } from '../agent-names.ts'
 import type { Host } from '../host.ts'
 import { blockedProblem, fail } from '../http/problem.ts'
@@ -156,7 +156,7 @@ async function waitingBehind(
 function storedResponse(
   { status, messages, usage, startedAt, endedAt }: StoredTurn,
   calls: readonly WireCall[],
-  { id, model, sessionId, show }: { id: string; model: string; sessionId: string | undefined; show: Show },
+  { id, model, sessionId, show }: { id: string; model: string; sessionId: string | undefined; show: DisplayTransform },
 ): object {
   const texts = messages.flatMap(({ role, content }) => (role === 'assistant' ? [show(textIn(content))] : []))
   const end = endedAt === undefined ? { status: 'in_progress' as const } : statusOf(status ?? 'failed', undefined)

@@ -1,11 +1,11 @@
-import { type Logger, messageOf, type SessionKey, type Show } from '@allium/core'
+import { type DisplayTransform, type Logger, messageOf, type SessionKey } from '@allium/core'
 import type { ServedAgent } from '../options.ts'
 
 /**
  * How the owner of a session reads its stored texts: as in the stream, with the values that layers such as `guard.pii` keep from the
  * history. Where a layer cannot tell now, as they are stored.
  */
-export async function showOf(agent: ServedAgent, key: SessionKey, logger: Logger): Promise<Show> {
+export async function showOf(agent: ServedAgent, key: SessionKey, logger: Logger): Promise<DisplayTransform> {
   try {
     return await agent.showing(key)
   } catch (error) {
@@ -14,4 +14,4 @@ export async function showOf(agent: ServedAgent, key: SessionKey, logger: Logger
   }
 }
 
-export const asStored: Show = (text) => text
+export const asStored: DisplayTransform = (text) => text

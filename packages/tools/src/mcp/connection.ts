@@ -121,10 +121,10 @@ export class Connection {
 
   /** Waits and tries once. @throws when the connection is closed meanwhile */
   async #tryAgain(): Promise<void> {
-    const { delay, maxDelay } = this.#retry
+    const { delay: ms, maxDelay } = this.#retry
     const { clock, logger, name } = this.#setup
     // An agent that nobody disposed of does not keep the process for a server that is gone.
-    await wait(Math.min(maxDelay, delay * 2 ** this.#failures++), clock, this.#ended.signal, { idle: true })
+    await wait(Math.min(maxDelay, ms * 2 ** this.#failures++), clock, this.#ended.signal, { idle: true })
     try {
       await this.#reach()
       logger.warn(`The MCP server "${name}" is connected again.`)

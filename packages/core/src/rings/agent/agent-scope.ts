@@ -100,7 +100,7 @@ export class AgentScope {
   }
 
   /** Reports an error that nobody waits for. */
-  told(error: unknown, event: string): void {
+  report(error: unknown, event: string): void {
     this.observers.emit('observer:error', { type: 'observer:error', event, error })
   }
 

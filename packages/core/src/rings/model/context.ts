@@ -17,7 +17,7 @@ import { State as Stand } from '../../onion/attempt.ts'
 import { nameOf } from '../../onion/misuse.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../../seams/register.ts'
 import type { State } from '../../state/state-store.ts'
-import { nothingSaid, type Said } from '../../stream/said.ts'
+import { nothingStreamed, type Streamed } from '../../stream/streamed.ts'
 import { TurnAttempt, type TurnContext } from '../turn/context.ts'
 import type { Turn } from '../turn/turn.ts'
 import { type CallFields, Own } from './call-fields.ts'
@@ -78,9 +78,9 @@ export class ModelAttempt extends TurnAttempt implements ModelContext {
   /** What of the fields is its own: bits of `Own`. */
   $own = 0
   /** What of the fields a layer inside, which has returned, could still reach into. */
-  $loose = 0
+  $borrowed = 0
   /** What has gone into its sink. */
-  $said: Said = nothingSaid
+  $streamed: Streamed = nothingStreamed
   /** What next() gave last: a layer that returns just that has nothing to be asked. */
   $given: ModelResponse | undefined = undefined
   /** The answer of its layer, which skips the call. */
@@ -139,7 +139,7 @@ export class ModelAttempt extends TurnAttempt implements ModelContext {
   get attempt(): number {
     return this.$number
   }
-  protected override get oncePlace(): string {
+  protected override get onceScope(): string {
     return `model:${this.$call.callIndex}:`
   }
   get physicalCalls(): PhysicalCall[] {

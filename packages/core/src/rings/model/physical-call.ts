@@ -35,23 +35,23 @@ export class Counted implements PhysicalCall {
 
   /**
    * It is over.
-   * @param told what the provider has said of its usage
-   * @param said what it has streamed; undefined where nothing came
+   * @param reported what the provider has said of its usage
+   * @param streamed what it has streamed; undefined where nothing came
    */
-  close(told: Partial<Usage> | undefined, said: Size | undefined, sent: () => ModelRequest): void {
+  close(reported: Partial<Usage> | undefined, streamed: Size | undefined, sent: () => ModelRequest): void {
     if (!this.#open) return
     this.#open = false
-    this.usage = usageOf(told, said, sent)
+    this.usage = usageOf(reported, streamed, sent)
     this.#turn.count(this.usage)
   }
 }
 
 /** What is told counts; a 0 where something was sent or said is none. A call to which nothing came costs nothing. */
-function usageOf(told: Partial<Usage> | undefined, said: Size | undefined, sent: () => ModelRequest): Usage {
-  const usage = cleanUsage(told, 1)
-  if (told === undefined && said === undefined) return usage
+function usageOf(reported: Partial<Usage> | undefined, streamed: Size | undefined, sent: () => ModelRequest): Usage {
+  const usage = cleanUsage(reported, 1)
+  if (reported === undefined && streamed === undefined) return usage
   if (usage.inputTokens === 0) estimate(usage, 'inputTokens', estimateInputTokens(sent()))
-  if (usage.outputTokens === 0 && said !== undefined) estimate(usage, 'outputTokens', estimateTokens(said))
+  if (usage.outputTokens === 0 && streamed !== undefined) estimate(usage, 'outputTokens', estimateTokens(streamed))
   return usage
 }
 

@@ -1,15 +1,15 @@
+import { AbandonedError } from '../../errors/abandoned-error.ts'
 import { isAlliumError } from '../../errors/allium-error.ts'
-import { LeftError } from '../../errors/left-error.ts'
 import { watch } from '../../errors/thenable.ts'
 import { cleanUsage, type Usage } from '../../messages/usage.ts'
 import type { ContentChunk, FinishChunk } from '../../model/chunk.ts'
 import { isModel, type Model, modelId } from '../../model/model.ts'
-import { type ModelResponse, tellFinish } from '../../model/response.ts'
+import { addFinish, type ModelResponse } from '../../model/response.ts'
 import { isOpen } from '../../onion/attempt.ts'
 import { fail, succeed, whenDone } from '../../onion/next.ts'
 import type { Emit } from '../../seams/journal.ts'
 import { Assembly } from '../../stream/assembly.ts'
-import { saidBy } from '../../stream/said.ts'
+import { streamedBy } from '../../stream/streamed.ts'
 import { resolveModel } from '../session/resolve-model.ts'
 import { modelFingerprint } from '../turn/fingerprint.ts'
 import type { ModelAttempt } from './context.ts'
@@ -80,7 +80,7 @@ class ProviderCall {
     }
   }
   failed(error: unknown): void {
-    this.#close(toldBy(error))
+    this.#close(reportedUsage(error))
     fail(this.#core, error)
   }
   /** Nobody waits for it any more. */
@@ -91,14 +91,14 @@ class ProviderCall {
 
   #step(emit: Emit<ContentChunk>): Promise<FinishChunk> {
     // The attempt was over before the journal let it begin.
-    if (!isOpen(this.#core)) return Promise.reject(this.#left(this.#core.$outcome))
+    if (!isOpen(this.#core)) return Promise.reject(this.#abandonedReason(this.#core.$outcome))
     return new Promise((finished, failed) =>
       this.#read({
         take: emit,
         finished,
         failed: (error) => {
-          this.#close(toldBy(error))
-          failed(isOpen(this.#core) ? error : this.#left(error))
+          this.#close(reportedUsage(error))
+          failed(isOpen(this.#core) ? error : this.#abandonedReason(error))
         },
       }),
     )
@@ -107,10 +107,10 @@ class ProviderCall {
   #stepFailed(error: unknown): void {
     // One that is replayed may have failed before its first chunk.
     if (isOpen(this.#core)) this.#count()
-    if (error instanceof LeftError) void this.#core.$turn.steps?.abandonAgain(this.#core, error)
+    if (error instanceof AbandonedError) void this.#core.$turn.steps?.abandonAgain(this.#core, error)
     else this.failed(error)
   }
-  #left(reason: unknown): unknown {
+  #abandonedReason(reason: unknown): unknown {
     return this.#core.$turn.steps?.abandonedReason(this.#core, reason)
   }
 
@@ -131,10 +131,10 @@ class ProviderCall {
     return this.#counted
   }
   /** It is over: what it used is counted. */
-  #close(told?: Partial<Usage>): void {
+  #close(reported?: Partial<Usage>): void {
     if (this.#counted === undefined && !this.#came) return
     const sent = () => this.#request ?? new ProviderRequest(this.#core)
-    this.#count().close(told, this.#came ? this.#assembly.size : undefined, sent)
+    this.#count().close(reported, this.#came ? this.#assembly.size : undefined, sent)
   }
 
   #answer(finish: FinishChunk): void {
@@ -146,7 +146,7 @@ class ProviderCall {
     this.#count()
     this.#close(finish.usage ?? {})
     assembly.close()
-    this.#core.$said = saidBy(assembly)
+    this.#core.$streamed = streamedBy(assembly)
     const toolCalls = assembly.toolCalls()
     const { text, reasoning } = assembly
     const message = assembly.message(toolCalls)
@@ -154,14 +154,14 @@ class ProviderCall {
     const usage = { ...this.#count().usage }
     const response: ModelResponse = { text, toolCalls, finishReason: finish.reason, usage, model, message }
     if (reasoning !== undefined) response.reasoning = reasoning
-    tellFinish(response, finish)
+    addFinish(response, finish)
     return response
   }
 }
 
 /** The usage that a provider told although its call failed. */
-function toldBy(error: unknown): Partial<Usage> | undefined {
+function reportedUsage(error: unknown): Partial<Usage> | undefined {
   if (!isAlliumError(error, 'model.failed')) return undefined
-  const told = cleanUsage(error.details.usage as Partial<Usage> | undefined, 1)
-  return told.inputTokens + told.outputTokens > 0 ? told : undefined
+  const reported = cleanUsage(error.details.usage as Partial<Usage> | undefined, 1)
+  return reported.inputTokens + reported.outputTokens > 0 ? reported : undefined
 }

@@ -48,10 +48,10 @@ export class Reading {
   readonly #took = (result: unknown): void => {
     if (!this.#open) return
     try {
-      const wait = this.#take(result as IteratorResult<unknown>)
+      const backpressure = this.#take(result as IteratorResult<unknown>)
       if (!this.#open) return
-      if (wait === undefined) this.#next()
-      else watch(wait, () => this.#resume(), this.#failed)
+      if (backpressure === undefined) this.#next()
+      else watch(backpressure, () => this.#resume(), this.#failed)
     } catch (error) {
       this.#failed(error)
     }

@@ -3,17 +3,17 @@ import { modelId } from '../../model/model.ts'
 import { type ModelResponse, toResponse } from '../../model/response.ts'
 import { type Attempt, type Ring, State } from '../../onion/attempt.ts'
 import { layerError, nameOf } from '../../onion/misuse.ts'
+import type { Stage } from '../../stream/stage.ts'
 import {
   continuation,
-  type Said,
-  saidAs,
-  saidBy,
-  saysSame,
-  thinksSame,
+  hasSameContent,
+  hasSameReasoning,
+  type Streamed,
+  streamedAs,
+  streamedBy,
   wholeResponse,
-  withThoughts,
-} from '../../stream/said.ts'
-import type { Stage } from '../../stream/stage.ts'
+  withReasoning,
+} from '../../stream/streamed.ts'
 import { mismatch, openStage } from '../turn/stream-verbs.ts'
 import { copyLooked, looks } from './call-fields.ts'
 import { ModelAttempt } from './context.ts'
@@ -34,8 +34,8 @@ export const modelRing: Ring = {
   },
   enter(outer, attempt) {
     const [caller, inner] = [outer as ModelAttempt, attempt as ModelAttempt]
-    const looked = (caller.$own | caller.$loose) & looks
-    inner.$fields = looked === 0 ? caller.$fields : copyLooked(caller.$fields, looked)
+    const borrowed = (caller.$own | caller.$borrowed) & looks
+    inner.$fields = borrowed === 0 ? caller.$fields : copyLooked(caller.$fields, borrowed)
     caller.$own &= looks
     const sink = outer.$sink as NonNullable<typeof outer.$sink>
     if (sink.used) sink.reset()
@@ -62,15 +62,15 @@ export const modelRing: Ring = {
     const [caller, inner] = [outer as ModelAttempt, attempt as ModelAttempt]
     const response = value as ModelResponse
     const { $stage: stage } = caller
-    if (stage === undefined) return give(caller, response, inner.$said)
+    if (stage === undefined) return give(caller, response, inner.$streamed)
     return after(stage.end({ response }), () => {
-      if (!stage.changed) return give(caller, response, inner.$said)
+      if (!stage.changed) return give(caller, response, inner.$streamed)
       const { assembly } = stage
       const toolCalls = assembly.toolCalls()
       const { text, reasoning } = assembly
       const { reasoning: _, ...rest } = response
-      const left = { ...rest, text, ...(reasoning !== undefined && { reasoning }), toolCalls }
-      return give(caller, { ...left, message: assembly.message(toolCalls) }, saidBy(assembly))
+      const delivered = { ...rest, text, ...(reasoning !== undefined && { reasoning }), toolCalls }
+      return give(caller, { ...delivered, message: assembly.message(toolCalls) }, streamedBy(assembly))
     })
   },
   commit(outer, attempt) {
@@ -78,12 +78,12 @@ export const modelRing: Ring = {
     if (caller.$hook?.reenters === true) return
     caller.$fields = inner.$fields
     caller.$own = 0
-    caller.$loose = (inner.$own | inner.$loose) & looks
+    caller.$borrowed = (inner.$own | inner.$borrowed) & looks
   },
 }
 
-function give(caller: ModelAttempt, response: ModelResponse, said: Said): ModelResponse {
-  caller.$said = said
+function give(caller: ModelAttempt, response: ModelResponse, streamed: Streamed): ModelResponse {
+  caller.$streamed = streamed
   caller.$given = response
   return response
 }
@@ -91,22 +91,22 @@ function give(caller: ModelAttempt, response: ModelResponse, said: Said): ModelR
 /** What a layer gives to the one outside it: as it was streamed, with what it adds, or in the place of what it held. */
 function resultOf(attempt: ModelAttempt, value: unknown): unknown {
   const reached = hasReached(attempt)
-  const { $said, $stage } = attempt
+  const { $streamed: $said, $stage } = attempt
   if (reached && value === attempt.$given && $stage === undefined)
-    if (saysSame($said, attempt.$given) && thinksSame($said, attempt.$given)) return value
+    if (hasSameContent($said, attempt.$given) && hasSameReasoning($said, attempt.$given)) return value
   const given = value === undefined ? attempt.$skip : value
   if (given === undefined) {
     const fix = 'Return what next() gave, or answer with "return ctx.skipCall(response)".'
     throw layerError(attempt, 'layer.no_result', `returned nothing. ${fix}`)
   }
-  const response = withThoughts(
+  const response = withReasoning(
     toResponse(given, nameOf(attempt), modelId(attempt.$fields.model)),
     reached ? $said : undefined,
   )
   const stage = reached && $stage?.transforms.hold === true ? $stage : undefined
-  if (reached && saysSame($said, response)) return unchanged(attempt, response, stage)
+  if (reached && hasSameContent($said, response)) return unchanged(attempt, response, stage)
   return after(say(attempt, response, stage), () => {
-    attempt.$said = saidAs(response)
+    attempt.$streamed = streamedAs(response)
     return response
   })
 }
@@ -118,10 +118,10 @@ function hasReached(attempt: Attempt): attempt is ModelAttempt & { $given: Model
 
 /** Text and calls are as they were streamed; the thoughts may be others. */
 function unchanged(attempt: ModelAttempt, response: ModelResponse, stage: Stage | undefined): unknown {
-  const same = thinksSame(attempt.$said, response)
+  const same = hasSameReasoning(attempt.$streamed, response)
   if (stage !== undefined) {
     if (!same) stage.replace(wholeResponse(response))
-    if (!same) attempt.$said = saidAs(response)
+    if (!same) attempt.$streamed = streamedAs(response)
     return after(stage.release(), () => response)
   }
   if (same) return response
@@ -136,7 +136,7 @@ function say(attempt: ModelAttempt, response: ModelResponse, stage: Stage | unde
     stage.replace(wholeResponse(response))
     return stage.release()
   }
-  const { $sink, $said } = attempt
+  const { $sink, $streamed: $said } = attempt
   const reached = hasReached(attempt)
   const rest = reached ? continuation($said, response) : undefined
   if (rest !== undefined) return push(attempt, rest)

@@ -6,8 +6,8 @@ import type { ModelAttempt } from './context.ts'
 /** Sends chunks outward on behalf of a layer, while its attempt lasts. */
 export function push(attempt: ModelAttempt, chunks: readonly ContentChunk[], from = 0): void | Promise<void> {
   for (let i = from; i < chunks.length && isOpen(attempt); i++) {
-    const wait = attempt.$sink?.push(chunks[i] as ContentChunk)
-    if (wait !== undefined) return wait.then(() => push(attempt, chunks, i + 1))
+    const backpressure = attempt.$sink?.push(chunks[i] as ContentChunk)
+    if (backpressure !== undefined) return backpressure.then(() => push(attempt, chunks, i + 1))
   }
 }
 

@@ -75,8 +75,8 @@ export class SessionAttempt extends AgentAttempt implements SessionContext {
 
   /** The session that the layer belongs to: for one that a sub-agent inherited, its parent's. */
   get $owner(): SessionScope {
-    const up = this.$hook?.levelsUp
-    return up === undefined ? this.$session : this.$session.ancestor(up)
+    const levelsUp = this.$hook?.levelsUp
+    return levelsUp === undefined ? this.$session : this.$session.ancestor(levelsUp)
   }
 
   get sessionId(): string {

@@ -1,6 +1,6 @@
 import { History } from '../../messages/history.ts'
 import type { StoredTurn } from '../../seams/session-store.ts'
-import { markInterrupted } from './not-stored.ts'
+import { markInterrupted } from './history-rollback.ts'
 
 /** A run whose process was lost, as what it leaves: its question, the steps that it had done, and no call without a result. */
 export function interruptedTurn(open: StoredTurn, endedAt: number): StoredTurn {

@@ -13,8 +13,8 @@ import { StateStore } from '../../state/state-store.ts'
 import type { AgentScope } from '../agent/agent-scope.ts'
 import type { ToolAttempt } from '../tool/context.ts'
 import type { Turn } from '../turn/turn.ts'
-import { Marks } from './marks.ts'
-import { markInterrupted, tailOf, wholeOf } from './not-stored.ts'
+import { fullRollback, markInterrupted, tailRollback } from './history-rollback.ts'
+import { Savepoints } from './savepoints.ts'
 import { checkSuspension, pendingCalls } from './suspension.ts'
 
 /** One conversation: its history, its state, and the turn that runs now. */
@@ -43,7 +43,7 @@ export class SessionScope {
   #turnPrefix: string | undefined
   #callIds: Set<string> | undefined
   #runCount = 0
-  #marks: Marks | undefined
+  #savepoints: Savepoints | undefined
   #owner: string | null | undefined
   #key: SessionKey | undefined
   /** The agents that suspended calls whose records name none, by call id. */
@@ -52,7 +52,7 @@ export class SessionScope {
   /** That of the turn that has ended. */
   #onceEnded: Map<string, unknown> | undefined
   /** Puts the session back to where the last run began, where somebody stores it. */
-  #putBack: (() => void) | undefined
+  #rollback: (() => void) | undefined
   #usedApprovals: Set<string> | undefined
 
   constructor(
@@ -166,7 +166,7 @@ export class SessionScope {
     const name =
       this.suspension?.calls[callId]?.agent ??
       this.#suspendedBy[callId] ??
-      this.parent?.$call.requested.waited?.inner?.agent
+      this.parent?.$call.requested.suspension?.inner?.agent
     if (name === undefined) return 'unknown'
     return this.agent.isNamed(name) ? 'own' : 'other'
   }
@@ -178,13 +178,13 @@ export class SessionScope {
 
   /** A run begins; what waits, unless it is resumed, is given up. */
   beginRun(resumes: boolean): void {
-    if (this.keepers !== undefined) this.#putBack = this.#standing()
+    if (this.keepers !== undefined) this.#rollback = this.#captureRollback()
     this.history.watch()
-    if (!resumes) this.#giveUp()
+    if (!resumes) this.#discardSuspended()
     this.#onceEnded = undefined
   }
 
-  #giveUp(): void {
+  #discardSuspended(): void {
     this.history.closePending('Not approved.')
     this.history.closeAwaited()
     if (this.suspension !== undefined) this.endTurn(this.suspension.turnId)
@@ -197,56 +197,56 @@ export class SessionScope {
     this.#once = undefined
     this.turnCount++
     const { turnCount } = this
-    this.#marks ??= new Marks()
-    this.#marks.add({ turnId, turnCount, length: this.history.items.length }, this.#state?.snapshot())
+    this.#savepoints ??= new Savepoints()
+    this.#savepoints.add({ turnId, turnCount, length: this.history.items.length }, this.#state?.snapshot())
   }
 
-  #standing(): () => void {
+  #captureRollback(): () => void {
     const { turnCount, suspension } = this
     const [stored, once, state] = [this.#stored, this.#once, this.state.snapshot()]
-    const marks = this.#marks?.copy()
-    const history = tailOf(this.history)
+    const savepoints = this.#savepoints?.copy()
+    const history = tailRollback(this.history)
     return () => {
       this.turnCount = turnCount
       this.suspension = suspension
       this.#stored = stored
-      this.#marks = marks
+      this.#savepoints = savepoints
       this.#callIds = undefined
       this.#once = new Map([...(once ?? []), ...(this.#once ?? [])])
-      this.state.putBack(state)
+      this.state.rollback(state)
       history()
     }
   }
 
   /** The run that has ended is stored, and the history up to a length. */
-  isStored(length: number): void {
+  markStored(length: number): void {
     this.#stored = length
-    this.#putBack = undefined
+    this.#rollback = undefined
   }
 
   /**
    * The run that has ended could not be stored. It goes back, so that the next one leaves no hole in the store; or it stays,
    * where it had an effect, to be stored with the next one. What `once` gave stays in any case, and used approvals.
    */
-  notStored(stays: boolean): void {
+  onNotStored(stays: boolean): void {
     this.#once = new Map([...(this.#onceEnded ?? []), ...(this.#once ?? [])])
     if (stays) this.#stored = Math.min(this.#stored, markInterrupted(this.history, this.suspension === undefined))
-    else this.#putBack?.()
-    this.#putBack = undefined
+    else this.#rollback?.()
+    this.#rollback = undefined
   }
 
   /** Whether it ended in this process, not too long ago. */
   knowsTurn(turnId: string): boolean {
-    return this.#marks?.at(turnId) !== undefined
+    return this.#savepoints?.at(turnId) !== undefined
   }
 
   /** Goes back to what it was after a turn. What it gives puts everything back. */
-  rewind(standing: Snapshot, turnId: string): () => void {
-    const putBack = wholeOf(this.history, this.#standing())
-    const marks = this.#marks?.until(turnId)
-    this.restore(standing)
-    this.#marks = marks
-    return putBack
+  rewind(snapshot: Snapshot, turnId: string): () => void {
+    const rollback = fullRollback(this.history, this.#captureRollback())
+    const savepoints = this.#savepoints?.until(turnId)
+    this.restore(snapshot)
+    this.#savepoints = savepoints
+    return rollback
   }
 
   /** @throws AlliumError `session.unknown_turn` */
@@ -254,13 +254,13 @@ export class SessionScope {
     const { items } = this.history
     if (turnId === undefined)
       return { history: items, state: this.state.ofSession(this.state.snapshot()), turnCount: this.turnCount }
-    const mark = this.#marks?.at(turnId)
-    if (mark === undefined)
+    const savepoint = this.#savepoints?.at(turnId)
+    if (savepoint === undefined)
       throw new AlliumError(
         'session.unknown_turn',
-        `The session "${this.id}" knows no turn ${describe(turnId)}: it was rewound, or it waits, or, in a session that nobody stores, it ended in another process or more than ${Marks.most} turns ago. Name a turn of its history that has ended.`,
+        `The session "${this.id}" knows no turn ${describe(turnId)}: it was rewound, or it waits, or, in a session that nobody stores, it ended in another process or more than ${Savepoints.most} turns ago. Name a turn of its history that has ended.`,
       )
-    const { state, length, turnCount } = mark
+    const { state, length, turnCount } = savepoint
     return { history: items.slice(0, length), state: this.state.ofSession(state), turnCount }
   }
 
@@ -276,7 +276,7 @@ export class SessionScope {
     }
     if (suspension !== undefined) snapshot.suspension = cloneJson(suspension)
     const { once, usedApprovals } = this
-    if (once.size > 0) snapshot.once = Object.fromEntries([...once].map(([key, value]) => [key, keepable(value)]))
+    if (once.size > 0) snapshot.once = Object.fromEntries([...once].map(([key, value]) => [key, copyable(value)]))
     if (usedApprovals.size > 0) snapshot.usedApprovals = [...usedApprovals]
     return snapshot
   }
@@ -294,11 +294,11 @@ export class SessionScope {
     checkSuspension(suspension)
     this.state.checkRestored(state)
     this.state.checkRestored(suspension?.state ?? {})
-    const whole = this.#putBack === undefined ? undefined : wholeOf(this.history, this.#putBack)
+    const whole = this.#rollback === undefined ? undefined : fullRollback(this.history, this.#rollback)
     this.history.reset(history)
-    this.#putBack = whole
+    this.#rollback = whole
     this.#stored = stored ? history.length : 0
-    this.#marks = undefined
+    this.#savepoints = undefined
     this.#callIds = undefined
     this.state.restore(state)
     this.turnCount = turnCount ?? this.turnCount
@@ -311,12 +311,12 @@ export class SessionScope {
 
   /** A reducer failed: so does the turn, even if the layer swallows it. */
   failed(error: unknown): void {
-    this.turn?.life.fail(error)
+    this.turn?.lifecycle.fail(error)
   }
 
   /** A layer that was left has failed to write, or something failed after its run was aborted: observers are told. */
-  told(error: unknown, event = 'state'): void {
-    this.agent.told(error, event)
+  report(error: unknown, event = 'state'): void {
+    this.agent.report(error, event)
   }
 
   undeclared(key: string): void {
@@ -335,7 +335,7 @@ function callIdsIn(messages: readonly Message[]): string[] {
 }
 
 /** A copy of what `ctx.once()` gave; that it ran counts more than a result that cannot be copied. */
-function keepable(value: unknown): unknown {
+function copyable(value: unknown): unknown {
   try {
     return structuredClone(value)
   } catch {

@@ -44,8 +44,8 @@ function innerPending(
   { agent, snapshot }: Inner,
   open: boolean,
 ): PendingCall[] {
-  const waiting = pendingParts(snapshot.history)
-  return pendingCalls(waiting, snapshot.suspension, open).map(({ callId, path = [], token, refused, ...call }) => {
+  const parts = pendingParts(snapshot.history)
+  return pendingCalls(parts, snapshot.suspension, open).map(({ callId, path = [], token, refused, ...call }) => {
     const why = refused ?? outer.refused
     return {
       ...call,

@@ -12,11 +12,11 @@ import type { JsonSchema } from '../../seams/validate.ts'
 import type { SuspendRequest } from '../../state/snapshot.ts'
 import type { State } from '../../state/state-store.ts'
 import type { Approval } from '../../tool/approval.ts'
-import { checkArgs, refusedKey, tellIssues } from '../../tool/check-args.ts'
+import { checkArgs, formatIssues, refusedKey } from '../../tool/check-args.ts'
 import type { ToolFlow } from '../../tool/flow.ts'
 import { deniedResult, type ToolResult, type ToolResultInput } from '../../tool/tool-result.ts'
 import { TurnAttempt, type TurnContext } from '../turn/context.ts'
-import type { Inside } from '../turn/inside.ts'
+import type { EffectLog } from '../turn/effect-log.ts'
 import type { Turn } from '../turn/turn.ts'
 import { toResult } from './to-result.ts'
 import type { ToolCall } from './tool-call.ts'
@@ -121,9 +121,9 @@ export class ToolAttempt extends TurnAttempt implements ToolContext {
   /** The arguments are its own copy. */
   $own = false
   /** A layer inside, which has returned, could still reach into the arguments. */
-  $loose = false
+  $borrowed = false
   /** What its sub-agents do, where its step runs here and is recorded. */
-  $inside: Inside | undefined = undefined
+  $effectLog: EffectLog | undefined = undefined
   /** The result of its layer, which skips the call. */
   $skip: ToolResult | undefined = undefined
 
@@ -184,32 +184,32 @@ export class ToolAttempt extends TurnAttempt implements ToolContext {
     if (who === undefined) return
     const { by, edited, remembered } = who
     // In another attempt of the call what is remembered is its own.
-    if (remembered === true && this.$call.decided !== undefined) return
-    this.$call.decided = {
+    if (remembered === true && this.$call.approvalRecord !== undefined) return
+    this.$call.approvalRecord = {
       decision: edited === true ? 'edited' : 'approved',
       ...(by !== undefined && { by: identityOf(by) }),
       ...(remembered === true && { remembered }),
     }
   }
   get approval(): Approval | undefined {
-    const { approval, waited } = this.$call.requested
+    const { approval, suspension } = this.$call.requested
     const isConsulted =
-      this.$hook !== undefined && waited?.layer === this.$hook.name && this.$fields.consulted === undefined
+      this.$hook !== undefined && suspension?.layer === this.$hook.name && this.$fields.consulted === undefined
     if (isConsulted && !this.$isMute('approval')) this.$change({ consulted: cloneJson(this.$fields.args) })
     return approval
   }
   get decidedBy(): Identity | undefined {
-    return this.$call.requested.decided?.by
+    return this.$call.requested.approvalRecord?.by
   }
   get asked(): ToolContext['asked'] {
-    const { waited } = this.$call.requested
-    return waited === undefined ? undefined : { by: waited.layer, request: cloneJson(waited.request ?? {}) }
+    const { suspension } = this.$call.requested
+    return suspension === undefined ? undefined : { by: suspension.layer, request: cloneJson(suspension.request ?? {}) }
   }
   async recipients(): Promise<unknown> {
     const tool = this.$call.registered?.tool
     if (tool?.flow?.to === undefined) return undefined
     const checked = await checkArgs(tool, cloneJson(this.$fields.args), this.$agent.setup.validate)
-    if (checked.issues !== undefined) throw new AlliumError('tool.invalid', tellIssues(checked.issues))
+    if (checked.issues !== undefined) throw new AlliumError('tool.invalid', formatIssues(checked.issues))
     return tool.flow.to(checked.value as never)
   }
   seal(value: unknown): Promise<string> {
@@ -217,12 +217,12 @@ export class ToolAttempt extends TurnAttempt implements ToolContext {
     return sealOf(['kept', tenantOf(principal) ?? null, owner ?? null, value], agent.setup.approvals.secret)
   }
   suspend(request: SuspendRequest = {}): ToolResult {
-    return this.$isMute('suspend') ? this.$call.waiting : this.$call.suspend(this, request, this.$hook?.name)
+    return this.$isMute('suspend') ? this.$call.suspendedResult : this.$call.suspend(this, request, this.$hook?.name)
   }
   deny(reason: string, who?: { by?: Identity | undefined }): ToolResult {
     if (this.$isMute('deny')) return deniedResult(this.callId, reason)
     if (who !== undefined && this.$call.denied === undefined)
-      this.$call.decided = { decision: 'denied', ...(who.by !== undefined && { by: identityOf(who.by) }) }
+      this.$call.approvalRecord = { decision: 'denied', ...(who.by !== undefined && { by: identityOf(who.by) }) }
     return this.$call.deny(reason)
   }
   skipCall(given: ToolResultInput): ToolResult {
@@ -239,7 +239,7 @@ export class ToolAttempt extends TurnAttempt implements ToolContext {
   protected override onceKey(key: string): string {
     return `${this.$call.callId}:${key}`
   }
-  protected override get oncePlace(): string {
+  protected override get onceScope(): string {
     return `tool:${this.$call.callId}:`
   }
 }

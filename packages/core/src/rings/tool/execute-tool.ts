@@ -1,21 +1,21 @@
+import { AbandonedError } from '../../errors/abandoned-error.ts'
 import { AlliumError } from '../../errors/allium-error.ts'
 import { messageOf } from '../../errors/describe.ts'
 import { fieldOf } from '../../errors/field-of.ts'
-import { LeftError } from '../../errors/left-error.ts'
 import { isThenable, watch } from '../../errors/thenable.ts'
 import { cloneJson, equalJson } from '../../messages/json.ts'
 import type { ProviderApprovalRequest } from '../../messages/message.ts'
 import { isOpen } from '../../onion/attempt.ts'
 import { fail, succeed, whenDone } from '../../onion/next.ts'
 import { digestOf } from '../../seams/seal.ts'
-import { type CheckedArgs, checkArgs, tellIssues } from '../../tool/check-args.ts'
+import { type CheckedArgs, checkArgs, formatIssues } from '../../tool/check-args.ts'
 import type { AnyTool } from '../../tool/tool.ts'
 import { errorResult, resultOf, type ToolResult } from '../../tool/tool-result.ts'
+import { recordEffects, replayEffects, withEffects } from '../turn/effect-log.ts'
 import { toolFingerprint } from '../turn/fingerprint.ts'
-import { takeInside, watchInside, withInside } from '../turn/inside.ts'
 import type { ToolAttempt } from './context.ts'
 import { type Outcome, Running } from './running.ts'
-import type { Waiting } from './tool-call.ts'
+import type { PendingSuspension } from './tool-call.ts'
 
 /** The core of the tool scope: the arguments are asked of the schema once more, then the tool runs through the journal. */
 export function executeTool(core: ToolAttempt): void {
@@ -24,7 +24,7 @@ export function executeTool(core: ToolAttempt): void {
   core.$call.begins?.(shown)
   if (invalid === undefined && core.$call.requested.call.approvalRequest !== undefined) return answerProvider(core)
   if (invalid !== undefined || registered === undefined)
-    return succeed(core, errorResult(callId, tellIssues(invalid ?? []), core.$call.sent.cause))
+    return succeed(core, errorResult(callId, formatIssues(invalid ?? []), core.$call.sent.cause))
   const { tool } = registered
   // What the schema made of the arguments is the first attempt's: the tool may have changed it.
   if (!changed && core.$number === 1) return runDecided(core, tool, { value: parsed })
@@ -37,15 +37,15 @@ export function executeTool(core: ToolAttempt): void {
 function runDecided(core: ToolAttempt, tool: AnyTool, args: CheckedArgs): void {
   const { $call: call, $fields } = core
   if (args.issues !== undefined)
-    return succeed(core, errorResult(call.callId, `The arguments do not fit: ${tellIssues(args.issues)}`, args.cause))
-  const { approval, waited } = call.requested
+    return succeed(core, errorResult(call.callId, `The arguments do not fit: ${formatIssues(args.issues)}`, args.cause))
+  const { approval, suspension } = call.requested
   if (approval === undefined) return permitted(core, tool, args.value)
   if ('deny' in approval) return succeed(core, call.deny(approval.deny))
-  const seen = waited?.layer === undefined ? $fields.args : $fields.consulted
-  if ('args' in approval || waited === undefined || waited.inner !== undefined || seen === undefined)
+  const seen = suspension?.layer === undefined ? $fields.args : $fields.consulted
+  if ('args' in approval || suspension === undefined || suspension.inner !== undefined || seen === undefined)
     return step(core, tool, args.value)
   whenDone(core, digestOf(seen), (digest) =>
-    digest === waited.args
+    digest === suspension.args
       ? step(core, tool, args.value)
       : suspendCall(core, `The arguments of "${call.name}" changed after they had been approved.`),
   )
@@ -90,11 +90,11 @@ function step(core: ToolAttempt, tool: AnyTool, value: unknown): void {
   const { steps } = turn
   if (steps === undefined) return invoke(core, tool, value, intoOnion)
   const runs = () => {
-    watchInside(core)
+    recordEffects(core)
     return new Promise<ToolResult>((done, failed) =>
       invoke(core, tool, value, {
-        done: (_, result) => done(withInside(core, result)),
-        left: (_, reason) => failed(steps.abandonedReason(core, reason)),
+        done: (_, result) => done(withEffects(core, result)),
+        abandoned: (_, reason) => failed(steps.abandonedReason(core, reason)),
       }),
     )
   }
@@ -104,40 +104,40 @@ function step(core: ToolAttempt, tool: AnyTool, value: unknown): void {
     afterCrash === 'rerun' ? runs : async () => ((await steps.begin(name)) ? runs() : unknown(core, afterCrash))
   watch(
     steps.run(core, name, { work, emit: nothing, fingerprint: () => toolFingerprint(core, value) }),
-    (result) => isOpen(core) && intoOnion.done(core, takeInside(core, result as ToolResult)),
-    (error) => (error instanceof LeftError ? void steps.abandonAgain(core, error) : fail(core, error)),
+    (result) => isOpen(core) && intoOnion.done(core, replayEffects(core, result as ToolResult)),
+    (error) => (error instanceof AbandonedError ? void steps.abandonAgain(core, error) : fail(core, error)),
   )
 }
 
 /** A call that had begun when its process died: it may have had its effect, or not. */
 function unknown(core: ToolAttempt, afterCrash: 'fail' | 'ask'): ToolResult {
   const { name, callId } = core.$call
-  const told = `The tool "${name}" was called, and its process was lost before it ended: its outcome is unknown.`
+  const message = `The tool "${name}" was called, and its process was lost before it ended: its outcome is unknown.`
   if (afterCrash === 'fail')
-    return errorResult(callId, told, new AlliumError('tool.outcome_unknown', told, { expose: true }))
-  core.$call.suspend(core, { reason: `${told} Approve the call to run it again.` })
+    return errorResult(callId, message, new AlliumError('tool.outcome_unknown', message, { expose: true }))
+  core.$call.suspend(core, { reason: `${message} Approve the call to run it again.` })
   return shape(core, undefined)
 }
 
 /** What a tool came to goes outward at once. */
 const intoOnion: Outcome = {
   done(core, result) {
-    if (isOpen(core)) succeed(core, unlessWaiting(core, result))
+    if (isOpen(core)) succeed(core, unlessSuspended(core, result))
   },
-  left: fail,
+  abandoned: fail,
 }
 
 /** A tool that suspended itself: the journal keeps how it waits, and the layers see that it does. */
-function unlessWaiting({ $call: call }: ToolAttempt, result: ToolResult): ToolResult {
+function unlessSuspended({ $call: call }: ToolAttempt, result: ToolResult): ToolResult {
   if (result.status !== 'suspended') return result
-  call.how ??= result.value as Waiting
+  call.pendingSuspension ??= result.value as PendingSuspension
   const { value: _, ...shown } = result
   call.suspended ??= shown
   return call.suspended
 }
 
 function invoke(core: ToolAttempt, tool: AnyTool, value: unknown, outcome: Outcome): void {
-  if (!isOpen(core)) return outcome.left(core, core.$outcome)
+  if (!isOpen(core)) return outcome.abandoned(core, core.$outcome)
   if (tool.execute === undefined) return outcome.done(core, notRunHere(core))
   const cancel = core.$cancel.narrow()
   core.$cancel = cancel
@@ -163,8 +163,8 @@ function notRunHere({ $call: { callId, name }, $turn: turn }: ToolAttempt): Tool
 }
 
 function shape(core: ToolAttempt, value: unknown): ToolResult {
-  const { suspended, how, callId } = core.$call
-  if (suspended !== undefined) return { ...suspended, value: how }
+  const { suspended, pendingSuspension, callId } = core.$call
+  if (suspended !== undefined) return { ...suspended, value: pendingSuspension }
   try {
     return resultOf(callId, value, (what, keys) => warnLost(core, what, keys))
   } catch (error) {
@@ -191,8 +191,8 @@ function failed({ $call: { callId, name }, $turn: turn }: ToolAttempt, error: un
       callId,
       turnId: turn.turnId,
     })
-  const told = fieldOf(error, 'expose') === true ? messageOf(error) : `The tool "${name}" failed.`
-  return errorResult(callId, told, error ?? new Error('The tool threw nothing.'))
+  const message = fieldOf(error, 'expose') === true ? messageOf(error) : `The tool "${name}" failed.`
+  return errorResult(callId, message, error ?? new Error('The tool threw nothing.'))
 }
 
 function nothing(): void {}

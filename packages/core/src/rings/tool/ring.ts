@@ -19,7 +19,7 @@ export const toolRing: Ring = {
   enter(outer, attempt) {
     const [caller, inner] = [outer as ToolAttempt, attempt as ToolAttempt]
     const { $fields: fields } = caller
-    inner.$fields = caller.$own || caller.$loose ? { ...fields, args: cloneJson(fields.args) } : fields
+    inner.$fields = caller.$own || caller.$borrowed ? { ...fields, args: cloneJson(fields.args) } : fields
   },
   mayRetry: () => undefined,
   run(attempt) {
@@ -30,7 +30,7 @@ export const toolRing: Ring = {
     $work?.abandon(reason)
   },
   shortCircuit(attempt) {
-    return stuck(attempt as ToolAttempt) ?? (attempt as ToolAttempt).$skip
+    return stickyResult(attempt as ToolAttempt) ?? (attempt as ToolAttempt).$skip
   },
   toResult(attempt, value) {
     return resultOf(attempt as ToolAttempt, value)
@@ -40,7 +40,7 @@ export const toolRing: Ring = {
     const [caller, inner] = [outer as ToolAttempt, attempt as ToolAttempt]
     if (caller.$hook?.reenters === true) return
     caller.$fields = inner.$fields
-    caller.$loose = inner.$own || inner.$loose
+    caller.$borrowed = inner.$own || inner.$borrowed
     caller.$own = false
   },
 }
@@ -51,14 +51,14 @@ function fieldsOf(call: Call): ToolAttempt['$fields'] {
 }
 
 /** A deny beats a suspension, and both beat what a layer returns. */
-function stuck({ $call: call, $hook }: ToolAttempt): ToolResult | undefined {
-  call.heed($hook?.name)
+function stickyResult({ $call: call, $hook }: ToolAttempt): ToolResult | undefined {
+  call.applyDecision($hook?.name)
   return call.denied ?? call.suspended
 }
 
 function resultOf(attempt: ToolAttempt, value: unknown): ToolResult {
-  const sticks = stuck(attempt)
-  if (sticks !== undefined) return sticks
+  const sticky = stickyResult(attempt)
+  if (sticky !== undefined) return sticky
   const reached = attempt.$inner?.$state === State.done
   if (value !== undefined) return toResult(attempt, value, reached ? 'ok' : 'skipped')
   if (attempt.$skip !== undefined) return attempt.$skip

@@ -16,7 +16,7 @@ interface Shapes {
 export interface Outcome {
   done(core: ToolAttempt, result: ToolResult): void
   /** Nobody waits for the tool any more. */
-  left(core: ToolAttempt, reason: unknown): void
+  abandoned(core: ToolAttempt, reason: unknown): void
 }
 
 /** A tool that runs: it ends with its own outcome, its timeout, or when its attempt is left, whichever comes first. */
@@ -42,7 +42,7 @@ export class Running {
     core.$work = this
     const { agent } = core.$turn.session
     const ms = this.#tool.timeout ?? agent.setup.toolTimeout
-    this.#deadline = core.$turn.life.deadlines.add(ms, () => this.#late(ms))
+    this.#deadline = core.$turn.lifecycle.deadlines.add(ms, () => this.#late(ms))
     watch(
       running,
       (value) => this.#settle(this.#shapes.shape, value),
@@ -55,7 +55,7 @@ export class Running {
     if (!this.#open) return
     this.#close()
     this.#cancel.abort(reason)
-    this.#outcome.left(this.#core, reason)
+    this.#outcome.abandoned(this.#core, reason)
   }
 
   /** Past its timeout it is left: what it still tries has no effect, what comes late is dropped. */
@@ -74,7 +74,7 @@ export class Running {
 
   #close(): void {
     this.#open = false
-    if (this.#deadline !== undefined) this.#core.$turn.life.deadlines.remove(this.#deadline)
+    if (this.#deadline !== undefined) this.#core.$turn.lifecycle.deadlines.remove(this.#deadline)
     this.#cancel.release()
     this.#core.$work = undefined
   }

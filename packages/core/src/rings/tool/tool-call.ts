@@ -21,15 +21,15 @@ export interface RequestedCall {
   readonly problem: string | undefined
   readonly approval: Approval | undefined
   /** What is kept of that. */
-  readonly decided?: Omit<ApprovalRecord, 'at'> | undefined
+  readonly approvalRecord?: Omit<ApprovalRecord, 'at'> | undefined
   /** How it waited, where the run resumes. */
-  readonly waited: SuspendedCall | undefined
+  readonly suspension: SuspendedCall | undefined
   /** What was decided of the calls of a sub-agent that waits inside. */
   readonly inner?: Record<string, Decision> | undefined
 }
 
 /** How a call waits that a layer, or the tool itself, has suspended. */
-export interface Waiting {
+export interface PendingSuspension {
   readonly request: SuspendRequest
   /** The arguments where it stood. */
   readonly args: Args
@@ -52,13 +52,13 @@ export class ToolCall extends TurnCall {
   /** The result of a call that waits for a human. Sticks, but a deny beats it. */
   suspended: ToolResult | undefined
   /** How it waits; no layer sees it, for what a sub-agent waits with is in it. */
-  how: Waiting | undefined
+  pendingSuspension: PendingSuspension | undefined
   /** Called with the arguments, as records show them, when the core of the call is reached. */
   begins: ((args: Args) => void) | undefined
   /** The provider that asked may run the call. */
   permitted = false
   /** What is kept of an approval in this run, of a layer that asked somebody itself. */
-  decided: Omit<ApprovalRecord, 'at'> | undefined
+  approvalRecord: Omit<ApprovalRecord, 'at'> | undefined
 
   constructor(
     turn: Turn,
@@ -81,7 +81,7 @@ export class ToolCall extends TurnCall {
   }
 
   /** The result that layers see of a call that waits. */
-  get waiting(): ToolResult {
+  get suspendedResult(): ToolResult {
     return { callId: this.callId, content: 'Waiting for a decision.', status: 'suspended' }
   }
 
@@ -98,16 +98,16 @@ export class ToolCall extends TurnCall {
     inner?: Inner,
   ): ToolResult {
     if (this.suspended === undefined) {
-      this.suspended = this.waiting
-      this.how = { request: cloneJson(request), args: cloneJson(args), layer, inner }
+      this.suspended = this.suspendedResult
+      this.pendingSuspension = { request: cloneJson(request), args: cloneJson(args), layer, inner }
     }
     return this.denied ?? this.suspended
   }
 
   /** A human's refusal takes effect where the call was suspended, so that the layers outside see it as any other deny. */
-  heed(layer: string | undefined): void {
-    const { approval, waited } = this.requested
-    if (approval !== undefined && 'deny' in approval && layer !== undefined && waited?.layer === layer)
+  applyDecision(layer: string | undefined): void {
+    const { approval, suspension } = this.requested
+    if (approval !== undefined && 'deny' in approval && layer !== undefined && suspension?.layer === layer)
       this.deny(approval.deny)
   }
 }

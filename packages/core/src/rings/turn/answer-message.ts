@@ -1,7 +1,7 @@
 import type { History } from '../../messages/history.ts'
 import type { Message } from '../../messages/message.ts'
 import type { Assembly } from '../../stream/assembly.ts'
-import { spokenAs, withoutSpeech, withText } from './spoken.ts'
+import { withoutContent, withStreamedContent, withText } from './streamed-message.ts'
 
 /** The message of a turn's answer in the history, which stays as the stream has it. */
 export class AnswerMessage {
@@ -52,7 +52,7 @@ export class AnswerMessage {
       this.#history.append({ role: 'assistant', content: text })
       return this.isAt(this.#history.items.length - 1, unseen)
     }
-    const message = withText(startsOver ? (withoutSpeech(old) ?? { ...old, content: '' }) : old, text)
+    const message = withText(startsOver ? (withoutContent(old) ?? { ...old, content: '' }) : old, text)
     this.#history.replace(this.#at, message)
     if (message === undefined) this.#at = undefined
   }
@@ -61,7 +61,7 @@ export class AnswerMessage {
   replaceThoughts(assembly: Assembly): void {
     const old = this.#message
     if (this.#at === undefined || old === undefined) return
-    const message = spokenAs(old, assembly)
+    const message = withStreamedContent(old, assembly)
     if (message !== old) this.#history.replace(this.#at, message)
   }
 
@@ -100,7 +100,7 @@ export class AnswerMessage {
   #silence(at: number): void {
     const old = this.#history.items[at]
     if (old === undefined) return
-    const message = withoutSpeech(old)
+    const message = withoutContent(old)
     this.#history.replace(at, message)
     if (message === undefined && this.#at !== undefined) {
       if (at === this.#at) this.#at = undefined

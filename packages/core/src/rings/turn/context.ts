@@ -19,11 +19,11 @@ import { isRunByProvider } from '../../tool/tool-guard.ts'
 import { checkEvent, SessionAttempt, type SessionContext } from '../session/context.ts'
 import { resolveModel } from '../session/resolve-model.ts'
 import type { SessionScope } from '../session/session-scope.ts'
-import type { RunEnd } from './afterwards.ts'
+import { Display, type DisplayText } from './display.ts'
+import { logRecord, logWrite } from './effect-log.ts'
+import type { RunEnd } from './finalizers.ts'
 import type { OnInput } from './inputs.ts'
-import { noteRecord, noteWrite } from './inside.ts'
 import { type InnerRun, type OnceOptions, ofOnce } from './once.ts'
-import { Screen, type ShownText } from './screen.ts'
 import { type StreamVerbs, transformsOf } from './stream-verbs.ts'
 import type { Turn } from './turn.ts'
 
@@ -94,7 +94,7 @@ export interface TurnContext<S = StateOf, Config = unknown, C = RegisteredContex
    * Maps the text that the run's own reader gets: text and thoughts of its stream, and the `text` of its result. Layers,
    * history, stores and observers keep theirs. `make` is called for each text that comes in pieces.
    */
-  onShow(make: () => ShownText): void
+  onShow(make: () => DisplayText): void
   /**
    * The model of a reference, as this agent finds it: for a layer that asks a model of its own.
    *
@@ -142,7 +142,7 @@ function checkInputOf(attempt: TurnAttempt, input: unknown): void {
 export class TurnAttempt extends SessionAttempt implements TurnContext {
   $history: ReadonlyHistory | undefined = undefined
   /** It looks at a message that came while the turn ran: a block is that message's. */
-  $hears = false
+  $inspectsSteered = false
 
   override get $session(): SessionScope {
     return this.$turn.session
@@ -151,22 +151,22 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     return this.$call as Turn
   }
   /** The turn that the layer acts for: for one that a sub-agent inherited, its parent's. */
-  get $acts(): Turn {
+  get $actingTurn(): Turn {
     return this.$hook?.levelsUp === undefined ? this.$turn : ((this.$owner.turn as Turn | undefined) ?? this.$turn)
   }
   get inherited(): boolean {
     return this.$hook?.levelsUp !== undefined
   }
   /** The turn whose end its writes to the state are for: of one that a sub-agent inherited, that in which the sub-agent was called. */
-  get $home(): Turn {
+  get $homeTurn(): Turn {
     let turn = this.$turn
-    for (let up = this.$hook?.levelsUp ?? 0; up > 0; up--) turn = turn.session.parent?.$turn ?? turn
+    for (let levelsUp = this.$hook?.levelsUp ?? 0; levelsUp > 0; levelsUp--) turn = turn.session.parent?.$turn ?? turn
     return turn
   }
   /** Inside of which agents' calls what it does is noted, for a replay: those of a layer that a sub-agent inherited. */
-  get $noted(): { readonly session: SessionScope; readonly up: number } | undefined {
-    const up = this.$hook?.levelsUp
-    return up === undefined ? undefined : { session: this.$turn.session, up }
+  get $effects(): { readonly session: SessionScope; readonly levelsUp: number } | undefined {
+    const levelsUp = this.$hook?.levelsUp
+    return levelsUp === undefined ? undefined : { session: this.$turn.session, levelsUp }
   }
   /** The name of what stands here, for messages. */
   get $name(): string {
@@ -208,7 +208,7 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     return this.$turn.turnId
   }
   get rootTurnId(): string {
-    return this.$acts.rootId
+    return this.$actingTurn.rootId
   }
   get turnIndex(): number {
     return this.$turn.turnIndex
@@ -247,15 +247,15 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   }
   abort(reason?: unknown): never {
     if (this.$isLate('abort')) throw abandonedError(this)
-    return this.$acts.life.abort(reason)
+    return this.$actingTurn.lifecycle.abort(reason)
   }
   block(reason: string, options: BlockOptions = {}): never {
     if (this.$isLate('block')) throw abandonedError(this)
-    if (this.$hears) throw new BlockError(reason, options)
-    return this.$acts.life.block(reason, options)
+    if (this.$inspectsSteered) throw new BlockError(reason, options)
+    return this.$actingTurn.lifecycle.block(reason, options)
   }
   stop(reason = 'stopped'): void {
-    if (!this.$isLate('stop')) this.$acts.stop(reason)
+    if (!this.$isLate('stop')) this.$actingTurn.stop(reason)
   }
   override emit(event: CustomEvent): void {
     checkEvent(this, event)
@@ -263,12 +263,12 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   }
   record(topic: string, data: unknown): void {
     if (this.$isLate('record')) return
-    const record = this.$acts.record(topic, data)
-    const { $noted } = this
-    if ($noted !== undefined) noteRecord($noted.session, $noted.up, record)
+    const record = this.$actingTurn.record(topic, data)
+    const { $effects } = this
+    if ($effects !== undefined) logRecord($effects.session, $effects.levelsUp, record)
   }
   defer(promise: PromiseLike<unknown>): void {
-    this.$turn.afterwards.defer(promise, this.$name)
+    this.$turn.finalizers.defer(promise, this.$name)
   }
   onInput(fn: OnInput): void {
     if (this.$isLate('onInput')) return
@@ -281,13 +281,13 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     this.$turn.inputs ??= []
     this.$turn.inputs.push({ fn, layer: this })
   }
-  onShow(make: () => ShownText): void {
+  onShow(make: () => DisplayText): void {
     if (this.$isLate('onShow')) return
-    this.$turn.screen ??= new Screen(this.$turn.events)
-    this.$turn.screen.add(make)
+    this.$turn.display ??= new Display(this.$turn.events)
+    this.$turn.display.add(make)
   }
   onEnd(fn: (end: RunEnd) => unknown): void {
-    this.$turn.afterwards.onEnd(fn, this.$name)
+    this.$turn.finalizers.onEnd(fn, this.$name)
   }
   resolveModel(ref: ModelRef): Promise<Model> {
     return resolveModel(this.$session, ref)
@@ -297,7 +297,7 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>, options?: OnceOptions): T | Promise<T> {
     checkOptions(options, ofOnce, 'once()', 'layer.invalid')
     if (options?.per !== 'attempt') return this.$turn.once(this.onceKey(key), fn)
-    return this.$turn.onces.inAttempt(`${this.oncePlace}${this.$index}:${this.$number}:${this.$name}:${key}`, fn)
+    return this.$turn.onces.inAttempt(`${this.onceScope}${this.$index}:${this.$number}:${this.$name}:${key}`, fn)
   }
   onChunk(fn: OnChunk): void {
     transformsOf(this, 'onChunk').steps.push({ map: fn })
@@ -309,8 +309,8 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     transformsOf(this, 'hold').hold = true
   }
   override get $capabilities(): Capabilities {
-    const up = this.$hook?.levelsUp
-    return up === undefined ? this.$turn.capabilities : this.$acts.capabilities
+    const levelsUp = this.$hook?.levelsUp
+    return levelsUp === undefined ? this.$turn.capabilities : this.$actingTurn.capabilities
   }
   /** Notes a turn layer that goes by the input: a message that comes later would pass it by. */
   $reads(): void {
@@ -323,7 +323,7 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     return key
   }
   /** The call that it is an attempt of, among those of the turn. */
-  protected get oncePlace(): string {
+  protected get onceScope(): string {
     return ''
   }
 
@@ -339,11 +339,11 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     return this.$isLate(verb) || this.$state !== State.running
   }
   override $wrote(key: string, value: unknown): void {
-    const { $noted } = this
-    if ($noted !== undefined) noteWrite($noted.session, $noted.up, key, value)
+    const { $effects } = this
+    if ($effects !== undefined) logWrite($effects.session, $effects.levelsUp, key, value)
   }
   override $writes(key: string): StateWrite {
-    if (this.$home.told) return 'dropped'
+    if (this.$homeTurn.hasEnded) return 'dropped'
     if (!isLate(this)) return 'taken'
     if (this.$owner.agent.fields.get(key)?.reducer !== undefined) return 'late'
     this.$call.late(this, 'state')

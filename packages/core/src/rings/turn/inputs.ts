@@ -29,8 +29,11 @@ export interface InputStep {
 }
 
 /** The messages as some steps leave them, each behind the one before it. */
-export async function passed(messages: readonly Message[], steps: readonly InputStep[]): Promise<Message[]> {
-  const left: Message[] = []
+export async function throughInputLayers(
+  messages: readonly Message[],
+  steps: readonly InputStep[],
+): Promise<Message[]> {
+  const kept: Message[] = []
   for (const message of messages) {
     let now: Message | null = message
     for (const { fn, layer, ctx = layer } of steps) {
@@ -38,16 +41,16 @@ export async function passed(messages: readonly Message[], steps: readonly Input
       if (given !== undefined) now = given
       if (now === null) break
     }
-    if (now !== null) left.push(now)
+    if (now !== null) kept.push(now)
   }
-  return left
+  return kept
 }
 
 /** A message that came while the turn ran, as the layers leave it; what one of them blocks is that message alone. */
-export async function heardBy(message: Message, steps: readonly InputStep[]): Promise<Message | null> {
+export async function throughSteerLayers(message: Message, steps: readonly InputStep[]): Promise<Message | null> {
   let now = message
   for (const { fn, layer, ctx = layer } of steps) {
-    layer.$hears = true
+    layer.$inspectsSteered = true
     try {
       const given = await fn(now, { steered: true, ctx })
       if (given === null) return null
@@ -55,7 +58,7 @@ export async function heardBy(message: Message, steps: readonly InputStep[]): Pr
       checkMessage(given, `What "${layer.$hook?.name}" made of a message`, 'layer.result')
       now = given
     } finally {
-      layer.$hears = false
+      layer.$inspectsSteered = false
     }
   }
   return now
@@ -69,17 +72,17 @@ export function inheritedInputs(session: SessionScope): readonly InputStep[] {
 function inheritedFrom(target: SessionScope, { parent }: SessionScope, levels: number): readonly InputStep[] {
   if (parent === undefined) return []
   const { session, inputs = [] } = parent.$turn
-  const own = inputs.filter(({ layer }) => layer.$hook?.inherit === true)
+  const inherited = inputs.filter(({ layer }) => layer.$hook?.inherit === true)
   return [
     ...inheritedFrom(target, session, levels + 1),
-    ...own.map(({ fn, layer }) => ({ fn, layer, ctx: insideOf(layer, target, levels) })),
+    ...inherited.map(({ fn, layer }) => ({ fn, layer, ctx: contextInside(layer, target, levels) })),
   ]
 }
 
 /** The context of a layer for what a sub-agent is asked: what it does is noted with the call. */
-function insideOf(layer: TurnAttempt, session: SessionScope, levels: number): TurnAttempt {
+function contextInside(layer: TurnAttempt, session: SessionScope, levels: number): TurnAttempt {
   return Object.create(layer, {
     $view: { value: undefined, writable: true },
-    $noted: { value: { session, levels: levels + (layer.$hook?.levelsUp ?? 0) } },
+    $effects: { value: { session, levelsUp: levels + (layer.$hook?.levelsUp ?? 0) } },
   })
 }

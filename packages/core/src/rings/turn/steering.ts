@@ -3,7 +3,7 @@ import { isBlockError } from '../../errors/block-error.ts'
 import { messageOf } from '../../errors/describe.ts'
 import type { Message } from '../../messages/message.ts'
 import { State } from '../../onion/attempt.ts'
-import { heardBy, inheritedInputs } from './inputs.ts'
+import { inheritedInputs, throughSteerLayers } from './inputs.ts'
 import type { Turn } from './turn.ts'
 
 /** What became of a message that was put into a running turn. */
@@ -38,9 +38,9 @@ interface Recorded {
 /** Messages that come in while a turn runs: each passes what guards do to an input, then stands before the turn's next step. */
 export class Steering {
   readonly #turn: Turn
-  #waiting: Named[] = []
+  #mailbox: Named[] = []
   /** Those that have passed, for the next step. */
-  #passed: Named[] = []
+  #admitted: Named[] = []
   #added = 0
   /** How many the journal knows. */
   #count = 0
@@ -53,28 +53,28 @@ export class Steering {
 
   add(given: Steer): void {
     const steer = { ...given, id: given.id ?? `${this.#turn.turnId}:steered:${++this.#added}` }
-    const { core } = this.#turn.life
-    if (this.#over || this.#turn.life.isOver || (core !== undefined && core.$state !== State.running))
-      return this.#giveBack(steer, whyOver(this.#turn))
+    const { core } = this.#turn.lifecycle
+    if (this.#over || this.#turn.lifecycle.isOver || (core !== undefined && core.$state !== State.running))
+      return this.#reject(steer, endReason(this.#turn))
     const fault = core === undefined ? undefined : unguarded(this.#turn)
-    if (fault !== undefined) return this.#refuse(steer, fault)
-    this.#waiting.push(steer)
+    if (fault !== undefined) return this.#fail(steer, fault)
+    this.#mailbox.push(steer)
   }
 
   /** Whether there is something to hear before a step. Those that wait pass the layers, one after the other. */
-  async listen(before: number): Promise<boolean> {
+  async checkInbox(before: number): Promise<boolean> {
     await this.#replay(before)
-    for (let steer = this.#waiting[0]; steer !== undefined && !this.#over; steer = this.#waiting[0]) {
-      await this.#pass(steer, before)
-      if (this.#waiting[0] === steer) this.#waiting.shift()
+    for (let steer = this.#mailbox[0]; steer !== undefined && !this.#over; steer = this.#mailbox[0]) {
+      await this.#admit(steer, before)
+      if (this.#mailbox[0] === steer) this.#mailbox.shift()
     }
-    return this.#passed.length > 0
+    return this.#admitted.length > 0
   }
 
   /** What has passed enters the history. */
   hear(): void {
     const turn = this.#turn
-    for (const { id, message, settle } of this.#passed.splice(0)) {
+    for (const { id, message, settle } of this.#admitted.splice(0)) {
       turn.view.commit({ ...message, steer: id })
       turn.send({ type: 'steer:heard', ...turn.location, id })
       settle({ heard: true })
@@ -84,31 +84,34 @@ export class Steering {
   /** The loop has no next step: what was not heard is its senders'. */
   close(): void {
     this.#over = true
-    for (const steer of [...this.#passed.splice(0), ...this.#waiting.splice(0)])
-      this.#giveBack(steer, whyOver(this.#turn))
+    for (const steer of [...this.#admitted.splice(0), ...this.#mailbox.splice(0)])
+      this.#reject(steer, endReason(this.#turn))
   }
 
-  async #pass(steer: Named, before: number): Promise<void> {
+  async #admit(steer: Named, before: number): Promise<void> {
     const turn = this.#turn
     try {
       const fault = unguarded(turn)
       if (fault !== undefined) throw fault
-      const message = await heardBy(steer.message, [...inheritedInputs(turn.session), ...(turn.inputs ?? [])])
+      const message = await throughSteerLayers(steer.message, [
+        ...inheritedInputs(turn.session),
+        ...(turn.inputs ?? []),
+      ])
       if (this.#over) return
-      if (message === null) return this.#giveBack(steer, 'A layer left it out.')
-      const kept: Recorded = { id: steer.id, message, before }
+      if (message === null) return this.#reject(steer, 'A layer left it out.')
+      const record: Recorded = { id: steer.id, message, before }
       await turn.journal.step(
         this.#stepId(),
-        () => kept,
+        () => record,
         () => {},
       )
       this.#count++
-      if (!this.#over) this.#passed.push({ ...steer, message })
+      if (!this.#over) this.#admitted.push({ ...steer, message })
     } catch (error) {
       if (this.#over) return
-      if (turn.life.isOver) return this.#giveBack(steer, whyOver(turn))
-      if (!isBlockError(error)) return this.#refuse(steer, error)
-      this.#giveBack(steer, error.reason, error.code)
+      if (turn.lifecycle.isOver) return this.#reject(steer, endReason(turn))
+      if (!isBlockError(error)) return this.#fail(steer, error)
+      this.#reject(steer, error.reason, error.code)
     }
   }
 
@@ -121,7 +124,7 @@ export class Steering {
         this.#recorded = (await journal.step(this.#stepId(), neverRuns, () => {})) as Recorded
       }
       if (this.#recorded.before !== before) return
-      this.#passed.push({ ...this.#recorded, settle() {}, fail() {} })
+      this.#admitted.push({ ...this.#recorded, settle() {}, fail() {} })
       this.#recorded = undefined
       this.#count++
     }
@@ -131,17 +134,17 @@ export class Steering {
     return `${this.#turn.turnId}:steer:${this.#count + 1}`
   }
 
-  #refuse({ id, fail }: Named, error: unknown): void {
-    this.#returned(id, isAlliumError(error) ? error.message : 'A layer failed that looked at it.')
+  #fail({ id, fail }: Named, error: unknown): void {
+    this.#emitRejected(id, isAlliumError(error) ? error.message : 'A layer failed that looked at it.')
     fail(error)
   }
 
-  #returned(id: string, reason: string): void {
+  #emitRejected(id: string, reason: string): void {
     this.#turn.send({ type: 'steer:returned', ...this.#turn.location, id, reason })
   }
 
-  #giveBack({ id, settle }: Named, reason: string, code?: string): void {
-    this.#returned(id, reason)
+  #reject({ id, settle }: Named, reason: string, code?: string): void {
+    this.#emitRejected(id, reason)
     settle({ heard: false, reason, ...(code !== undefined && { code }) })
   }
 }
@@ -159,9 +162,9 @@ function unguarded({ view, inputs = [], turnId }: Turn): AlliumError | undefined
   )
 }
 
-function whyOver({ life: { end }, stopReason, waits }: Turn): string {
+function endReason({ lifecycle: { end }, stopReason, isSuspended }: Turn): string {
   if (end !== undefined) return end.kind === 'failed' ? 'The run failed.' : messageOf(end.error)
-  if (waits) return 'Tool calls wait for a decision.'
+  if (isSuspended) return 'Tool calls wait for a decision.'
   return stopReason === undefined ? 'The turn had its answer.' : `The turn was stopped: ${stopReason}`
 }
 

@@ -1,5 +1,5 @@
+import { AbandonedError } from '../../errors/abandoned-error.ts'
 import { AbortError } from '../../errors/abort-error.ts'
-import { LeftError } from '../../errors/left-error.ts'
 import { abandon } from '../../onion/abandon.ts'
 import { type Attempt, type Call, isOpen, State } from '../../onion/attempt.ts'
 import type { Emit } from '../../seams/journal.ts'
@@ -71,10 +71,10 @@ export class Steps {
     if (this.#turn.end !== undefined) return new AbortError(reason)
     const step = this.#open.get(core)
     if (step !== undefined) this.#abandoned.add(step)
-    return new LeftError(abandonedAround(core), reason)
+    return new AbandonedError(abandonedAround(core), reason)
   }
   /** Leaves again what was left when the step was recorded, once what is replayed beside it has ended. */
-  async abandonAgain(core: Attempt, { by, cause }: LeftError): Promise<void> {
+  async abandonAgain(core: Attempt, { by, cause }: AbandonedError): Promise<void> {
     if (by === undefined) return
     const others = [...this.#open].filter(([{ $call }]) => $call !== core.$call && this.#ran.get($call) !== true)
     await Promise.allSettled(others.map(([, step]) => step))
@@ -106,13 +106,13 @@ export class Steps {
   /** Nothing of a run goes on that asks a recorded step otherwise: no layer may try it again. */
   #compare(name: string, { recorded, now }: { recorded: Fingerprint; now: Fingerprint }): void {
     const { must, may } = differences(recorded, now)
-    const { turnId, life, stepIndex, session } = this.#turn
+    const { turnId, lifecycle, stepIndex, session } = this.#turn
     const step = `${turnId}:${name}`
     if (may.length > 0)
       this.#turn.events.push({ type: 'journal:drift', sessionId: session.id, turnId, stepIndex, step, differs: may })
     if (must.length === 0) return
     const error = diverged(step, must)
-    life.fail(error)
+    lifecycle.fail(error)
     throw error
   }
 }

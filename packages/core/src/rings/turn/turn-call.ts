@@ -13,13 +13,13 @@ export abstract class TurnCall implements Call {
   ) {}
 
   get outer(): Attempt | undefined {
-    return this.turn.life.core
+    return this.turn.lifecycle.core
   }
   get end(): Ending | undefined {
     return this.turn.end
   }
   settled(root: Attempt): void {
-    this.turn.life.ended(root)
+    this.turn.lifecycle.ended(root)
   }
   abandoned(layers: readonly Attempt[]): void {
     this.turn.abandoned(layers)

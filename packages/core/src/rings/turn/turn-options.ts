@@ -58,5 +58,5 @@ export interface TurnOptions {
   /** Whether another attempt of a model call may take back what has reached the reader. */
   resets: 'allow' | 'refuse'
   /** What who asks again with the same key is known by. */
-  kept: { readonly idempotencyKey: string | undefined; readonly inputDigest: string } | undefined
+  storedAs: { readonly idempotencyKey: string | undefined; readonly inputDigest: string } | undefined
 }

@@ -12,16 +12,16 @@ import type { StoredRecord } from '../../seams/session-store.ts'
 import type { ToolCallRecord } from '../../tool/call-record.ts'
 import type { SessionScope } from '../session/session-scope.ts'
 import type { ToolCall } from '../tool/tool-call.ts'
-import { Afterwards } from './afterwards.ts'
 import { Answer } from './answer.ts'
 import type { TurnAttempt } from './context.ts'
+import type { Display } from './display.ts'
+import { logCall, logRecord, logUsage } from './effect-log.ts'
+import { Finalizers } from './finalizers.ts'
 import type { InputStep } from './inputs.ts'
-import { noteCall, noteRecord, noteUsage } from './inside.ts'
-import { Life } from './life.ts'
 import { type InnerRun, Once } from './once.ts'
-import type { Screen } from './screen.ts'
 import { type Steer, Steering } from './steering.ts'
 import { Steps } from './steps.ts'
+import { TurnLifecycle } from './turn-lifecycle.ts'
 import type { RunEvents, TurnOptions } from './turn-options.ts'
 import { WorkingView } from './working-view.ts'
 
@@ -40,14 +40,14 @@ export class Turn implements Call {
   readonly usage: Usage = noUsage()
   readonly events: RunEvents
   /** What runs in it, and what ends it before its time. */
-  readonly life: Life
+  readonly lifecycle: TurnLifecycle
   /** What its model calls start from. */
   readonly view: WorkingView
   readonly answer: Answer
   /** What layers do to messages that come in. */
   inputs: InputStep[] | undefined
   /** What the run's own reader gets, where a layer maps it. */
-  screen: Screen | undefined
+  display: Display | undefined
   /** Messages that came while it ran, once there are any. */
   steering: Steering | undefined
   readonly toolCalls: ToolCallRecord[] = []
@@ -58,12 +58,12 @@ export class Turn implements Call {
   callIndex = 0
   stopReason: string | undefined
   /** Calls that wait for a human, of those that this run has made. */
-  waiting: ToolCall[] | undefined
+  suspendedCalls: ToolCall[] | undefined
   /** The loop has ended because calls wait for a human. */
-  waits = false
+  isSuspended = false
   /** How the run ended has been told: nothing changes it. */
-  told = false
-  #afterwards: Afterwards | undefined
+  hasEnded = false
+  #finalizers: Finalizers | undefined
   #metadata: Record<string, unknown> | undefined
   #instructions: string | undefined
   #capabilities: Capabilities | undefined
@@ -82,7 +82,7 @@ export class Turn implements Call {
     if (!isDirect(options.journal)) this.steps = new Steps(this, options.began?.before)
     this.maxSteps = options.maxSteps
     this.events = options.events
-    this.life = new Life(this)
+    this.lifecycle = new TurnLifecycle(this)
     this.view = new WorkingView(session, options.input)
     this.answer = new Answer(this)
     const suspension = options.resume?.suspension
@@ -95,12 +95,12 @@ export class Turn implements Call {
   get outer(): Attempt | undefined {
     return this.session.parent
   }
-  get end(): Life['end'] {
-    return this.life.end
+  get end(): TurnLifecycle['end'] {
+    return this.lifecycle.end
   }
   /** The context of the loop, for instructions. */
   get context(): TurnAttempt {
-    return this.life.core as TurnAttempt
+    return this.lifecycle.core as TurnAttempt
   }
   /** The instructions as the first message of a call, if there are any. */
   get system(): Message | undefined {
@@ -117,12 +117,12 @@ export class Turn implements Call {
     return this.#capabilities
   }
   /** What is left to do when the run has ended, if anything. */
-  get after(): Afterwards | undefined {
-    return this.#afterwards
+  get startedFinalizers(): Finalizers | undefined {
+    return this.#finalizers
   }
-  get afterwards(): Afterwards {
-    this.#afterwards ??= new Afterwards(this)
-    return this.#afterwards
+  get finalizers(): Finalizers {
+    this.#finalizers ??= new Finalizers(this)
+    return this.#finalizers
   }
 
   /** Where in the run an event happened. */
@@ -142,16 +142,16 @@ export class Turn implements Call {
     return given.then((text) => void (this.#instructions = text))
   }
 
-  tellStep(type: 'step:start' | 'step:end'): void {
+  emitStep(type: 'step:start' | 'step:end'): void {
     this.send({ type, sessionId: this.session.id, turnId: this.turnId, stepIndex: this.stepIndex })
   }
 
   /** Into the run's stream, and a copy to observers; nothing follows `turn:end`. */
   send(event: StreamEvent | CustomEvent): void {
-    if (this.told) return
-    if (this.screen !== undefined) {
-      if (event.type === 'model:reset') this.screen.reset()
-      else this.screen.flush()
+    if (this.hasEnded) return
+    if (this.display !== undefined) {
+      if (event.type === 'model:reset') this.display.reset()
+      else this.display.flush()
     }
     void this.events.push(event)
     this.observe(event)
@@ -163,7 +163,7 @@ export class Turn implements Call {
   /** What a layer says; one that was left is heard by observers alone. */
   emit(event: CustomEvent, late: boolean): void {
     if (!late) this.send(event)
-    else if (!this.told) this.observe(event)
+    else if (!this.hasEnded) this.observe(event)
   }
 
   /** Counts a physical call, here and in the turn of the agent above. */
@@ -171,7 +171,7 @@ export class Turn implements Call {
     const { parent } = this.session
     this.usage.calls++
     if (parent === undefined) return
-    noteCall(parent)
+    logCall(parent)
     parent.$turn.countCall()
   }
   /** Adds the tokens of a physical call; the call itself was counted when it began. */
@@ -180,7 +180,7 @@ export class Turn implements Call {
     addUsage(this.usage, usage)
     this.usage.calls -= usage.calls
     if (parent === undefined) return
-    noteUsage(parent, usage)
+    logUsage(parent, usage)
     parent.$turn.count(usage)
   }
   /** Counts what calls used that are over. */
@@ -201,14 +201,14 @@ export class Turn implements Call {
   record(topic: string, data: unknown): StoredRecord {
     const { ids, clock } = this.session.agent.setup
     const record = { id: ids(), topic, data: fromJson(toJson(data)), at: clock.now() }
-    this.keepRecord(record)
+    this.storeRecord(record)
     return record
   }
-  keepRecord(record: StoredRecord): void {
+  storeRecord(record: StoredRecord): void {
     const { keepers, parent, agent } = this.session
     if (keepers === undefined && parent !== undefined) {
-      noteRecord(this.session, 1, record)
-      return parent.$turn.keepRecord(record)
+      logRecord(this.session, 1, record)
+      return parent.$turn.storeRecord(record)
     }
     const { topic } = record
     if (keepers === undefined)
@@ -221,7 +221,7 @@ export class Turn implements Call {
   }
 
   /** What is heard before a step, where something may be: a run that is replayed hears again what it has heard. */
-  get heeds(): Steering | undefined {
+  get pendingSteering(): Steering | undefined {
     if (this.journal.known !== undefined) this.steering ??= new Steering(this)
     return this.steering
   }
@@ -231,20 +231,20 @@ export class Turn implements Call {
   }
 
   stop(reason: string): void {
-    if (!this.life.decided) this.stopReason ??= reasonText(reason, 'stopped')
+    if (!this.lifecycle.isSettled) this.stopReason ??= reasonText(reason, 'stopped')
   }
 
   settled(): void {
-    this.life.decided = true
+    this.lifecycle.isSettled = true
   }
   abandoned(layers: readonly Attempt[]): void {
-    this.life.grace.abandoned(layers)
+    this.lifecycle.gracePeriod.abandoned(layers)
   }
   returned(layer: Attempt): void {
-    this.life.grace.returned(layer)
+    this.lifecycle.gracePeriod.returned(layer)
   }
   late(attempt: Attempt, verb: string): void {
-    if (this.told || attempt.$reportedLate?.has(verb) === true) return
+    if (this.hasEnded || attempt.$reportedLate?.has(verb) === true) return
     attempt.$reportedLate ??= new Set()
     attempt.$reportedLate.add(verb)
     const { observers } = this.session.agent

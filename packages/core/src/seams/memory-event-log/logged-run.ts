@@ -27,9 +27,9 @@ export class LoggedRun {
     if (unheard.length > 0) return { unheard }
     for (const text of texts) this.#texts.push(text)
     this.ended = end
-    const waiting = this.#readers
-    if (waiting.size > 0) this.#readers = new Set()
-    for (const wake of waiting) wake()
+    const readers = this.#readers
+    if (readers.size > 0) this.#readers = new Set()
+    for (const wake of readers) wake()
     return { seq: this.seq }
   }
 
@@ -37,9 +37,9 @@ export class LoggedRun {
   delete(): void {
     this.#texts.length = 0
     this.ended = true
-    const waiting = this.#readers
+    const readers = this.#readers
     this.#readers = new Set()
-    for (const wake of waiting) wake()
+    for (const wake of readers) wake()
   }
 
   read(after: number, signal: AbortSignal | undefined): EventReader {

@@ -3,7 +3,7 @@ import type { Outbox, OutboxRecord, SessionKey, StoredTurn } from '../session-st
 import type { Erasure } from '../writer.ts'
 import { ownCopy } from './copy.ts'
 
-interface Kept {
+interface StoredEntry {
   readonly record: OutboxRecord
   readonly owner: string
   /** When it was added, by the monotonic clock. */
@@ -26,7 +26,7 @@ export class MemoryOutbox implements Outbox {
   readonly #clock: Clock
   readonly #consumers: readonly string[]
   readonly #keep: number
-  readonly #kept = new Map<string, Kept>()
+  readonly #kept = new Map<string, StoredEntry>()
 
   constructor(clock: Clock, { consumers = [], keepRecords = month }: OutboxOptions) {
     this.#clock = clock
@@ -56,13 +56,13 @@ export class MemoryOutbox implements Outbox {
 
   async done(consumer: string, ids: readonly string[]): Promise<void> {
     for (const id of ids) {
-      const kept = this.#kept.get(id)
-      kept?.until.set(consumer, Number.POSITIVE_INFINITY)
-      if (kept !== undefined && this.#isDone(kept)) this.#kept.delete(id)
+      const entry = this.#kept.get(id)
+      entry?.until.set(consumer, Number.POSITIVE_INFINITY)
+      if (entry !== undefined && this.#isDone(entry)) this.#kept.delete(id)
     }
   }
 
-  #isDone({ until }: Kept): boolean {
+  #isDone({ until }: StoredEntry): boolean {
     const isDone = (consumer: string) => until.get(consumer) === Number.POSITIVE_INFINITY
     return this.#consumers.length > 0 && this.#consumers.every(isDone)
   }

@@ -5,8 +5,8 @@ import type { Lease, SessionKey, SessionStore, StoredTurn } from '../session-sto
 import { checkOwner, checkStoreName } from '../store-name.ts'
 import { checkTurn } from '../stored-turn.ts'
 import { ownCopy } from './copy.ts'
-import { KeptSession, sameTurn } from './kept-session.ts'
 import { MemoryOutbox, type OutboxOptions } from './memory-outbox.ts'
+import { MemorySession, sameTurn } from './memory-session.ts'
 import { pageOf } from './page.ts'
 
 export interface MemoryStoreOptions extends OutboxOptions {
@@ -19,17 +19,17 @@ const known: KeysOf<MemoryStoreOptions> = { clock: true, consumers: true, keepRe
 export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
   checkOptions(options, known, 'memoryStore()', 'options.invalid')
   const { clock = systemClock, ...records } = options
-  const sessions = new Map<string, KeptSession>()
+  const sessions = new Map<string, MemorySession>()
   const outbox = new MemoryOutbox(clock, records)
   let tokens = 0
 
   const sessionOf = (key: SessionKey) => {
     const name = nameOf(key)
-    const session = sessions.get(name) ?? new KeptSession(ownCopy(key))
+    const session = sessions.get(name) ?? new MemorySession(ownCopy(key))
     sessions.set(name, session)
     return session
   }
-  const isHeld = ({ until }: KeptSession) => until > clock.monotonic()
+  const isHeld = ({ until }: MemorySession) => until > clock.monotonic()
   /** Under a live lease. */
   const held = (lease: Lease) => {
     const session = sessions.get(nameOf(lease.key))
@@ -55,13 +55,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
         (owner === undefined || key.owner === owner) &&
         (agents === undefined || agents.includes(key.agent)),
     )
-  const forget = (kept: readonly KeptSession[]) => {
-    for (const { key } of kept) sessions.delete(nameOf(key))
-    return kept.filter((session) => session.summary() !== undefined).length
+  const forget = (selected: readonly MemorySession[]) => {
+    for (const { key } of selected) sessions.delete(nameOf(key))
+    return selected.filter((session) => session.summary() !== undefined).length
   }
-  const waitingCalls = (which: Parameters<typeof of>[0]) =>
-    of(which).flatMap((session) => session.waiting().map((call) => ({ session, call })))
-  const moved = (from: KeptSession, key: SessionKey) => {
+  const pendingCalls = (which: Parameters<typeof of>[0]) =>
+    of(which).flatMap((session) => session.pendingCalls().map((call) => ({ session, call })))
+  const moved = (from: MemorySession, key: SessionKey) => {
     sessions.delete(nameOf(from.key))
     sessions.set(nameOf(key), from.movedTo(ownCopy(key)))
   }
@@ -110,7 +110,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       return pageOf(all, (one) => [-one.updatedAt, nameOf(one.key)], { cursor, limit })
     },
     async waiting({ cursor, limit, ...which }) {
-      const calls = waitingCalls(checkOwner(which))
+      const calls = pendingCalls(checkOwner(which))
       const rank = ({ session, call }: (typeof calls)[0]): [number, string] => [
         session.updatedAt,
         JSON.stringify([nameOf(call.key), call.callId]),
@@ -119,7 +119,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       return { items: items.map(({ call }) => call), ...rest }
     },
     async findWaiting({ token, ...which }) {
-      const found = waitingCalls(checkOwner(which)).find(
+      const found = pendingCalls(checkOwner(which)).find(
         ({ session, call }) => session.last?.rest.suspension?.calls[call.callId]?.token === token,
       )
       return found?.call
@@ -148,15 +148,15 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
     },
     async expire({ olderThan }) {
       const before = clock.now() - olderThan
-      const stays = (session: KeptSession) =>
-        isHeld(session) || session.waiting().some(({ expiresAt = 0 }) => expiresAt > clock.now())
+      const stays = (session: MemorySession) =>
+        isHeld(session) || session.pendingCalls().some(({ expiresAt = 0 }) => expiresAt > clock.now())
       return forget([...sessions.values()].filter((session) => session.updatedAt < before && !stays(session)))
     },
     outbox,
   }
 }
 
-function check(session: KeptSession, version: number, { from, turnId }: StoredTurn): void {
+function check(session: MemorySession, version: number, { from, turnId }: StoredTurn): void {
   if (session.has(turnId)) throw taken(session.key, turnId)
   if (session.version !== version) throw conflict(session.key, version, session.version)
   const { length } = session.history()

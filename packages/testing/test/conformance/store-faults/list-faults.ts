@@ -1,4 +1,4 @@
-import type { Page, SessionStore, SessionSummary, WaitingCall } from '@allium/core'
+import type { Page, SessionStore, SessionSummary, StoredPendingCall } from '@allium/core'
 import type { Breaks, Fault } from './fault.ts'
 
 type Listed = Parameters<SessionStore['list']>[0]
@@ -161,7 +161,7 @@ function trustsCursors(store: SessionStore): Partial<SessionStore> {
 /** The cursor names the last session: its other calls are lost. */
 function pagesBySession(store: SessionStore): Partial<SessionStore> {
   return {
-    async waiting({ cursor = '', limit, ...of }): Promise<Page<WaitingCall>> {
+    async waiting({ cursor = '', limit, ...of }): Promise<Page<StoredPendingCall>> {
       const { items: all } = await store.waiting({ ...of, limit: most })
       const rest = all.filter(({ key }) => key.sessionId > cursor)
       const items = rest.slice(0, limit)
@@ -172,7 +172,7 @@ function pagesBySession(store: SessionStore): Partial<SessionStore> {
 }
 
 function remembersCalls(store: SessionStore): Partial<SessionStore> {
-  const known = new Map<string, WaitingCall>()
+  const known = new Map<string, StoredPendingCall>()
   return {
     async findWaiting(of) {
       const found = await store.findWaiting(of)

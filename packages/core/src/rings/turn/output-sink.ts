@@ -7,7 +7,7 @@ import type { Turn } from './turn.ts'
  * Where the stream of a turn leaves its outermost layer: into the run's events and to observers. While a turn layer
  * holds, it keeps everything here, behind the transforms of all layers, so that what is kept can still be begun again.
  */
-export class Outlet implements Sink {
+export class OutputSink implements Sink {
   used = false
   /** The text that was shown of the present answer. */
   shown = ''
@@ -30,7 +30,7 @@ export class Outlet implements Sink {
     if (this.assembly !== undefined) this.assembly = new Assembly('the turn')
     if (this.#hold === undefined) return
     this.#hold.chunks.push(anotherAnswer)
-    this.#hold.mark = this.#hold.chunks.length
+    this.#hold.answerStart = this.#hold.chunks.length
   }
 
   /** Layers of the turn may change what is shown: from here on it is put together. */
@@ -49,8 +49,8 @@ export class Outlet implements Sink {
   }
 
   reset(): void {
-    if (this.#hold !== undefined) this.#hold.chunks.length = this.#hold.mark
-    else this.#takeBack()
+    if (this.#hold !== undefined) this.#hold.chunks.length = this.#hold.answerStart
+    else this.#retract()
     this.used = false
     this.shown = ''
     if (this.assembly !== undefined) this.assembly = new Assembly('the turn')
@@ -58,7 +58,7 @@ export class Outlet implements Sink {
 
   /** The layer at this place of the turn's onion holds. */
   hold(index: number): void {
-    this.#hold ??= { layers: [], chunks: [], mark: 0 }
+    this.#hold ??= { layers: [], chunks: [], answerStart: 0 }
     this.#hold.layers.push(index)
   }
 
@@ -89,12 +89,12 @@ export class Outlet implements Sink {
     const hold = this.#hold
     if (hold === undefined || (hold.layers.at(-1) ?? -1) < from) return false
     const layers = hold.layers.filter((index) => index < from)
-    this.#hold = layers.length === 0 ? undefined : { layers, chunks: [], mark: 0 }
+    this.#hold = layers.length === 0 ? undefined : { layers, chunks: [], answerStart: 0 }
     this.used = false
     return true
   }
 
-  #takeBack(): void {
+  #retract(): void {
     this.#turn.send({ type: 'model:reset', ...this.#turn.location })
     this.#turn.answer.reset()
   }
@@ -109,7 +109,7 @@ export class Outlet implements Sink {
     const { observers } = turn.session.agent
     if (observers.has('model:chunk'))
       observers.emit('model:chunk', { type: 'model:chunk', ...turn.location, chunk: { ...chunk } })
-    return turn.screen === undefined ? turn.events.push(chunk) : turn.screen.push(chunk)
+    return turn.display === undefined ? turn.events.push(chunk) : turn.display.push(chunk)
   }
 }
 
@@ -122,5 +122,5 @@ interface Hold {
   readonly layers: number[]
   readonly chunks: (ContentChunk | FinishChunk | typeof anotherAnswer)[]
   /** Where the present answer begins. */
-  mark: number
+  answerStart: number
 }

@@ -2,12 +2,12 @@ import { awaitedCalls, type History } from '../../messages/history.ts'
 import type { Message } from '../../messages/message.ts'
 
 /** Where a history stands: the function that it gives brings it back there, whatever a run has done. */
-export function tailOf(history: History): () => void {
+export function tailRollback(history: History): () => void {
   const { items, changedFrom, mayAwait } = history
   // A run adds messages, and results to the last answer's calls, or to those of a provider: what stands before stays.
-  const [awaited = items.length] = mayAwait ? [...awaitedCalls(items).keys()].slice(-1) : []
+  const [awaitedFrom = items.length] = mayAwait ? [...awaitedCalls(items).keys()].slice(-1) : []
   const last = items.findLastIndex(({ role }) => role === 'assistant')
-  const from = Math.max(0, Math.min(last, awaited))
+  const from = Math.max(0, Math.min(last, awaitedFrom))
   const tail = items.slice(from)
   return () => {
     setItems(items, from, tail)
@@ -17,7 +17,7 @@ export function tailOf(history: History): () => void {
 }
 
 /** The same for a history that is to be replaced as a whole, before `then`. */
-export function wholeOf({ items }: History, then: () => void): () => void {
+export function fullRollback({ items }: History, then: () => void): () => void {
   const all = items.slice()
   return () => {
     setItems(items, 0, all)

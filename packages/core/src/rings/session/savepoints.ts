@@ -1,7 +1,7 @@
 import type { State } from '../../state/state-store.ts'
 
 /** Where a turn ended: what a fork begins with. */
-export interface Mark {
+export interface Savepoint {
   readonly turnId: string
   readonly turnCount: number
   /** Messages of the history then. */
@@ -9,8 +9,8 @@ export interface Mark {
 }
 
 /** A mark with what its turn changed, and the one after it. Values are told by identity: what a turn left as it was costs nothing. */
-class Kept implements Mark {
-  next: Kept | undefined = undefined
+class SavepointNode implements Savepoint {
+  next: SavepointNode | undefined = undefined
 
   constructor(
     readonly turnId: string,
@@ -24,66 +24,66 @@ class Kept implements Mark {
  * Where the last turns of a session ended. There are so many and no more, since a list that a reducer copies to make it
  * longer would be kept in every length that it has had.
  */
-export class Marks {
+export class Savepoints {
   static readonly most = 100
-  #first: Kept | undefined
-  #latest: Kept | undefined
+  #first: SavepointNode | undefined
+  #latest: SavepointNode | undefined
   #count = 0
   /** The state at the first mark, without what its turn and later ones changed. */
   #base: Readonly<State> = none
   /** The state at the last mark. */
   #last: Readonly<State> = none
 
-  add({ turnId, turnCount, length }: Mark, state: State | undefined): void {
+  add({ turnId, turnCount, length }: Savepoint, state: State | undefined): void {
     if (this.#count === 0) this.#base = this.#last = state ?? none
     const changed = state === undefined ? none : changes(this.#last, state)
     if (changed !== none) this.#last = state as State
-    this.#push(new Kept(turnId, turnCount, length, changed))
-    if (this.#count > Marks.most) this.#drop()
+    this.#push(new SavepointNode(turnId, turnCount, length, changed))
+    if (this.#count > Savepoints.most) this.#drop()
   }
 
   /** As they are now. */
-  copy(): Marks {
-    const copy = new Marks()
+  copy(): Savepoints {
+    const copy = new Savepoints()
     for (const { turnId, turnCount, length, changed } of this.#all())
-      copy.#push(new Kept(turnId, turnCount, length, changed))
+      copy.#push(new SavepointNode(turnId, turnCount, length, changed))
     copy.#base = this.#base
     copy.#last = this.#last
     return copy
   }
 
   /** Those up to a turn's. */
-  until(turnId: string): Marks {
-    const index = this.#all().findLastIndex((mark) => mark.turnId === turnId)
-    const marks = new Marks()
+  until(turnId: string): Savepoints {
+    const index = this.#all().findLastIndex((savepoint) => savepoint.turnId === turnId)
+    const savepoints = new Savepoints()
     for (const { turnId, turnCount, length, changed } of this.#all().slice(0, index + 1))
-      marks.#push(new Kept(turnId, turnCount, length, changed))
-    marks.#base = this.#base
-    marks.#last = marks.at(turnId)?.state ?? this.#base
-    return marks
+      savepoints.#push(new SavepointNode(turnId, turnCount, length, changed))
+    savepoints.#base = this.#base
+    savepoints.#last = savepoints.at(turnId)?.state ?? this.#base
+    return savepoints
   }
 
   /** The mark of a turn, with the state as it was; undefined for a turn that ended longer ago, or elsewhere. */
-  at(turnId: string): (Mark & { state: State }) | undefined {
+  at(turnId: string): (Savepoint & { state: State }) | undefined {
     const all = this.#all()
-    const index = all.findLastIndex((mark) => mark.turnId === turnId)
-    const mark = all[index]
-    if (mark === undefined) return undefined
-    const { turnCount, length } = mark
-    const changed = all.slice(0, index + 1).map((mark) => mark.changed)
+    const index = all.findLastIndex((savepoint) => savepoint.turnId === turnId)
+    const savepoint = all[index]
+    if (savepoint === undefined) return undefined
+    const { turnCount, length } = savepoint
+    const changed = all.slice(0, index + 1).map((savepoint) => savepoint.changed)
     return { turnId, turnCount, length, state: Object.assign({}, this.#base, ...changed) }
   }
 
-  #all(): Kept[] {
-    const all: Kept[] = []
+  #all(): SavepointNode[] {
+    const all: SavepointNode[] = []
     for (let at = this.#first; at !== undefined; at = at.next) all.push(at)
     return all
   }
 
-  #push(mark: Kept): void {
-    if (this.#latest === undefined) this.#first = mark
-    else this.#latest.next = mark
-    this.#latest = mark
+  #push(savepoint: SavepointNode): void {
+    if (this.#latest === undefined) this.#first = savepoint
+    else this.#latest.next = savepoint
+    this.#latest = savepoint
     this.#count++
   }
 

@@ -1,10 +1,17 @@
 import type { Message } from '../../messages/message.ts'
 import { toJson } from '../../messages/plain-json.ts'
-import type { FindBy, SessionKey, SessionSummary, StoredSession, StoredTurn, WaitingCall } from '../session-store.ts'
+import type {
+  FindBy,
+  SessionKey,
+  SessionSummary,
+  StoredPendingCall,
+  StoredSession,
+  StoredTurn,
+} from '../session-store.ts'
 import { ownCopy } from './copy.ts'
 
 /** One session as the memory store keeps it: every turn that was appended, and the lease. */
-export class KeptSession {
+export class MemorySession {
   readonly turns: StoredTurn[] = []
   open: StoredTurn | undefined
   /** By the wall clock. */
@@ -21,8 +28,8 @@ export class KeptSession {
   }
 
   /** The same session under another key. */
-  movedTo(key: SessionKey): KeptSession {
-    const moved = new KeptSession(key)
+  movedTo(key: SessionKey): MemorySession {
+    const moved = new MemorySession(key)
     moved.turns.push(...this.turns)
     moved.open = this.open
     moved.updatedAt = this.updatedAt
@@ -77,7 +84,7 @@ export class KeptSession {
     return status === undefined ? undefined : { key: { ...key }, version, status, updatedAt }
   }
 
-  waiting(): WaitingCall[] {
+  pendingCalls(): StoredPendingCall[] {
     const { key, last } = this
     const { turnId = '', calls = {} } = last?.rest.suspension ?? {}
     return Object.entries(calls).map(([callId, { name, expiresAt }]) => ({

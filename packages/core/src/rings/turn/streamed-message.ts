@@ -13,28 +13,28 @@ export function withText(message: Message, text: string): Message | undefined {
 }
 
 /** The message without what it says and thinks: its calls, and what the provider gave as their results. */
-export function withoutSpeech(message: Message): Message | undefined {
+export function withoutContent(message: Message): Message | undefined {
   if (typeof message.content === 'string') return undefined
   const content = message.content.filter(({ type }) => type === 'tool-call' || type === 'tool-result')
   return content.length === 0 ? undefined : { ...message, content }
 }
 
 /** The message with text, thoughts and files as a stream had them; the same where it has them already. */
-export function spokenAs(message: Message, assembly: Assembly): Message | undefined {
-  const said = speechOf(assembly.message(assembly.toolCalls()))
-  if (equalJson(said, speechOf(message))) return message
-  const others = typeof message.content === 'string' ? [] : message.content.filter((part) => !isSpeech(part))
-  const content = [...said, ...others]
+export function withStreamedContent(message: Message, assembly: Assembly): Message | undefined {
+  const streamed = contentParts(assembly.message(assembly.toolCalls()))
+  if (equalJson(streamed, contentParts(message))) return message
+  const others = typeof message.content === 'string' ? [] : message.content.filter((part) => !isContentPart(part))
+  const content = [...streamed, ...others]
   const only = content.length === 1 ? content[0] : undefined
   if (content.length === 0) return undefined
   return { ...message, content: only?.type === 'text' && only.providerMetadata === undefined ? only.text : content }
 }
 
-function speechOf({ content }: Message): Part[] {
+function contentParts({ content }: Message): Part[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
-  return content.filter(isSpeech)
+  return content.filter(isContentPart)
 }
 
-function isSpeech({ type }: Part): boolean {
+function isContentPart({ type }: Part): boolean {
   return type === 'text' || type === 'reasoning' || type === 'file' || type === 'custom'
 }

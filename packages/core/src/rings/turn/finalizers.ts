@@ -11,7 +11,7 @@ interface OnEnd {
 }
 
 /** What is left to do when a run has ended: what layers asked for with `onEnd()`, and the work that they deferred. */
-export class Afterwards {
+export class Finalizers {
   readonly #turn: Turn
   #onEnd: OnEnd[] | undefined
   /** Work to await before the run settles. */
@@ -35,7 +35,7 @@ export class Afterwards {
   }
 
   /** Runs what layers do at the end, the last that was added first; what fails is told, not thrown. */
-  tell(end: RunEnd): Promise<void> | undefined {
+  run(end: RunEnd): Promise<void> | undefined {
     const all = this.#onEnd
     return all === undefined ? undefined : this.#bounded(this.#runAll(all, end))
   }
@@ -56,11 +56,11 @@ export class Afterwards {
 
   /** After the end of a run that was cut short, work holds the run up as long as a layer may, and no longer. */
   async #bounded(work: Promise<unknown>): Promise<void> {
-    const { life, session } = this.#turn
-    if (life.end === undefined) return void (await work)
-    const over = new Promise<void>((resolve) => life.deadlines.add(session.agent.setup.abortGrace, resolve))
+    const { lifecycle, session } = this.#turn
+    if (lifecycle.end === undefined) return void (await work)
+    const over = new Promise<void>((resolve) => lifecycle.deadlines.add(session.agent.setup.abortGrace, resolve))
     await Promise.race([work, over])
-    life.clearDeadlines()
+    lifecycle.clearDeadlines()
   }
 
   #report(event: string, what: string, error: unknown): void {

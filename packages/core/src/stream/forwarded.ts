@@ -5,7 +5,7 @@ import { Assembly } from './assembly.ts'
  * What has left a layer: an assembly that is put together where somebody asks. Most layers let text pass as it is; of that the
  * pieces are kept until then.
  */
-export class Passed {
+export class Forwarded {
   /** Whether something may have left the layer otherwise than it came. */
   changed = false
   readonly #who: string

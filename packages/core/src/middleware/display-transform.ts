@@ -2,7 +2,7 @@ import type { Capability } from '../seams/capability.ts'
 import type { SessionKey } from '../seams/session-store.ts'
 
 /** What a layer's `shows()` is given: the session whose stored texts are read. */
-export interface ShowContext {
+export interface DisplayContext {
   readonly agent: { readonly name: string }
   readonly sessionKey: SessionKey
   /** What the agent's layers provide. */
@@ -10,4 +10,4 @@ export interface ShowContext {
 }
 
 /** A stored text as the owner of the session reads it. */
-export type Show = (text: string) => string
+export type DisplayTransform = (text: string) => string

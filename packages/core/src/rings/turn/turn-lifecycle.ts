@@ -7,34 +7,34 @@ import { Cancel } from '../../onion/cancel.ts'
 import { enter, failInside, outcomeOf } from '../../onion/next.ts'
 import { Deadlines } from '../../seams/deadlines.ts'
 import type { TurnAttempt } from './context.ts'
-import { Grace } from './grace.ts'
+import { GracePeriod } from './grace-period.ts'
 import type { Turn } from './turn.ts'
 import type { TurnCall } from './turn-call.ts'
 import type { EndKind } from './turn-options.ts'
 
-type Leave = (reason: unknown) => void
+type Abandon = (reason: unknown) => void
 
 /** What runs in a turn, from its outermost attempt inward, and what ends it before its time. */
-export class Life {
+export class TurnLifecycle {
   /** The outermost attempt, and the one that the loop runs in. */
   root: Attempt | undefined
   core: TurnAttempt | undefined
   /** How the run ends before its time, if it does; the first abort or block stays. */
   end: (Ending & { kind: EndKind }) | undefined
   /** The outermost layer has returned: how the run ends is decided. */
-  decided = false
-  readonly grace: Grace
+  isSettled = false
+  readonly gracePeriod: GracePeriod
   readonly #turn: Turn
   readonly #cancel = new Cancel()
   /** The outermost attempts of the calls that run inside the loop. */
-  #live: Attempt[] | undefined
+  #openCalls: Attempt[] | undefined
   /** Waits of the loop itself. */
-  #waits: Set<Leave> | undefined
+  #pending: Set<Abandon> | undefined
   #deadlines: Deadlines | undefined
 
   constructor(turn: Turn) {
     this.#turn = turn
-    this.grace = new Grace(turn, this)
+    this.gracePeriod = new GracePeriod(turn, this)
   }
 
   /** The timeouts of its tools, and how long it waits for layers that do not come back. */
@@ -48,7 +48,7 @@ export class Life {
   }
 
   /** Runs the turn's onion. Over when its outermost layer has come back, or is given up. */
-  pass(): unknown {
+  start(): unknown {
     const root = this.#turn.ring.create(this.#turn, undefined, 1, this.#cancel)
     this.root = root
     enter(root)
@@ -63,21 +63,21 @@ export class Life {
   run(call: TurnCall): unknown {
     const core = this.core as TurnAttempt
     const root = call.ring.create(call, undefined, 1, core.$cancel)
-    if (this.#live === undefined) this.#live = [root]
-    else this.#live.push(root)
+    if (this.#openCalls === undefined) this.#openCalls = [root]
+    else this.#openCalls.push(root)
     enter(root)
     return outcomeOf(root)
   }
   /** A call inside the loop has come to its end. */
   ended(root: Attempt): void {
-    const live = this.#live
-    if (live === undefined) return
-    if (live.at(-1) === root) live.pop()
-    else if (live.includes(root)) live.splice(live.indexOf(root), 1)
+    const open = this.#openCalls
+    if (open === undefined) return
+    if (open.at(-1) === root) open.pop()
+    else if (open.includes(root)) open.splice(open.indexOf(root), 1)
   }
   /** The outermost attempts that are open: those of the calls inside, then that of the turn. */
   open(): Attempt[] {
-    const all = [...(this.#live ?? [])]
+    const all = [...(this.#openCalls ?? [])]
     if (this.root !== undefined) all.push(this.root)
     return all.filter(isOpen)
   }
@@ -92,59 +92,59 @@ export class Life {
   }
 
   /** A wait of the loop itself, which does not outlast it. */
-  until<T>(wait: PromiseLike<T>): Promise<T> {
+  until<T>(promise: PromiseLike<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const leave = (reason: unknown) => {
-        this.#waits?.delete(leave)
+      const abandonWait = (reason: unknown) => {
+        this.#pending?.delete(abandonWait)
         reject(reason)
       }
       if (this.isOver) {
-        silence(wait)
+        silence(promise)
         return reject(this.reason)
       }
-      this.#waits ??= new Set()
-      this.#waits.add(leave)
-      wait.then(
+      this.#pending ??= new Set()
+      this.#pending.add(abandonWait)
+      promise.then(
         (value) => {
-          this.#waits?.delete(leave)
+          this.#pending?.delete(abandonWait)
           resolve(value)
         },
-        (error) => leave(error),
+        (error) => abandonWait(error),
       )
     })
   }
 
   /** The loop was left: what runs in it is, too; calls that have no result yet are cancelled. */
-  leaveLoop(reason: unknown): void {
-    for (const root of [...(this.#live ?? [])]) if (isOpen(root)) abandon(root, reason)
-    for (const leave of this.#waits ?? []) leave(reason)
+  abandonLoop(reason: unknown): void {
+    for (const root of [...(this.#openCalls ?? [])]) if (isOpen(root)) abandon(root, reason)
+    for (const abandonWait of this.#pending ?? []) abandonWait(reason)
     this.#turn.view.seal()
   }
 
   abort(reason: unknown): never {
     const error = toAbortError(reason)
-    this.cut('aborted', error)
+    this.terminate('aborted', error)
     throw this.end?.error ?? error
   }
   block(reason: string, details: BlockOptions): never {
     const error = new BlockError(reason, details)
-    this.cut('blocked', error)
+    this.terminate('blocked', error)
     throw this.end?.error ?? error
   }
   fail(error: unknown): void {
-    this.cut('failed', error)
+    this.terminate('failed', error)
   }
   /** Ends the run before its time: everything inside is cancelled, every layer unwinds. */
-  cut(kind: EndKind, error: unknown): void {
-    if (this.decided || (this.end !== undefined && (this.end.kind !== 'failed' || kind === 'failed'))) return
+  terminate(kind: EndKind, error: unknown): void {
+    if (this.isSettled || (this.end !== undefined && (this.end.kind !== 'failed' || kind === 'failed'))) return
     this.#end(kind, error)
-    this.grace.begin()
+    this.gracePeriod.begin()
     // Who decides may still be on the stack.
     queueMicrotask(() => this.#failInside())
   }
   /** The same where no layer is left inside. */
   close(kind: EndKind, error: unknown): void {
-    this.decided = true
+    this.isSettled = true
     this.#end(kind, error)
   }
 
@@ -157,10 +157,10 @@ export class Life {
   }
 
   #failInside(): void {
-    if (this.decided) return
+    if (this.isSettled) return
     const error = this.end?.error
-    for (const root of [...(this.#live ?? [])]) failInside(root, error)
-    for (const leave of this.#waits ?? []) leave(error)
+    for (const root of [...(this.#openCalls ?? [])]) failInside(root, error)
+    for (const abandonWait of this.#pending ?? []) abandonWait(error)
     if (this.root !== undefined && this.core?.$state !== State.running) failInside(this.root, error)
   }
 }

@@ -5,33 +5,33 @@ import { type ModelResponse, responseMessage, sameCall, type ToolCall } from '..
 import type { Assembly } from './assembly.ts'
 
 /** What has gone into the stream at one place of the onion, kept apart from the objects that layers may change. */
-export interface Said {
+export interface Streamed {
   readonly text: string
   readonly reasoning: string
   calls(): readonly ToolCall[]
 }
 
 const noCalls = (): readonly ToolCall[] => []
-export const nothingSaid: Said = { text: '', reasoning: '', calls: noCalls }
+export const nothingStreamed: Streamed = { text: '', reasoning: '', calls: noCalls }
 
-export function saidBy(assembly: Assembly): Said {
+export function streamedBy(assembly: Assembly): Streamed {
   const { text, reasoning = '' } = assembly
   if (!assembly.hasCalls) return { text, reasoning, calls: noCalls }
   let calls: readonly ToolCall[] | undefined
   return { text, reasoning, calls: () => (calls ??= assembly.toolCalls()) }
 }
 
-export function saidAs(response: ModelResponse): Said {
+export function streamedAs(response: ModelResponse): Streamed {
   const calls = cloneJson(response.toolCalls)
-  return { text: response.text, reasoning: thoughtsOf(responseMessage(response)), calls: () => calls }
+  return { text: response.text, reasoning: reasoningOf(responseMessage(response)), calls: () => calls }
 }
 
 /** The response with a message that thinks what its `reasoning` says, where a layer has given another one than was streamed. */
-export function withThoughts(response: ModelResponse, said: Said | undefined): ModelResponse {
+export function withReasoning(response: ModelResponse, streamed: Streamed | undefined): ModelResponse {
   const { reasoning } = response
-  if (reasoning === undefined || reasoning === said?.reasoning) return response
+  if (reasoning === undefined || reasoning === streamed?.reasoning) return response
   const message = responseMessage(response)
-  if (thoughtsOf(message) === reasoning) return response
+  if (reasoningOf(message) === reasoning) return response
   const parts: readonly Part[] =
     typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
   const others = parts.filter((part) => part.type !== 'reasoning' && !(part.type === 'text' && part.text === ''))
@@ -40,20 +40,20 @@ export function withThoughts(response: ModelResponse, said: Said | undefined): M
 }
 
 /** By value: the text, and the id, name and arguments of each call. */
-export function saysSame(said: Said, { text, toolCalls }: ModelResponse): boolean {
-  if (said.text !== text) return false
-  const calls = said.calls()
+export function hasSameContent(streamed: Streamed, { text, toolCalls }: ModelResponse): boolean {
+  if (streamed.text !== text) return false
+  const calls = streamed.calls()
   return calls.length === toolCalls.length && startsWithCalls(toolCalls, calls)
 }
 
 /** Whether a response has the thoughts that were streamed. */
-export function thinksSame({ reasoning }: Said, response: ModelResponse): boolean {
+export function hasSameReasoning({ reasoning }: Streamed, response: ModelResponse): boolean {
   if (response.reasoning !== undefined && response.reasoning !== reasoning) return false
   if (reasoning === '' && typeof response.message.content === 'string') return true
-  return reasoning === thoughtsOf(responseMessage(response))
+  return reasoning === reasoningOf(responseMessage(response))
 }
 
-function thoughtsOf({ content }: Message): string {
+function reasoningOf({ content }: Message): string {
   if (typeof content === 'string') return ''
   let thoughts = ''
   for (const part of content) if (part.type === 'reasoning') thoughts += part.text
@@ -61,13 +61,13 @@ function thoughtsOf({ content }: Message): string {
 }
 
 /** The chunks that lead from what was said to the response, or undefined where it takes something back. */
-export function continuation(said: Said, response: ModelResponse): ContentChunk[] | undefined {
-  const before = said.calls()
-  if (!response.text.startsWith(said.text) || !startsWithCalls(response.toolCalls, before)) return undefined
-  if (said === nothingSaid) return wholeResponse(response)
+export function continuation(streamed: Streamed, response: ModelResponse): ContentChunk[] | undefined {
+  const before = streamed.calls()
+  if (!response.text.startsWith(streamed.text) || !startsWithCalls(response.toolCalls, before)) return undefined
+  if (streamed === nothingStreamed) return wholeResponse(response)
   const chunks: ContentChunk[] = []
-  if (response.text.length > said.text.length)
-    chunks.push({ type: 'text-delta', delta: response.text.slice(said.text.length) })
+  if (response.text.length > streamed.text.length)
+    chunks.push({ type: 'text-delta', delta: response.text.slice(streamed.text.length) })
   for (const call of response.toolCalls.slice(before.length)) chunks.push(...callChunks(call))
   return chunks
 }

@@ -2,7 +2,7 @@ import { isThenable } from '../errors/thenable.ts'
 import { Cancel } from '../onion/cancel.ts'
 
 /** Waits that end at once when they are aborted. What comes afterwards is undone, and what fails then is reported. */
-export class Waits {
+export class AbortableWaits {
   readonly cancel = new Cancel()
   readonly #report: (error: unknown) => void
 
@@ -11,11 +11,11 @@ export class Waits {
   }
 
   /** @param undo called with a value that comes after the abort */
-  until<T>(wait: T | PromiseLike<T>, undo?: (value: T) => unknown): Promise<T> {
+  until<T>(value: T | PromiseLike<T>, undo?: (value: T) => unknown): Promise<T> {
     const { cancel } = this
     return new Promise((resolve, reject) => {
       cancel.on(reject)
-      Promise.resolve(wait).then(
+      Promise.resolve(value).then(
         (value) => {
           if (cancel.aborted) return this.#undo(() => undo?.(value))
           cancel.off(reject)

@@ -4,24 +4,24 @@ import type { RunEvents } from '../rings/turn/turn-options.ts'
 import { isContentKind } from '../stream/chunk-kinds.ts'
 
 /** The events of a sub-agent's run: into its own stream, and with the path to it into that of the agent above. */
-export class Relay implements RunEvents {
+export class EventForwarder implements RunEvents {
   readonly #own: RunEvents
   readonly #parent: Turn
   readonly #agent: string
   /** Where the sub-agent's run is, for chunks. */
   turn: Turn | undefined
 
-  constructor(own: RunEvents, parent: Turn, agent: string) {
-    this.#own = own
+  constructor(events: RunEvents, parent: Turn, agent: string) {
+    this.#own = events
     this.#parent = parent
     this.#agent = agent
   }
 
   push(event: StreamEvent | CustomEvent): void | Promise<void> {
     const chunk = event as Extract<StreamEvent, { type: 'text-delta' }>
-    const told = isContentKind(event.type) || event.type === 'finish' ? this.#placed(chunk) : event
-    const { path = [] } = told as { path?: readonly string[] }
-    this.#parent.send({ ...told, path: [this.#agent, ...path] } as StreamEvent)
+    const forwarded = isContentKind(event.type) || event.type === 'finish' ? this.#placed(chunk) : event
+    const { path = [] } = forwarded as { path?: readonly string[] }
+    this.#parent.send({ ...forwarded, path: [this.#agent, ...path] } as StreamEvent)
     return this.#own.push(event)
   }
 
@@ -30,7 +30,7 @@ export class Relay implements RunEvents {
   }
 
   #placed(chunk: Extract<StreamEvent, { type: 'text-delta' }>): StreamEvent {
-    const place = this.turn?.location ?? this.#parent.location
-    return { type: 'model:chunk', ...place, chunk }
+    const location = this.turn?.location ?? this.#parent.location
+    return { type: 'model:chunk', ...location, chunk }
   }
 }

@@ -2,7 +2,7 @@ import type { ContentChunk, FinishChunk } from '../../model/chunk.ts'
 import type { RunEvents } from './turn-options.ts'
 
 /** Maps a text that comes in pieces; what it keeps back of one comes with a later one, or at the end. */
-export interface ShownText {
+export interface DisplayText {
   push(piece: string): string
   end(): string
 }
@@ -13,16 +13,16 @@ type Delta = Extract<ContentChunk, { type: 'text-delta' | 'reasoning-delta' }>
  * The run's own reader, behind all layers: what they map for it (its stream of text and thoughts, the result's text) is
  * in no history, and no observer sees it.
  */
-export class Screen {
+export class Display {
   readonly #events: RunEvents
-  readonly #makes: (() => ShownText)[] = []
-  readonly #open = new Map<Delta['type'], { maps: ShownText[]; last: Delta }>()
+  readonly #makes: (() => DisplayText)[] = []
+  readonly #open = new Map<Delta['type'], { maps: DisplayText[]; last: Delta }>()
 
   constructor(events: RunEvents) {
     this.#events = events
   }
 
-  add(make: () => ShownText): void {
+  add(make: () => DisplayText): void {
     this.#makes.unshift(make) // inner layers first
   }
 
@@ -61,7 +61,7 @@ export class Screen {
 }
 
 /** What maps still keep, each through those behind it. */
-function ended(maps: readonly ShownText[]): string {
+function ended(maps: readonly DisplayText[]): string {
   let rest = ''
   for (const map of maps) rest = (rest === '' ? '' : map.push(rest)) + map.end()
   return rest

@@ -8,11 +8,11 @@ import type { LiveRun } from './live-run.ts'
  * Says in the log that a run failed, where nobody awaits it or reads it by the next macrotask, as Node does of promises.
  * What was thrown, and its cause, may hold secrets: their class, code and cleaned message are told, and never a stack.
  */
-export function tellUnheeded(run: LiveRun, error: unknown, { id, agent }: SessionScope): void {
-  if (run.heeded || fieldOf(error, 'name') === 'AbortError') return
+export function reportUnhandled(run: LiveRun, error: unknown, { id, agent }: SessionScope): void {
+  if (run.isObserved || fieldOf(error, 'name') === 'AbortError') return
   const { turnId } = run.partial
   setTimeout(() => {
-    if (run.heeded) return
+    if (run.isObserved) return
     const what = kindOf(error)
     const cause = error instanceof Error ? fieldOf(error, 'cause') : undefined
     agent.setup.logger.error(

@@ -1,0 +1,20 @@
+import type { DisplayContext, DisplayTransform } from '../middleware/display-transform.ts'
+import type { Layer } from '../middleware/middleware.ts'
+import type { AgentScope } from '../rings/agent/agent-scope.ts'
+import type { SessionKey } from '../seams/session-store.ts'
+
+/** What all layers do to a stored text for its reader, inner ones first, as in the stream. */
+export async function displayTransformOf(
+  layers: readonly Layer[],
+  { setup, capabilities }: AgentScope,
+  sessionKey: SessionKey,
+): Promise<DisplayTransform> {
+  const find: DisplayContext['find'] = (capability) => capabilities.find(capability)
+  const ctx: DisplayContext = { agent: { name: setup.name }, sessionKey, find }
+  const transforms: DisplayTransform[] = []
+  for (const { spec } of layers) {
+    const transform = await spec.shows?.(ctx)
+    if (transform !== undefined) transforms.unshift(transform)
+  }
+  return (text) => transforms.reduce((shown, transform) => transform(shown), text)
+}
