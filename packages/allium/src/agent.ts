@@ -49,8 +49,8 @@ export class Agent<
   /** As it was given: a server takes sessions and events from it. */
   readonly store?: AgentStore | undefined
 
-  constructor(given: AgentOptions<C, P, Calls>) {
-    const { store, ...options } = given ?? {}
+  constructor(agentOptions: AgentOptions<C, P, Calls>) {
+    const { store, ...options } = agentOptions ?? {}
     super({
       ...options,
       resolveModel: options.resolveModel ?? createResolver(),

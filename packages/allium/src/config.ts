@@ -21,11 +21,11 @@ export { serverPacks } from './config-packs/tools.ts'
  */
 export const loadConfig: LoadConfig = (config, options = {}) => {
   const { trusted = typeof config === 'string' || config instanceof URL } = options
-  return (trusted ? loadTrusted : loadForeign)(config, options)
+  return (trusted ? loadTrusted : loadUntrusted)(config, options)
 }
 
 /** A config from elsewhere may name packs, and `tools.mcp` starts programs. */
-const loadForeign = loaderOf(packs)
+const loadUntrusted = loaderOf(packs)
 const loadTrusted = loaderOf({ ...packs, ...serverPacks })
 
 function loaderOf(packs: Packs): LoadConfig {

@@ -8,7 +8,7 @@ import * as memory from '@allium/memory'
  */
 export function storeLayers(store: AgentStore): readonly Middleware[] {
   checkStore(store)
-  const shares: Middleware = {
+  const provideStore: Middleware = {
     name: 'allium:store',
     provides: [sharedStore],
     async agent(ctx, next) {
@@ -16,11 +16,11 @@ export function storeLayers(store: AgentStore): readonly Middleware[] {
       await next()
     },
   }
-  return [memory.persist({ store: store.sessions }), shares]
+  return [memory.persist({ store: store.sessions }), provideStore]
 }
 
 /** What each part must be able to do. */
-const parts: Readonly<Record<string, readonly string[]>> = {
+const requiredMethods: Readonly<Record<string, readonly string[]>> = {
   sessions: ['load', 'acquire', 'renew', 'release', 'checkpoint', 'append', 'find'],
   ledger: ['reserve', 'settle', 'balance'],
   keyValue: ['get', 'set', 'delete'],
@@ -30,28 +30,35 @@ const parts: Readonly<Record<string, readonly string[]>> = {
 }
 
 function checkStore(store: unknown): void {
-  if (typeof store === 'string') throw misfit('is a text', `Open it first: store: sqlite(${JSON.stringify(store)}).`)
-  if (typeof store !== 'object' || store === null) throw misfit(`is ${String(store)}`, wanted)
-  if (lacks(store, 'sessions') === undefined)
-    throw misfit('is a store of sessions alone', 'Write store: { sessions: store }.')
+  if (typeof store === 'string')
+    throw storeOptionError('is a text', `Open it first: store: sqlite(${JSON.stringify(store)}).`)
+  if (typeof store !== 'object' || store === null) throw storeOptionError(`is ${String(store)}`, expectedStore)
+  if (missingMethod(store, 'sessions') === undefined)
+    throw storeOptionError('is a store of sessions alone', 'Write store: { sessions: store }.')
   const given = store as Record<string, unknown>
-  if (given.sessions === undefined) throw misfit('has no sessions', wanted)
-  for (const part of Object.keys(parts)) {
-    const method = given[part] === undefined ? undefined : lacks(given[part], part)
-    if (method !== undefined) throw misfit(`has a part ${part} without the function ${method}()`, wanted)
+  if (given.sessions === undefined) throw storeOptionError('has no sessions', expectedStore)
+  for (const part of Object.keys(requiredMethods)) {
+    const method = given[part] === undefined ? undefined : missingMethod(given[part], part)
+    if (method !== undefined)
+      throw storeOptionError(`has a part ${part} without the function ${method}()`, expectedStore)
   }
   if (given.limits !== undefined && typeof given.limits !== 'function')
-    throw misfit('has limits that are no function', 'They make what counts a rate, as guard.rateLimit({ store }) does.')
+    throw storeOptionError(
+      'has limits that are no function',
+      'They make what counts a rate, as guard.rateLimit({ store }) does.',
+    )
 }
 
 /** The first function that a part would need and does not have. */
-function lacks(part: unknown, name: string): string | undefined {
-  return parts[name]?.find((method) => typeof (part as Record<string, unknown> | null)?.[method] !== 'function')
+function missingMethod(part: unknown, name: string): string | undefined {
+  return requiredMethods[name]?.find(
+    (method) => typeof (part as Record<string, unknown> | null)?.[method] !== 'function',
+  )
 }
 
-const wanted =
+const expectedStore =
   "Give what sqlite('allium.db') or postgres({ url }) gives: { sessions, ledger?, keyValue?, vault?, events?, audit? }."
 
-function misfit(what: string, mend: string): AlliumError {
-  return new AlliumError('agent.options', `The option store ${what}. ${mend}`, { details: { option: 'store' } })
+function storeOptionError(problem: string, fix: string): AlliumError {
+  return new AlliumError('agent.options', `The option store ${problem}. ${fix}`, { details: { option: 'store' } })
 }

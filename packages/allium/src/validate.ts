@@ -1,6 +1,6 @@
 import type { JsonSchema, Validate } from '@allium/core'
-import { type Check, compiled } from './validate/compiled.ts'
-import { interpreted } from './validate/interpreted.ts'
+import { type Check, compileSchema } from './validate/compile-schema.ts'
+import { interpretSchema } from './validate/interpret-schema.ts'
 
 /**
  * Checks values against raw JSON Schemas with ajv, each compiled once. Draft 07 unless `$schema` says 2019-09 or
@@ -10,15 +10,15 @@ import { interpreted } from './validate/interpreted.ts'
  * a strict Content-Security-Policy, `@cfworker/json-schema` reads the schemas in its place: slower, and in other words.
  */
 export function ajvValidate(): Validate {
-  return validateBy((schema) => (mayCompile() ? compiled(schema) : interpreted(schema)))
+  return validateBy((schema) => (canCompile() ? compileSchema(schema) : interpretSchema(schema)))
 }
 
 /** Makes the check of each schema once. A schema that is none is told at each value. */
 export function validateBy(makeCheck: (schema: JsonSchema) => Promise<Check>): Validate {
   const checks = new WeakMap<JsonSchema, Check>()
   return (schema, value) => {
-    const known = checks.get(schema)
-    if (known !== undefined) return known(value)
+    const cached = checks.get(schema)
+    if (cached !== undefined) return cached(value)
     return make(schema).then((check) => {
       checks.set(schema, check)
       return check(value)
@@ -32,17 +32,17 @@ export function validateBy(makeCheck: (schema: JsonSchema) => Promise<Check>): V
   }
 }
 
-let mayCompileHere: boolean | undefined
+let canCompileCached: boolean | undefined
 
 /** Whether the runtime makes code from strings. Asked once: a page with a strict policy reports each try. */
-function mayCompile(): boolean {
-  if (mayCompileHere === undefined) {
+function canCompile(): boolean {
+  if (canCompileCached === undefined) {
     try {
       new Function('')
-      mayCompileHere = true
+      canCompileCached = true
     } catch {
-      mayCompileHere = false
+      canCompileCached = false
     }
   }
-  return mayCompileHere
+  return canCompileCached
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { ajvValidate } from '../src/index.ts'
-import { interpreted } from '../src/validate/interpreted.ts'
+import { interpretSchema } from '../src/validate/interpret-schema.ts'
 import { validateBy } from '../src/validate.ts'
 
 describe.each([
   ['ajvValidate', ajvValidate()],
-  ['the check that makes no code from strings', validateBy(interpreted)],
+  ['the check that makes no code from strings', validateBy(interpretSchema)],
 ])('%s', (kind, validate) => {
   const compiles = kind === 'ajvValidate'
   const mustBe = (type: string) => {

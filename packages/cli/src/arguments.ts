@@ -47,7 +47,7 @@ Exit codes: 0 answered or stopped, 1 failed, 2 mistake in the command or config,
 4 a tool call waits for approval (in chat: at its end), 130 Ctrl-C
 `
 
-const endings = ['yml', 'yaml', 'json', 'ts', 'mts', 'js', 'mjs']
+const configExtensions = ['yml', 'yaml', 'json', 'ts', 'mts', 'js', 'mjs']
 
 /** @throws UsageError */
 export function parseCommand(argv: readonly string[], cwd: string): Arguments {
@@ -112,11 +112,11 @@ function principalOf(text: string): object {
 }
 
 function isConfig(text: string, cwd: string): boolean {
-  return endings.some((ending) => text.endsWith(`.${ending}`)) && existsSync(resolve(cwd, text))
+  return configExtensions.some((extension) => text.endsWith(`.${extension}`)) && existsSync(resolve(cwd, text))
 }
 
 function findConfig(cwd: string): string {
-  const names = endings.map((ending) => `allium.config.${ending}`)
+  const names = configExtensions.map((extension) => `allium.config.${extension}`)
   const found = names.map((name) => resolve(cwd, name)).find((file) => existsSync(file))
   if (found !== undefined) return found
   throw new UsageError(

@@ -1,3 +1,3 @@
+export type { CommandContext } from './command-context.ts'
 export { exitCodes } from './exit-codes.ts'
 export { main } from './main.ts'
-export type { Surroundings } from './surroundings.ts'

@@ -1,54 +1,54 @@
 import { AlliumError, type RunResult, type Session } from 'allium'
 import type { Arguments } from './arguments.ts'
-import { asking } from './ask.ts'
+import type { CommandContext } from './command-context.ts'
 import { codeOf, exitCodes, interrupted, UsageError } from './exit-codes.ts'
 import { openAgent } from './open-agent.ts'
+import { printRun, statusLine } from './print-run.ts'
 import { printable } from './printable.ts'
-import { endOf, showRun } from './show-run.ts'
-import type { Surroundings } from './surroundings.ts'
+import { createPrompter } from './prompter.ts'
 
 /** `allium resume`: decides what waits in a stored session, or goes on with one whose process was lost. Gives the exit code; throws what it failed with. */
-export async function resumeCommand(given: Arguments, around: Surroundings): Promise<number> {
-  const { session: id, principal, prompt, json } = given
+export async function resumeCommand(args: Arguments, context: CommandContext): Promise<number> {
+  const { session: id, principal, prompt, json } = args
   if (id === undefined) throw new UsageError('There is no session. Name it: allium resume <session>')
-  const opened = await openAgent(given, around, false)
-  if (!opened.isStored) {
-    await opened.close()
+  const openedAgent = await openAgent(args, context, false)
+  if (!openedAgent.isStored) {
+    await openedAgent.close()
     throw new UsageError('Nothing is stored. Say where the session is: --store allium.db, or ALLIUM_STORE.')
   }
-  const session = opened.agent.session({ id, principal })
+  const session = openedAgent.agent.session({ id, principal })
   const onInterrupt = () => session.abort(interrupted)
-  const input = asking(around)
-  around.on('SIGINT', onInterrupt)
+  const prompter = createPrompter(context)
+  context.on('SIGINT', onInterrupt)
   try {
     await session.open()
     if (session.history.length === 0 && session.pending.length === 0) throw notFound(id)
-    if (session.pending.length > 0) return await decided(session)
-    if (prompt !== undefined) return codeOf(await shown(session.run(prompt)))
+    if (session.pending.length > 0) return await resumeUntilDone(session)
+    if (prompt !== undefined) return codeOf(await printTurn(session.run(prompt)))
     throw new UsageError(`Nothing waits in the session "${id}". Go on with a prompt: allium resume ${id} "…"`)
   } finally {
-    around.off('SIGINT', onInterrupt)
-    input.close()
+    context.off('SIGINT', onInterrupt)
+    prompter.close()
     await session.close()
-    await opened.close()
+    await openedAgent.close()
   }
 
-  async function decided(session: Session): Promise<number> {
+  async function resumeUntilDone(session: Session): Promise<number> {
     for (;;) {
-      const decisions = await input.decide(session)
+      const decisions = await prompter.decide(session)
       if (decisions === undefined) return exitCodes.suspended
-      const result = await shown(session.resume(decisions))
+      const result = await printTurn(session.resume(decisions))
       if (result.status !== 'suspended') return codeOf(result)
     }
   }
 
-  async function shown(run: ReturnType<Session['run']>): Promise<RunResult> {
-    const shown = await showRun(run, json, around)
-    if (shown.turnId !== undefined) opened.trace(shown.turnId)
-    if ('error' in shown) throw shown.error
-    const { result } = shown
+  async function printTurn(run: ReturnType<Session['run']>): Promise<RunResult> {
+    const outcome = await printRun(run, json, context)
+    if (outcome.turnId !== undefined) openedAgent.trace(outcome.turnId)
+    if ('error' in outcome) throw outcome.error
+    const { result } = outcome
     if (!json && !['completed', 'suspended'].includes(result.status))
-      around.stderr.write(`${printable(endOf(result))}\n`)
+      context.stderr.write(`${printable(statusLine(result))}\n`)
     return result
   }
 }

@@ -1,16 +1,16 @@
 import { parseArgs } from 'node:util'
 import { messageOf } from 'allium'
+import type { CommandContext } from './command-context.ts'
 import { exitCodes, UsageError } from './exit-codes.ts'
-import { installed } from './installed.ts'
-import type { Surroundings } from './surroundings.ts'
+import { importOptional } from './import-optional.ts'
 
 /** Loaded without the drivers, which the packages' main entries import. */
 const printers: Readonly<Record<string, (options: SqlOptions) => Promise<string>>> = {
   async postgres(options) {
-    return (await installed('postgres', () => import('@allium/store-postgres/sql'))).postgresSql(options)
+    return (await importOptional('postgres', () => import('@allium/store-postgres/sql'))).postgresSql(options)
   },
   async sqlite({ from }) {
-    return (await installed('sqlite', () => import('@allium/store-sqlite/sql'))).sqliteSql({ from })
+    return (await importOptional('sqlite', () => import('@allium/store-sqlite/sql'))).sqliteSql({ from })
   },
 }
 
@@ -20,11 +20,11 @@ interface SqlOptions {
 }
 
 /** `allium store sql postgres --schema agents --from 1`: the SQL of a store. @throws UsageError */
-export async function storeCommand(argv: readonly string[], { stdout }: Surroundings): Promise<number> {
+export async function storeCommand(argv: readonly string[], { stdout }: CommandContext): Promise<number> {
   const { values, positionals } = parsed(argv)
-  const [what, name = '', ...more] = positionals
+  const [subcommand, name = '', ...extra] = positionals
   const print = Object.hasOwn(printers, name) ? printers[name] : undefined
-  if (what !== 'sql' || print === undefined || more.length > 0)
+  if (subcommand !== 'sql' || print === undefined || extra.length > 0)
     throw new UsageError(
       `"allium store" prints the SQL of a store: allium store sql ${Object.keys(printers).join('|')}.`,
     )

@@ -9,11 +9,11 @@ import {
   systemClock,
   toJson,
 } from '@allium/core'
-import { type Asked, ask } from './ingress.ts'
-import { type Answer, type RunnerOptions, type Running, runner } from './object.ts'
-import { namedBy, notFound, objectKeyOf, restateKeyOf, runOf, type Task, turnIdOf } from './task.ts'
+import { callIngress, type IngressRequest } from './ingress.ts'
+import { type ActiveRun, createRunObject, type RunObjectOptions, type RunOutput } from './object.ts'
+import { notFound, objectKeyOf, parseRunId, restateKeyOf, runIdOf, type Task, turnIdOf } from './task.ts'
 import { type DurableResult, resultOf } from './turn.ts'
-import { haveWithResolvers } from './with-resolvers.ts'
+import { polyfillWithResolvers } from './with-resolvers.ts'
 
 export interface DurableRestateOptions {
   /** Where Restate takes calls. @default 'http://localhost:8080' */
@@ -26,7 +26,7 @@ export interface DurableRestateOptions {
    * The principal as it is now, asked whenever a run begins or is taken over. Throw an AlliumError `run.principal` for one
    * that may not any more; after any other error Restate asks again. @default the principal of the task
    */
-  readonly resolvePrincipal?: RunnerOptions['resolvePrincipal'] | undefined
+  readonly resolvePrincipal?: RunObjectOptions['resolvePrincipal'] | undefined
   /** Milliseconds without a recorded step after which Restate takes a run for lost. @default 3_600_000 */
   readonly stepTimeout?: number | undefined
   /** @default globalThis.fetch */
@@ -35,7 +35,7 @@ export interface DurableRestateOptions {
   readonly clock?: Clock | undefined
 }
 
-const known: KeysOf<DurableRestateOptions> = {
+const optionKeys: KeysOf<DurableRestateOptions> = {
   ingress: true,
   headers: true,
   name: true,
@@ -52,7 +52,7 @@ export interface StartOptions extends Omit<Task, 'idempotencyKey'> {
   readonly runAt?: number | undefined
 }
 
-const ofStart: KeysOf<StartOptions> = {
+const startOptionKeys: KeysOf<StartOptions> = {
   principal: true,
   sessionId: true,
   input: true,
@@ -62,16 +62,16 @@ const ofStart: KeysOf<StartOptions> = {
   runAt: true,
 }
 
-export interface Whose {
+export interface RunAccess {
   readonly principal?: RegisteredPrincipal | undefined
 }
 
 /** How a run stands. */
-export type RunStanding = 'open' | 'ended'
+export type RunStatus = 'open' | 'ended'
 
 export interface DurableRestate {
   /** The virtual object, for `serve({ services: [object] })` or any endpoint of Restate's SDK. */
-  readonly object: ReturnType<typeof runner>
+  readonly object: ReturnType<typeof createRunObject>
   /**
    * Resolves once Restate has the task. The same key gives the same run.
    *
@@ -79,11 +79,11 @@ export interface DurableRestate {
    */
   start(options: StartOptions): Promise<{ run: string; turnId: string; sessionId: string }>
   /** Waits for a run, and ends as it ended. @throws AlliumError `session.not_found`; what the run failed with */
-  attach(run: string, whose: Whose): Promise<DurableResult>
+  attach(run: string, access: RunAccess): Promise<DurableResult>
   /** @throws AlliumError `session.not_found` */
-  get(run: string, whose: Whose): Promise<{ status: RunStanding }>
+  get(run: string, access: RunAccess): Promise<{ status: RunStatus }>
   /** Stops a run, wherever it is, also before it begins; `false` where it has ended. @throws AlliumError `session.not_found` */
-  stop(run: string, whose: Whose): Promise<boolean>
+  stop(run: string, access: RunAccess): Promise<boolean>
 }
 
 /**
@@ -96,10 +96,10 @@ export interface DurableRestate {
  */
 // biome-ignore lint/suspicious/noExplicitAny: agents of any state, context, principal and tools
 export function durableRestate(agent: Agent<any, any, any>, options: DurableRestateOptions = {}): DurableRestate {
-  checkOptions(options, known, 'durableRestate()', 'agent.options')
-  haveWithResolvers()
+  checkOptions(options, optionKeys, 'durableRestate()', 'agent.options')
+  polyfillWithResolvers()
   const { name = 'allium', resolvePrincipal = ({ principal }) => principal, stepTimeout = 3_600_000 } = options
-  return { object: runner({ agent, name, resolvePrincipal, stepTimeout }), ...client(agent, name, options) }
+  return { object: createRunObject({ agent, name, resolvePrincipal, stepTimeout }), ...client(agent, name, options) }
 }
 
 function client(
@@ -108,28 +108,28 @@ function client(
   options: DurableRestateOptions,
 ): Omit<DurableRestate, 'object'> {
   const { ingress = 'http://localhost:8080', headers, fetch = globalThis.fetch, clock = systemClock } = options
-  const from = { url: ingress.replace(/\/+$/, ''), headers, fetch }
-  const call = (task: Task, asked: Omit<Asked, 'path'>, ...handler: string[]) =>
-    ask(from, { ...asked, path: [name, objectKeyOf(agent, task), ...handler] })
-  const invocation = (task: Task, what: 'attach' | 'output') => {
+  const target = { url: ingress.replace(/\/+$/, ''), headers, fetch }
+  const call = (task: Task, request: Omit<IngressRequest, 'path'>, ...handler: string[]) =>
+    callIngress(target, { ...request, path: [name, objectKeyOf(agent, task), ...handler] })
+  const invocation = (task: Task, endpoint: 'attach' | 'output') => {
     const key = objectKeyOf(agent, task)
-    return ask(from, { path: ['restate', 'invocation', name, key, 'run', restateKeyOf(task), what] })
+    return callIngress(target, { path: ['restate', 'invocation', name, key, 'run', restateKeyOf(task), endpoint] })
   }
-  const named = (run: string, { principal }: Whose): Task => ({ ...namedBy(run), principal })
+  const taskOf = (run: string, { principal }: RunAccess): Task => ({ ...parseRunId(run), principal })
 
-  const checkSame = async (task: Task, text: string) => {
+  const checkKeyReuse = async (task: Task, text: string) => {
     const { value } = await invocation(task, 'output')
-    const running = (await call(task, { body: null }, 'running')).value as Running | null
-    const first =
-      (value as Answer | undefined)?.task ?? (running?.key === task.idempotencyKey ? running.task : undefined)
-    if (first !== undefined && first !== (await digestOf(text)))
+    const running = (await call(task, { body: null }, 'running')).value as ActiveRun | null
+    const originalDigest =
+      (value as RunOutput | undefined)?.task ?? (running?.key === task.idempotencyKey ? running.task : undefined)
+    if (originalDigest !== undefined && originalDigest !== (await digestOf(text)))
       throw new AlliumError(
         'run.key_reused',
         `The idempotency key "${task.idempotencyKey}" belongs to another task of this session. Take another key.`,
       )
   }
-  const get = async (run: string, whose: Whose): Promise<{ status: RunStanding }> => {
-    const task = named(run, whose)
+  const get = async (run: string, access: RunAccess): Promise<{ status: RunStatus }> => {
+    const task = taskOf(run, access)
     let status: number
     try {
       status = (await invocation(task, 'output')).status
@@ -144,7 +144,7 @@ function client(
   return {
     get,
     async start(options) {
-      checkOptions(options ?? null, ofStart, 'start()', 'run.options')
+      checkOptions(options ?? null, startOptionKeys, 'start()', 'run.options')
       const { runAt, ...given } = options
       if ((given.input === undefined) === (given.decisions === undefined))
         throw new AlliumError('run.options', 'start() takes either an input or decisions. Give exactly one of them.')
@@ -153,21 +153,24 @@ function client(
       const task: Task = { ...given, idempotencyKey: given.idempotencyKey ?? crypto.randomUUID() }
       const [text, delay] = [toJson(task), runAt === undefined ? 0 : Math.ceil(runAt - clock.now())]
       const query = delay > 0 ? `?delay=${delay}ms` : undefined
-      const sent = await call(task, { body: text, query, idempotencyKey: restateKeyOf(task) }, 'run', 'send')
-      const status = (sent.value as { status?: string } | undefined)?.status
+      const accepted = await call(task, { body: text, query, idempotencyKey: restateKeyOf(task) }, 'run', 'send')
+      const status = (accepted.value as { status?: string } | undefined)?.status
       if (status === undefined)
-        throw new AlliumError('http.status', `Restate at ${from.url} knows no object "${name}": register its endpoint.`)
-      if (status === 'PreviouslyAccepted') await checkSame(task, text)
-      return { run: runOf(task), turnId: turnIdOf(task), sessionId: task.sessionId }
+        throw new AlliumError(
+          'http.status',
+          `Restate at ${target.url} knows no object "${name}": register its endpoint.`,
+        )
+      if (status === 'PreviouslyAccepted') await checkKeyReuse(task, text)
+      return { run: runIdOf(task), turnId: turnIdOf(task), sessionId: task.sessionId }
     },
-    async attach(run, whose) {
-      const { value } = await invocation(named(run, whose), 'attach')
+    async attach(run, access) {
+      const { value } = await invocation(taskOf(run, access), 'attach')
       if (value === undefined) throw notFound(run)
-      return resultOf((value as Answer).outcome) as DurableResult
+      return resultOf((value as RunOutput).outcome) as DurableResult
     },
-    async stop(run, whose) {
-      if ((await get(run, whose)).status === 'ended') return false
-      const task = named(run, whose)
+    async stop(run, access) {
+      if ((await get(run, access)).status === 'ended') return false
+      const task = taskOf(run, access)
       const { value } = await call(task, { body: task.idempotencyKey }, 'stop')
       if (value !== true) await call(task, { body: task.idempotencyKey }, 'drop', 'send')
       return true

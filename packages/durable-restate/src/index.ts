@@ -2,10 +2,10 @@ export {
   type DurableRestate,
   type DurableRestateOptions,
   durableRestate,
-  type RunStanding,
+  type RunAccess,
+  type RunStatus,
   type StartOptions,
-  type Whose,
 } from './durable-restate.ts'
-export { recorded } from './recorded.ts'
+export { recorded } from './run-with-journal.ts'
 export type { Task } from './task.ts'
 export type { DurableResult } from './turn.ts'

@@ -7,7 +7,7 @@ export interface Ingress {
   readonly fetch: typeof globalThis.fetch
 }
 
-export interface Asked {
+export interface IngressRequest {
   readonly path: readonly string[]
   /** Sent as JSON. @default nothing, and a GET */
   readonly body?: unknown
@@ -16,14 +16,14 @@ export interface Asked {
 }
 
 /** What it answered; without a value 404 for what is not known, 470 for what has not ended. */
-export interface Answered {
+export interface IngressResponse {
   readonly status: number
   readonly value?: unknown
 }
 
 /** @throws AlliumError `http.status`; what a handler refused */
-export async function ask({ url, headers, fetch }: Ingress, asked: Asked): Promise<Answered> {
-  const { path, body, query = '', idempotencyKey } = asked
+export async function callIngress({ url, headers, fetch }: Ingress, request: IngressRequest): Promise<IngressResponse> {
+  const { path, body, query = '', idempotencyKey } = request
   const response = await fetch(`${url}/${path.map(encodeURIComponent).join('/')}${query}`, {
     method: body === undefined ? 'GET' : 'POST',
     headers: {
@@ -35,14 +35,17 @@ export async function ask({ url, headers, fetch }: Ingress, asked: Asked): Promi
   })
   const [{ status, ok }, text] = [response, await response.text()]
   if (ok) return { status, value: text === '' ? undefined : JSON.parse(text) }
-  const refused = refusalIn(text)
-  if (refused !== undefined) throw refused
+  const terminalError = terminalErrorIn(text)
+  if (terminalError !== undefined) throw terminalError
   if (status === 404 || status === 470) return { status }
-  const said = text.slice(0, 500)
-  throw new AlliumError('http.status', `Restate answered ${status} to "${path.join('/')}": ${said}. Look at its log.`)
+  const excerpt = text.slice(0, 500)
+  throw new AlliumError(
+    'http.status',
+    `Restate answered ${status} to "${path.join('/')}": ${excerpt}. Look at its log.`,
+  )
 }
 
-function refusalIn(text: string): AlliumError | undefined {
+function terminalErrorIn(text: string): AlliumError | undefined {
   try {
     const { code, message } = JSON.parse(JSON.parse(text).message)
     if ((errorCodes as readonly string[]).includes(code)) return new AlliumError(code as ErrorCode, message)

@@ -1,11 +1,11 @@
 import { type Agent, AlliumError, digestOf, encodeOutcome, fromJson, type RegisteredPrincipal } from '@allium/core'
 import { handlers, type ObjectContext, type ObjectSharedContext, object } from '@restatedev/restate-sdk'
-import { recorded } from './recorded.ts'
-import { toldToRestate } from './refusals.ts'
-import { agentIn, type Task } from './task.ts'
-import { type Ended, turn } from './turn.ts'
+import { recorded } from './run-with-journal.ts'
+import { agentOfKey, type Task } from './task.ts'
+import { toRestateError } from './terminal-errors.ts'
+import { runTurn, type TurnOutput } from './turn.ts'
 
-export interface RunnerOptions {
+export interface RunObjectOptions {
   /** Runs tasks. */
   readonly agent: Agent
   readonly name: string
@@ -14,7 +14,7 @@ export interface RunnerOptions {
 }
 
 /** The run that the object is in. */
-export interface Running {
+export interface ActiveRun {
   readonly key: string
   readonly invocation: string
   /** The digest of its task, by which a key that is used for another one is known. */
@@ -22,13 +22,13 @@ export interface Running {
 }
 
 /** What `run` gives. */
-export interface Answer {
+export interface RunOutput {
   readonly outcome: string
   readonly task: string
 }
 
 /** A virtual object of Restate for each session: one run at a time, and what tells of it beside. */
-export function runner(options: RunnerOptions) {
+export function createRunObject(options: RunObjectOptions) {
   const { name, stepTimeout } = options
   return object({
     name,
@@ -36,13 +36,13 @@ export function runner(options: RunnerOptions) {
       run: (ctx: ObjectContext, text: string) => run(ctx, text, options),
       drop: async (ctx: ObjectContext, key: string) => ctx.set(`dropped:${key}`, true),
       stop: handlers.object.shared(stop),
-      running: handlers.object.shared((ctx: ObjectSharedContext) => ctx.get<Running>('running')),
+      running: handlers.object.shared((ctx: ObjectSharedContext) => ctx.get<ActiveRun>('running')),
     },
     options: { abortTimeout: stepTimeout },
   })
 }
 
-async function run(ctx: ObjectContext, text: string, options: RunnerOptions): Promise<Answer> {
+async function run(ctx: ObjectContext, text: string, options: RunObjectOptions): Promise<RunOutput> {
   checkAgent(ctx, options)
   const [task, digest] = [fromJson(text) as Task, await digestOf(text)]
   const key = task.idempotencyKey
@@ -50,7 +50,7 @@ async function run(ctx: ObjectContext, text: string, options: RunnerOptions): Pr
     ctx.clear(`dropped:${key}`)
     return { task: digest, outcome: encodeOutcome({ error: new DOMException('The run was stopped.', 'AbortError') }) }
   }
-  ctx.set('running', { key, invocation: ctx.request().id, task: digest } satisfies Running)
+  ctx.set('running', { key, invocation: ctx.request().id, task: digest } satisfies ActiveRun)
   try {
     return { task: digest, outcome: await runTask(ctx, task, options) }
   } finally {
@@ -59,34 +59,34 @@ async function run(ctx: ObjectContext, text: string, options: RunnerOptions): Pr
 }
 
 /** Two agents whose objects have one name would run each other's sessions. */
-function checkAgent({ key }: ObjectContext, { agent, name }: RunnerOptions): void {
-  const named = agentIn(key)
-  if (named === agent.sessionNames[0]) return
-  throw toldToRestate(
+function checkAgent({ key }: ObjectContext, { agent, name }: RunObjectOptions): void {
+  const agentName = agentOfKey(key)
+  if (agentName === agent.sessionNames[0]) return
+  throw toRestateError(
     new AlliumError(
       'run.options',
-      `The object "${name}" of Restate runs the agent "${agent.name}", and was asked for a session of the agent "${named}". Give each durableRestate() a name of its own.`,
+      `The object "${name}" of Restate runs the agent "${agent.name}", and was asked for a session of the agent "${agentName}". Give each durableRestate() a name of its own.`,
     ),
   )
 }
 
-async function runTask(ctx: ObjectContext, task: Task, { agent, resolvePrincipal }: RunnerOptions): Promise<string> {
+async function runTask(ctx: ObjectContext, task: Task, { agent, resolvePrincipal }: RunObjectOptions): Promise<string> {
   const snapshot = await ctx.get<string>('session')
-  const ended = await recorded(ctx, async (journal, signal) => {
+  const output = await recorded(ctx, async (journal, signal) => {
     try {
       const principal = await resolvePrincipal(task)
-      return JSON.stringify(await turn({ agent, task, principal, snapshot }, journal, signal))
+      return JSON.stringify(await runTurn({ agent, task, principal, snapshot }, journal, signal))
     } catch (error) {
-      throw toldToRestate(error)
+      throw toRestateError(error)
     }
   })
-  const { outcome, snapshot: after } = JSON.parse(ended) as Ended
-  if (after !== undefined) ctx.set('session', after)
+  const { outcome, snapshot: newSnapshot } = JSON.parse(output) as TurnOutput
+  if (newSnapshot !== undefined) ctx.set('session', newSnapshot)
   return outcome
 }
 
 async function stop(ctx: ObjectSharedContext, key: string): Promise<boolean> {
-  const running = await ctx.get<Running>('running')
+  const running = await ctx.get<ActiveRun>('running')
   if (running?.key !== key) return false
   ctx.cancel(running.invocation as Parameters<typeof ctx.cancel>[0])
   return true

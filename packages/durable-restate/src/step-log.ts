@@ -7,15 +7,15 @@ export interface Entry {
 }
 
 /** The most text that goes into one entry, unless a single step has more. */
-const largest = 8 * 1024 * 1024
+const maxEntryLength = 8 * 1024 * 1024
 
 /** The journal of one attempt. */
 export class StepLog implements Journal {
   readonly #records = new Map<string, string>()
   /** Those that were recorded before this attempt, and that nobody has asked for yet. */
-  readonly #unasked = new Set<string>()
-  readonly #acknowledged = new Map<string, () => void>()
-  readonly #ended: [string, string][] = []
+  readonly #unreplayed = new Set<string>()
+  readonly #waiters = new Map<string, () => void>()
+  readonly #completed: [string, string][] = []
   readonly #abort = new AbortController()
   readonly #work: () => Promise<string>
   #running: Promise<void> | undefined
@@ -34,8 +34,9 @@ export class StepLog implements Journal {
   /** Asked for an entry that is not recorded: waits for steps, or for the end. */
   async next(): Promise<Entry> {
     this.#running ??= this.#run()
-    while (this.#ended.length === 0 && this.#end === undefined) await new Promise<void>((wake) => (this.#wake = wake))
-    if (this.#ended.length > 0) return { steps: this.#take() }
+    while (this.#completed.length === 0 && this.#end === undefined)
+      await new Promise<void>((wake) => (this.#wake = wake))
+    if (this.#completed.length > 0) return { steps: this.#nextBatch() }
     return { steps: [], end: this.#end?.() ?? '' }
   }
 
@@ -43,10 +44,10 @@ export class StepLog implements Journal {
   acknowledge({ steps }: Entry): void {
     for (const [id, record] of steps) {
       this.#records.set(id, record)
-      const goOn = this.#acknowledged.get(id)
-      if (goOn === undefined) this.#unasked.add(id)
-      this.#acknowledged.delete(id)
-      goOn?.()
+      const resume = this.#waiters.get(id)
+      if (resume === undefined) this.#unreplayed.add(id)
+      this.#waiters.delete(id)
+      resume?.()
     }
   }
 
@@ -56,15 +57,15 @@ export class StepLog implements Journal {
   }
 
   step = async <T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> => {
-    const known = this.#records.get(id)
-    if (known === undefined) {
+    const recordedStep = this.#records.get(id)
+    if (recordedStep === undefined) {
       if (this.lost) throw new AbortError('Another attempt of Restate goes on with the run.')
-      return recordStep(work, emit, (record) => this.#keep(id, record))
+      return recordStep(work, emit, (record) => this.#record(id, record))
     }
     try {
-      return await replayStep<T, C>(known, emit)
+      return await replayStep<T, C>(recordedStep, emit)
     } finally {
-      this.#unasked.delete(id)
+      this.#unreplayed.delete(id)
       this.#abortIfCancelled()
     }
   }
@@ -76,16 +77,16 @@ export class StepLog implements Journal {
   }
 
   /** Resolves when Restate has it. */
-  #keep(id: string, record: string): Promise<void> {
-    this.#ended.push([id, record])
+  #record(id: string, record: string): Promise<void> {
+    this.#completed.push([id, record])
     this.#wake()
-    return new Promise((resolve) => this.#acknowledged.set(id, resolve))
+    return new Promise((resolve) => this.#waiters.set(id, resolve))
   }
 
-  #take(): [string, string][] {
+  #nextBatch(): [string, string][] {
     let size = 0
-    const rest = this.#ended.findIndex(([, record], i) => (size += record.length) > largest && i > 0)
-    return this.#ended.splice(0, rest < 0 ? this.#ended.length : rest)
+    const rest = this.#completed.findIndex(([, record], i) => (size += record.length) > maxEntryLength && i > 0)
+    return this.#completed.splice(0, rest < 0 ? this.#completed.length : rest)
   }
 
   async #run(): Promise<void> {
@@ -103,7 +104,7 @@ export class StepLog implements Journal {
 
   /** What had ended before it was cancelled is given again first. */
   #abortIfCancelled(): void {
-    if (!this.#cancelled || this.#unasked.size > 0) return
+    if (!this.#cancelled || this.#unreplayed.size > 0) return
     this.#abort.abort(new DOMException('The run was stopped.', 'AbortError'))
   }
 }

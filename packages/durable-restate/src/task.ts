@@ -19,7 +19,7 @@ export interface Task {
 }
 
 /** What names a run within its owner's sessions. */
-type Named = Pick<Task, 'sessionId' | 'idempotencyKey'>
+type RunName = Pick<Task, 'sessionId' | 'idempotencyKey'>
 
 /** An object of Restate is one session of one owner and agent: another's run is looked for in another object, and not found. */
 export function objectKeyOf(
@@ -31,11 +31,11 @@ export function objectKeyOf(
 }
 
 /** The agent that a key names. */
-export function agentIn(objectKey: string): unknown {
+export function agentOfKey(objectKey: string): unknown {
   return (JSON.parse(objectKey) as unknown[])[2]
 }
 
-export function turnIdOf({ sessionId, idempotencyKey }: Named): string {
+export function turnIdOf({ sessionId, idempotencyKey }: RunName): string {
   return `${sessionId}:${idempotencyKey}`
 }
 
@@ -44,12 +44,12 @@ export function restateKeyOf({ idempotencyKey }: Pick<Task, 'idempotencyKey'>): 
   return Buffer.from(idempotencyKey).toString('base64url')
 }
 
-export function runOf({ sessionId, idempotencyKey }: Named): string {
+export function runIdOf({ sessionId, idempotencyKey }: RunName): string {
   return Buffer.from(JSON.stringify([sessionId, idempotencyKey])).toString('base64url')
 }
 
 /** @throws AlliumError `session.not_found` for what is no name of a run */
-export function namedBy(run: string): Named {
+export function parseRunId(run: string): RunName {
   try {
     const [sessionId, idempotencyKey] = JSON.parse(Buffer.from(run, 'base64url').toString()) as unknown[]
     if (typeof sessionId === 'string' && typeof idempotencyKey === 'string') return { sessionId, idempotencyKey }

@@ -11,8 +11,8 @@ import {
   type Snapshot,
   type Usage,
 } from '@allium/core'
-import { isRefusal, mayPass } from './refusals.ts'
 import { type Task, turnIdOf } from './task.ts'
+import { isTerminal, isTransient } from './terminal-errors.ts'
 
 /** What a run came to, as it is kept. */
 export interface DurableResult {
@@ -28,7 +28,7 @@ export interface DurableResult {
 }
 
 /** The outcome of a run, and its session where no store of the agent's keeps it, as texts. */
-export interface Ended {
+export interface TurnOutput {
   readonly outcome: string
   readonly snapshot?: string | undefined
 }
@@ -42,7 +42,7 @@ export interface TurnOptions {
 }
 
 /** Runs a task in its session. */
-export async function turn(options: TurnOptions, journal: Journal, signal: AbortSignal): Promise<Ended> {
+export async function runTurn(options: TurnOptions, journal: Journal, signal: AbortSignal): Promise<TurnOutput> {
   const { agent, task, principal, snapshot } = options
   await agent.init()
   const session: Session = agent.session({ id: task.sessionId, principal: principal as RegisteredPrincipal })
@@ -83,14 +83,14 @@ async function outcomeOf(session: Session, task: Task, journal: Journal, signal:
     const result: DurableResult = { status, reason, text, output, usage, pending, turnId, sessionId }
     return encodeOutcome({ result })
   } catch (error) {
-    if (isRefusal(error) || mayPass(error)) throw error
+    if (isTerminal(error) || isTransient(error)) throw error
     return encodeOutcome({ error })
   }
 }
 
 /** What an outcome says: its result, or its error thrown. @throws AlliumError `journal.corrupt` */
 export function resultOf(outcome: string): unknown {
-  const read = decodeOutcome(outcome)
-  if ('error' in read) throw read.error
-  return read.result
+  const decoded = decodeOutcome(outcome)
+  if ('error' in decoded) throw decoded.error
+  return decoded.result
 }

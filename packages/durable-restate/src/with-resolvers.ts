@@ -2,7 +2,7 @@
  * Restate's SDK asks for `Promise.withResolvers`, which Node has from 22 on. Where it is missing it is put there, as ES2024 has it:
  * the SDK reads the global, so there is no other place.
  */
-export function haveWithResolvers(): void {
+export function polyfillWithResolvers(): void {
   if ('withResolvers' in Promise) return
   Object.defineProperty(Promise, 'withResolvers', { value: withResolvers, configurable: true, writable: true })
 }

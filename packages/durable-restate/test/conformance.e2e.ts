@@ -3,10 +3,10 @@ import { journalConformance } from '@allium/testing'
 import { type ObjectContext, object, TerminalError } from '@restatedev/restate-sdk'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { recorded } from '../src/index.ts'
-import { haveWithResolvers } from '../src/with-resolvers.ts'
+import { polyfillWithResolvers } from '../src/with-resolvers.ts'
 import { ownServer, type Server, serveHere } from './server.ts'
 
-haveWithResolvers()
+polyfillWithResolvers()
 
 /** The journal of an attempt, and how it ends. */
 interface Attempt {

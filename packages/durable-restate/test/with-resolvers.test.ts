@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { haveWithResolvers } from '../src/with-resolvers.ts'
+import { polyfillWithResolvers } from '../src/with-resolvers.ts'
 
 const before = Object.getOwnPropertyDescriptor(Promise, 'withResolvers')
 afterEach(() => {
@@ -9,11 +9,11 @@ afterEach(() => {
 
 it('is put where it is missing, and is left as it is where it is there', async () => {
   Reflect.deleteProperty(Promise, 'withResolvers')
-  haveWithResolvers()
+  polyfillWithResolvers()
   const made = Reflect.get(Promise, 'withResolvers')
   const { promise, resolve } = made.call(Promise)
   resolve('done')
   expect(await promise).toBe('done')
-  haveWithResolvers()
+  polyfillWithResolvers()
   expect(Reflect.get(Promise, 'withResolvers')).toBe(made)
 })

@@ -11,7 +11,7 @@ import {
   systemClock,
   type Usage,
 } from '@allium/core'
-import { type Host, notFound, tell } from './host.ts'
+import { type Host, notFound, publicError } from './host.ts'
 import {
   checkBounds,
   checkDurableOptions,
@@ -19,8 +19,8 @@ import {
   type DurableOptions,
   type StartOptions,
 } from './options.ts'
-import { askedOf, type Task, taskOf } from './task.ts'
-import { UntoldEnds } from './untold-ends.ts'
+import { inputDigestOf, type Task, taskOf } from './task.ts'
+import { UnloggedEnds } from './unlogged-ends.ts'
 import { Worker } from './worker.ts'
 
 /** A run that is kept, and will be run. */
@@ -44,7 +44,7 @@ export interface RunInfo extends StartedRun {
   readonly usage?: Usage
 }
 
-interface Asks {
+interface RunAccess {
   readonly principal?: unknown
 }
 
@@ -61,13 +61,16 @@ export interface Durable {
    */
   start(options: StartOptions): Promise<StartedRun>
   /** The events of a run behind a place, then those that come until it ends, wherever it is run. @throws AlliumError `session.not_found` */
-  attach(run: string, of?: Asks & { after?: number; signal?: AbortSignal }): AsyncGenerator<LoggedEvent, undefined>
+  attach(
+    run: string,
+    options?: RunAccess & { after?: number; signal?: AbortSignal },
+  ): AsyncGenerator<LoggedEvent, undefined>
   /** It ends at its next step, wherever it is run, also where its process is lost before. False where it has ended. */
-  stop(run: string, of?: Asks & { reason?: string }): Promise<boolean>
+  stop(run: string, options?: RunAccess & { reason?: string }): Promise<boolean>
   /** A run that was given up goes on from its steps, where its session stands as it stood. False where that has gone on. */
-  retry(run: string, of?: Asks): Promise<boolean>
-  get(run: string, of?: Asks): Promise<RunInfo>
-  list(of: {
+  retry(run: string, options?: RunAccess): Promise<boolean>
+  get(run: string, options?: RunAccess): Promise<RunInfo>
+  list(options: {
     tenant: string
     status?: DurableStatus
     cursor?: string
@@ -106,12 +109,12 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   const { runs, sessions } = store
   const version = agent.version ?? ''
   const names = [agent.name, ...agent.formerNames]
-  const own = new Set<string>()
-  const untold = new UntoldEnds()
+  const localRuns = new Set<string>()
+  const unloggedEnds = new UnloggedEnds()
   const host: Host = {
-    ...{ agent, names, version, runs, sessions, events, clock, logger, options, lease, attempts, tell },
-    startedHere: (run) => own.delete(run),
-    endUntold: (run, error) => untold.end(run, error),
+    ...{ agent, names, version, runs, sessions, events, clock, logger, options, lease, attempts, publicError },
+    startedHere: (run) => localRuns.delete(run),
+    reportUnloggedEnd: (run, error) => unloggedEnds.end(run, error),
     expire,
   }
   const worker = new Worker(host)
@@ -125,25 +128,25 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     retry,
     get,
     list,
-    recover: () => worker.look(),
+    recover: () => worker.poll(),
     drain: ({ timeout } = {}) => worker.drain(timeout),
   }
 
-  async function start(given: StartOptions): Promise<StartedRun> {
-    const task = taskOf(given)
+  async function start(startOptions: StartOptions): Promise<StartedRun> {
+    const task = taskOf(startOptions)
     await agent.init()
     const session = agent.session({
-      ...(given.sessionId !== undefined && { id: given.sessionId }),
+      ...(startOptions.sessionId !== undefined && { id: startOptions.sessionId }),
       principal: task.principal as never,
     })
     const { key } = session
     await adopt(key)
-    const before = task.idempotencyKey === undefined ? undefined : await runs.find(key, task.idempotencyKey)
-    let decides: readonly string[] | undefined
+    const existing = task.idempotencyKey === undefined ? undefined : await runs.find(key, task.idempotencyKey)
+    let decidedCalls: readonly string[] | undefined
     try {
-      if (task.decisions !== undefined && before === undefined) {
+      if (task.decisions !== undefined && existing === undefined) {
         await session.open()
-        decides = await session.checkDecisions(
+        decidedCalls = await session.checkDecisions(
           task.decisions,
           task.decider === undefined ? {} : { decider: task.decider as never },
         )
@@ -151,26 +154,26 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     } finally {
       await session.close()
     }
-    return add({ key, task, runAt: given.runAt, decides, onBusy: given.onBusy })
+    return add({ key, task, runAt: startOptions.runAt, decidedCalls, onBusy: startOptions.onBusy })
   }
 
   async function add({
     key,
     task,
     runAt,
-    decides,
+    decidedCalls,
     onBusy,
   }: {
     key: DurableRun['key']
     task: Task
     runAt?: number | undefined
-    decides?: readonly string[] | undefined
+    decidedCalls?: readonly string[] | undefined
     onBusy?: StartOptions['onBusy']
   }) {
     const id = crypto.randomUUID()
-    own.add(id)
+    localRuns.add(id)
     // Those that another process took.
-    if (own.size > mostOwn) own.delete(own.values().next().value as string)
+    if (localRuns.size > maxLocalRuns) localRuns.delete(localRuns.values().next().value as string)
     const { claim } = worker
     const added = await runs.add(
       {
@@ -180,42 +183,43 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
         version,
         task,
         runAt,
-        decides,
+        decides: decidedCalls,
         idempotencyKey: task.idempotencyKey,
-        ...(task.idempotencyKey !== undefined && { asked: await askedOf(task, agentIn(key)) }),
+        ...(task.idempotencyKey !== undefined && { asked: await inputDigestOf(task, sharedAgentName(key)) }),
       },
       { ...(claim !== undefined && { claim }), ...(onBusy === 'reject' && { unlessBusy: lease }) },
     )
     const { run } = added.run
-    if (!added.isNew) own.delete(id)
-    else if (added.lease !== undefined) await worker.begin({ run: added.run, lease: added.lease })
+    if (!added.isNew) localRuns.delete(id)
+    else if (added.lease !== undefined) await worker.start({ run: added.run, lease: added.lease })
     else if (added.run.runAt > clock.now())
-      clock.after(added.run.runAt - clock.now(), () => void worker.look().catch(() => {}), { idle: true })
+      clock.after(added.run.runAt - clock.now(), () => void worker.poll().catch(() => {}), { idle: true })
     return { run, turnId: run, sessionId: key.sessionId }
   }
 
   async function* attach(
     run: string,
-    { principal, after = 0, signal }: Asks & { after?: number; signal?: AbortSignal } = {},
+    { principal, after = 0, signal }: RunAccess & { after?: number; signal?: AbortSignal } = {},
   ): AsyncGenerator<LoggedEvent, undefined> {
-    const { key } = await mine(run, principal)
-    const watch = untold.watch(run)
-    const over = signal === undefined ? watch.ended.signal : AbortSignal.any([signal, watch.ended.signal])
+    const { key } = await findOwned(run, principal)
+    const watch = unloggedEnds.watch(run)
+    const abortSignal =
+      signal === undefined ? watch.abortController.signal : AbortSignal.any([signal, watch.abortController.signal])
     try {
       let seq = after
-      for await (const logged of attached(run, { key, principal, after, signal: over })) {
+      for await (const logged of readEvents(run, { key, principal, after, signal: abortSignal })) {
         seq = logged.seq
         yield logged
       }
       if (watch.error === undefined) return undefined
-      yield { seq: seq + 1, event: { event: { type: 'run:error', ...tell(watch.error) } } }
+      yield { seq: seq + 1, event: { event: { type: 'run:error', ...publicError(watch.error) } } }
       return undefined
     } finally {
       watch.stop()
     }
   }
 
-  async function* attached(
+  async function* readEvents(
     run: string,
     {
       key,
@@ -224,15 +228,15 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
       signal,
     }: { key: DurableRun['key']; principal: unknown; after: number; signal: AbortSignal },
   ): AsyncGenerator<LoggedEvent, undefined> {
-    const isLeft = () => signal.aborted
+    const isAborted = () => signal.aborted
     let seq = after
-    while (!isLeft()) {
+    while (!isAborted()) {
       for await (const logged of events?.read({ key, turnId: run }, seq, signal) ?? []) {
         seq = logged.seq
         yield logged
       }
-      if (isLeft()) break
-      const { status } = await mine(run, principal)
+      if (isAborted()) break
+      const { status } = await findOwned(run, principal)
       const latest = await events?.latest(key)
       const isOpen = latest?.turnId === run && !latest.ended
       if (!isOpen && status !== 'queued' && (status !== 'running' || seq > 0)) return undefined
@@ -243,25 +247,25 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
 
   async function stop(
     run: string,
-    { principal, reason = 'stopped' }: Asks & { reason?: string } = {},
+    { principal, reason = 'stopped' }: RunAccess & { reason?: string } = {},
   ): Promise<boolean> {
-    const { key } = await mine(run, principal)
-    const isAsked = await runs.stop({ tenant: key.tenant, run }, reason)
-    if (!isAsked) return false
+    const { key } = await findOwned(run, principal)
+    const isStopping = await runs.stop({ tenant: key.tenant, run }, reason)
+    if (!isStopping) return false
     await events?.signal({ key, turnId: run }, { stop: true })
-    await worker.look().catch(() => {})
+    await worker.poll().catch(() => {})
     return true
   }
 
-  async function retry(run: string, { principal }: Asks = {}): Promise<boolean> {
-    const { key } = await mine(run, principal)
+  async function retry(run: string, { principal }: RunAccess = {}): Promise<boolean> {
+    const { key } = await findOwned(run, principal)
     const isQueued = await runs.retry({ tenant: key.tenant, run })
-    if (isQueued) await worker.look()
+    if (isQueued) await worker.poll()
     return isQueued
   }
 
-  async function get(run: string, { principal }: Asks = {}): Promise<RunInfo> {
-    const { key, status, runAt, task, code, reason } = await mine(run, principal)
+  async function get(run: string, { principal }: RunAccess = {}): Promise<RunInfo> {
+    const { key, status, runAt, task, code, reason } = await findOwned(run, principal)
     const { input } = (task ?? {}) as Task
     const turn = await sessions.find(key, { turnId: run })
     return {
@@ -278,8 +282,8 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     }
   }
 
-  function list({ limit = 50, ...of }: Parameters<Durable['list']>[0]) {
-    return runs.list({ limit, ...of, agents: names })
+  function list({ limit = 50, ...options }: Parameters<Durable['list']>[0]) {
+    return runs.list({ limit, ...options, agents: names })
   }
 
   /** Of a session under another name of the agent. */
@@ -289,12 +293,12 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   }
 
   /** Where several agents share a session, the agent is part of what an idempotency key stands for. */
-  function agentIn(key: DurableRun['key']): string | undefined {
+  function sharedAgentName(key: DurableRun['key']): string | undefined {
     return key.agent === agent.name ? undefined : agent.name
   }
 
   /** @throws AlliumError `session.not_found` for that of another owner or agent, too */
-  async function mine(run: string, principal: unknown): Promise<DurableRun> {
+  async function findOwned(run: string, principal: unknown): Promise<DurableRun> {
     const { tenant, owner } = agent.session({ principal: principal as never }).key
     const found = await runs.get({ tenant, run })
     if (found === undefined || found.key.owner !== owner || !names.includes(found.agent)) throw notFound(run)
@@ -305,14 +309,14 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   async function expire({ run, callIds }: ExpiredCalls): Promise<void> {
     const { principal } = (run.task ?? {}) as Task
     const decisions = Object.fromEntries(callIds.map((id) => [id, { deny: 'Nobody decided in time.' }]))
-    await add({ key: run.key, task: { principal, decisions }, decides: callIds }).catch((error) => {
+    await add({ key: run.key, task: { principal, decisions }, decidedCalls: callIds }).catch((error) => {
       if ((error as { code?: unknown }).code !== 'approval.used') throw error
     })
   }
 }
 
 /** Runs that this process was asked for and that wait, as far as they are remembered. */
-const mostOwn = 10_000
+const maxLocalRuns = 10_000
 
 function checkLayers(agent: DurableAgent, sealed: boolean): void {
   const { layers } = agent.inspect()

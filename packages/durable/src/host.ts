@@ -30,15 +30,15 @@ export interface Host {
   /** Whether this process was asked for the run, and begins it for the first time: true but once. */
   startedHere(run: string): boolean
   /** Tells the readers in this process of an end that the event log could not take. */
-  endUntold(run: string, error: unknown): void
+  reportUnloggedEnd(run: string, error: unknown): void
   /** Refuses calls that nobody has decided in time. */
   expire(expired: ExpiredCalls): Promise<void>
   /** What readers may know of an error. */
-  tell(error: unknown): { code: ErrorCode; message: string }
+  publicError(error: unknown): { code: ErrorCode; message: string }
 }
 
 /** Allium's own errors tell what they say; of others that there was one, and whether it was the model's. */
-export function tell(error: unknown): { code: ErrorCode; message: string } {
+export function publicError(error: unknown): { code: ErrorCode; message: string } {
   if (isAlliumError(error)) return { code: error.code, message: error.message }
   // Of a layer around the session: a turn that is blocked has ended.
   if (isBlockError(error)) return { code: (error.code ?? 'run.blocked') as ErrorCode, message: error.reason }

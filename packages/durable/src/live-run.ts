@@ -11,10 +11,10 @@ import {
 } from '@allium/core'
 import type { Host } from './host.ts'
 import { jsonOutput } from './json-output.ts'
-import { CatchUp } from './log/catch-up.ts'
 import { entryOf } from './log/entry.ts'
+import { ReplayFilter } from './log/replay-filter.ts'
 import { type JournalHost, runJournal } from './run-journal.ts'
-import { RunTeller, runFault } from './run-teller.ts'
+import { exposedError, RunReporter } from './run-reporter.ts'
 import type { Task } from './task.ts'
 
 /** One run that this process runs, under its lease. */
@@ -24,34 +24,34 @@ export class LiveRun implements JournalHost {
   readonly done: Promise<void>
   readonly #host: Host
   readonly #task: Task
-  readonly #teller: RunTeller
+  readonly #reporter: RunReporter
   #agentRun: AgentRun<unknown, unknown> | undefined
   /** Why nothing more is run. */
-  #over: string | undefined
+  #stopReason: string | undefined
   /** Another process has it, or will: nothing is written here any more. */
   #lost = false
   /** Not even the end of the turn. */
   #fenced = false
   /** Until when it is held for certain, by this process' clock. */
-  #heldUntil: number
+  #leaseExpiresAt: number
 
-  /** @param earlier its life before in this process, which was lost: it is waited for */
-  constructor(host: Host, claimed: ClaimedRun, earlier?: LiveRun) {
+  /** @param previous its life before in this process, which was lost: it is waited for */
+  constructor(host: Host, claimed: ClaimedRun, previous?: LiveRun) {
     const { run } = claimed
     this.claimed = claimed
     this.#host = host
     this.#task = (run.task ?? {}) as Task
-    this.#over = run.stop
-    this.#heldUntil = host.clock.monotonic() + host.lease
-    this.#teller = new RunTeller(host, claimed)
-    this.done = this.#live(earlier?.done).catch((error) => this.#fault(error))
+    this.#stopReason = run.stop
+    this.#leaseExpiresAt = host.clock.monotonic() + host.lease
+    this.#reporter = new RunReporter(host, claimed)
+    this.done = this.#execute(previous?.done).catch((error) => this.#handleFault(error))
   }
 
   // What its journal asks
 
   over(): string | undefined {
-    this.checkHeld()
-    return this.#over
+    this.checkLease()
+    return this.#stopReason
   }
   fenced(): boolean {
     return this.#fenced
@@ -59,23 +59,24 @@ export class LiveRun implements JournalHost {
   ended(): void {
     this.#fenced ||= this.#lost
     if (this.#lost) void this.#release()
-    this.#agentRun?.abort(this.#over)
+    this.#agentRun?.abort(this.#stopReason)
   }
   async broken(error: unknown): Promise<void> {
     await this.#giveUp(error as AlliumError)
   }
   failed(error: unknown): void {
-    if (isAlliumError(error, 'store.fenced') || isAlliumError(error, 'store.unavailable')) this.lose(messageOf(error))
+    if (isAlliumError(error, 'store.fenced') || isAlliumError(error, 'store.unavailable'))
+      this.loseLease(messageOf(error))
   }
   async insist(record: () => Promise<void>): Promise<void> {
     const { clock, lease } = this.#host
     const until = clock.monotonic() + lease
     // Behind its end nothing is recorded: the store has the turn, and nobody replays it.
-    while (!this.#teller.hasEnd)
+    while (!this.#reporter.hasEnd)
       try {
         return await record()
       } catch (error) {
-        if (this.#teller.hasEnd) return
+        if (this.#reporter.hasEnd) return
         if (!isAlliumError(error, 'store.unavailable') || this.#lost || clock.monotonic() >= until) throw error
         await new Promise<void>((resolve) => clock.after(Math.min(200, lease / 10), resolve))
       }
@@ -83,73 +84,78 @@ export class LiveRun implements JournalHost {
 
   // What the process asks
 
-  held(until: number): void {
-    this.#heldUntil = until
+  renewed(until: number): void {
+    this.#leaseExpiresAt = until
   }
   /** Where the store could not be asked in time, or the process stood still, another one may have it by now. */
-  checkHeld(): void {
-    if (this.#heldUntil <= this.#host.clock.monotonic()) this.lose('the lease of the run could not be renewed in time')
+  checkLease(): void {
+    if (this.#leaseExpiresAt <= this.#host.clock.monotonic())
+      this.loseLease('the lease of the run could not be renewed in time')
   }
 
   /** Its lease is gone: what it would still write is refused. */
-  lose(reason: string): void {
+  loseLease(reason: string): void {
     if (this.#fenced) return
     this.#lost = true
     this.#fenced = true
-    this.#over ??= reason
+    this.#stopReason ??= reason
     this.#agentRun?.abort(reason)
   }
   /** Another process goes on with it, from its next step on. */
-  leave(reason: string): void {
+  handOver(reason: string): void {
     this.#lost = true
-    this.#over ??= reason
+    this.#stopReason ??= reason
     if (this.#agentRun === undefined) void this.#release()
   }
 
-  async #live(earlier: Promise<void> | undefined): Promise<void> {
-    await earlier
+  async #execute(previous: Promise<void> | undefined): Promise<void> {
+    await previous
     const { run, lease } = this.claimed
     const { runs, sessions, options } = this.#host
     if (run.status !== 'running') {
-      await this.#teller.catchUp(await sessions.find(run.key, { turnId: run.run }))
+      await this.#reporter.reportMissed(await sessions.find(run.key, { turnId: run.run }))
       return sessions.release(lease)
     }
     if (run.version !== this.#host.version)
       return this.#giveUp(
-        runFault('run.version', `No process of the version "${run.version}" of "${run.agent}" came back for the run.`),
+        exposedError(
+          'run.version',
+          `No process of the version "${run.version}" of "${run.agent}" came back for the run.`,
+        ),
       )
-    if (run.attempts > this.#host.attempts) return this.#giveUp(runFault('run.attempts', tooOften(run.attempts - 1)))
+    if (run.attempts > this.#host.attempts)
+      return this.#giveUp(exposedError('run.attempts', tooManyAttempts(run.attempts - 1)))
     const principal = await this.#principal()
     if (principal === undefined && options.resolvePrincipal !== undefined)
-      return this.#giveUp(runFault('run.principal', 'The principal of the run is not there any more.'))
+      return this.#giveUp(exposedError('run.principal', 'The principal of the run is not there any more.'))
     const steps = await runs.steps(lease, run.run)
     if (run.stop !== undefined && steps.length === 0 && this.#task.decisions === undefined)
-      return this.#giveUp(runFault('run.failed', run.stop), 'aborted')
+      return this.#giveUp(exposedError('run.failed', run.stop), 'aborted')
     await this.#run(principal, runJournal(runs, { run: run.run, lease }, steps, this))
   }
 
   async #run(principal: unknown, journal: ReturnType<typeof runJournal>): Promise<void> {
     const { agent, events } = this.#host
     const { run } = this.claimed
-    const catchUp = new CatchUp(await this.#teller.known())
-    await this.#teller.open()
+    const replayFilter = new ReplayFilter(await this.#reporter.readKnown())
+    await this.#reporter.open()
     const session = agent.session({ id: run.key.sessionId, principal: principal as never })
     try {
-      const agentRun = this.#begin(session, journal)
+      const agentRun = this.#startTurn(session, journal)
       this.#agentRun = agentRun
-      if (this.#lost) agentRun.abort(this.#over)
+      if (this.#lost) agentRun.abort(this.#stopReason)
       // At once: a run that nobody reads drains itself.
-      const following = this.#follow(agentRun, catchUp)
-      const unlisten = await events.onSignal(this.#teller.key, (signal) => this.#hear(signal))
-      const error = await following
-      unlisten()
-      await this.#close(error)
+      const followed = this.#follow(agentRun, replayFilter)
+      const unsubscribe = await events.onSignal(this.#reporter.key, (signal) => this.#handleSignal(signal))
+      const error = await followed
+      unsubscribe()
+      await this.#finish(error)
     } finally {
       await session.close()
     }
   }
 
-  #begin(session: Session<unknown, unknown>, journal: ReturnType<typeof runJournal>): AgentRun<unknown, unknown> {
+  #startTurn(session: Session<unknown, unknown>, journal: ReturnType<typeof runJournal>): AgentRun<unknown, unknown> {
     const { input, decisions, decider, context, output, clientTools, idempotencyKey, resets } = this.#task
     const options = {
       turnId: this.claimed.run.run,
@@ -162,23 +168,23 @@ export class LiveRun implements JournalHost {
       ...(output !== undefined && { output: jsonOutput(output) as OutputOption }),
     }
     if (decisions === undefined) return session.run(input ?? '', options) as AgentRun<unknown, unknown>
-    const by = decider === undefined ? options : { ...options, decider: decider as never }
-    return session.resume(decisions, by) as AgentRun<unknown, unknown>
+    const resumeOptions = decider === undefined ? options : { ...options, decider: decider as never }
+    return session.resume(decisions, resumeOptions) as AgentRun<unknown, unknown>
   }
 
   /** Reads the run into the log; gives what it failed with. */
-  async #follow(agentRun: AgentRun<unknown, unknown>, catchUp: CatchUp): Promise<unknown> {
+  async #follow(agentRun: AgentRun<unknown, unknown>, replayFilter: ReplayFilter): Promise<unknown> {
     const { clientTools, decisions } = this.#task
-    const known = {
+    const context = {
       clientTools: clientTools && new Set(clientTools.map(({ name }) => name)),
       decided: decisions && Object.keys(decisions),
     }
     try {
       for await (const event of agentRun) {
-        const entry = entryOf(event, known)
+        const entry = entryOf(event, context)
         // It is told once the store has it.
-        if (event.type === 'turn:end' && !('path' in event)) this.#teller.keepEnd(entry)
-        else for (const news of catchUp.pass(entry)) this.#teller.push(news)
+        if (event.type === 'turn:end' && !('path' in event)) this.#reporter.holdEnd(entry)
+        else for (const fresh of replayFilter.filter(entry)) this.#reporter.push(fresh)
       }
       return undefined
     } catch (error) {
@@ -189,16 +195,16 @@ export class LiveRun implements JournalHost {
   }
 
   /** The run has ended here; whether it has ended is what the store says. */
-  async #close(error: unknown): Promise<void> {
+  async #finish(error: unknown): Promise<void> {
     const { runs } = this.#host
     const { run } = this.claimed
     const { key } = run
-    const now = await runs.get({ tenant: key.tenant, run: run.run })
-    if (now === undefined || this.#lost) return this.#release()
-    if (now.status !== 'running') return this.#teller.told(error)
+    const current = await runs.get({ tenant: key.tenant, run: run.run })
+    if (current === undefined || this.#lost) return this.#release()
+    if (current.status !== 'running') return this.#reporter.reportEnd(error)
     if (error === undefined)
       return this.#giveUp(
-        runFault(
+        exposedError(
           'run.options',
           `The agent "${run.agent}" does not keep its sessions in the store of durable(): use memory.persist({ store: store.sessions }), or new Agent({ store }).`,
         ),
@@ -212,22 +218,22 @@ export class LiveRun implements JournalHost {
   async #giveUp(error: unknown, status: 'failed' | 'aborted' = 'failed'): Promise<void> {
     if (this.#lost) return
     const { run, lease } = this.claimed
-    const { code, message } = this.#host.tell(error)
+    const { code, message } = this.#host.publicError(error)
     await this.#host.runs.giveUp(lease, run.run, { code, reason: message, status })
     this.#lost = true
-    this.#over = message
-    await this.#teller.open()
+    this.#stopReason = message
+    await this.#reporter.open()
     this.#agentRun?.abort(message)
-    await this.#teller.toldAs(status, status === 'failed' ? runFault(code, message) : undefined)
+    await this.#reporter.reportEndAs(status, status === 'failed' ? exposedError(code, message) : undefined)
     if (status === 'failed') this.#host.logger.error(`The durable run "${run.run}" was given up: ${message}`, { error })
   }
 
-  async #hear(signal: RunSignal): Promise<void> {
+  async #handleSignal(signal: RunSignal): Promise<void> {
     if (signal.stop === true) {
-      this.#over = 'stopped'
-      return this.#agentRun?.abort(this.#over)
+      this.#stopReason = 'stopped'
+      return this.#agentRun?.abort(this.#stopReason)
     }
-    if (this.#agentRun !== undefined) await this.#teller.inbox.hear(this.#agentRun, signal)
+    if (this.#agentRun !== undefined) await this.#reporter.inbox.hear(this.#agentRun, signal)
   }
 
   async #principal(): Promise<unknown> {
@@ -237,8 +243,8 @@ export class LiveRun implements JournalHost {
     if (resolvePrincipal === undefined || isFirst) return this.#task.principal
     try {
       const principal = (await resolvePrincipal(key)) ?? undefined
-      const { key: own } = this.#host.agent.session({ principal: principal as never })
-      return own.tenant === key.tenant && own.owner === key.owner ? principal : undefined
+      const { key: resolvedKey } = this.#host.agent.session({ principal: principal as never })
+      return resolvedKey.tenant === key.tenant && resolvedKey.owner === key.owner ? principal : undefined
     } catch (error) {
       if (isAlliumError(error, 'store.unavailable')) throw error
       return undefined
@@ -250,7 +256,7 @@ export class LiveRun implements JournalHost {
   }
 
   /** What nobody foresaw, such as a store that is gone: another process, or this one, takes it again. */
-  async #fault(error: unknown): Promise<void> {
+  async #handleFault(error: unknown): Promise<void> {
     const { run } = this.claimed
     this.#agentRun?.abort(messageOf(error))
     if (!isAlliumError(error, 'store.fenced'))
@@ -260,10 +266,10 @@ export class LiveRun implements JournalHost {
       await this.#giveUp(error).catch(() => {})
     await this.#release()
     // The log has no room, either.
-    if (isFull) this.#host.endUntold(run.run, error)
+    if (isFull) this.#host.reportUnloggedEnd(run.run, error)
   }
 }
 
-function tooOften(times: number): string {
+function tooManyAttempts(times: number): string {
   return `It was begun ${times} times, and each time its process was lost before another step was recorded.`
 }

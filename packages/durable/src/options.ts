@@ -35,7 +35,7 @@ export interface DurableAgent {
 }
 
 /** Whose run it is. */
-export interface TaskPlace {
+export interface RunOwner {
   readonly tenant: string
   readonly owner: string
   readonly sessionId: string
@@ -57,7 +57,7 @@ export interface DurableOptions {
    * The owner as they are now, before a run is taken over: nothing, or a throw, fails it with `run.principal`.
    * @default the principal that the run was started with
    */
-  resolvePrincipal?: ((place: TaskPlace) => unknown) | undefined
+  resolvePrincipal?: ((owner: RunOwner) => unknown) | undefined
   /** @default the machine's */
   clock?: Clock | undefined
   /** @default the console */
@@ -90,7 +90,7 @@ export interface StartOptions {
   onBusy?: 'queue' | 'reject' | undefined
 }
 
-const ofDurable: KeysOf<DurableOptions> = {
+const durableOptionKeys: KeysOf<DurableOptions> = {
   store: true,
   events: true,
   lease: true,
@@ -104,10 +104,10 @@ const ofDurable: KeysOf<DurableOptions> = {
 
 /** @throws AlliumError `agent.options` */
 export function checkDurableOptions(options: DurableOptions): void {
-  checkOptions(options ?? null, ofDurable, 'durable()', 'agent.options')
+  checkOptions(options ?? null, durableOptionKeys, 'durable()', 'agent.options')
 }
 
-const ofStart: KeysOf<StartOptions> = {
+const startOptionKeys: KeysOf<StartOptions> = {
   principal: true,
   sessionId: true,
   input: true,
@@ -123,16 +123,18 @@ const ofStart: KeysOf<StartOptions> = {
 }
 
 /** @throws AlliumError `run.options` */
-export function checkStart(given: StartOptions): void {
-  checkOptions(given ?? null, ofStart, 'A durable run', 'run.options')
-  if ((given.input === undefined) === (given.decisions === undefined))
-    throw refused('A durable run takes either "input" or "decisions". Give one of them.')
-  if (given.runAt !== undefined && !Number.isFinite(given.runAt))
-    throw refused(`The option runAt is a time in milliseconds since the epoch, but ${String(given.runAt)} was given.`)
+export function checkStart(options: StartOptions): void {
+  checkOptions(options ?? null, startOptionKeys, 'A durable run', 'run.options')
+  if ((options.input === undefined) === (options.decisions === undefined))
+    throw runOptionsError('A durable run takes either "input" or "decisions". Give one of them.')
+  if (options.runAt !== undefined && !Number.isFinite(options.runAt))
+    throw runOptionsError(
+      `The option runAt is a time in milliseconds since the epoch, but ${String(options.runAt)} was given.`,
+    )
 }
 
-export function refused(what: string, cause?: unknown): AlliumError {
-  return new AlliumError('run.options', what, { cause })
+export function runOptionsError(message: string, cause?: unknown): AlliumError {
+  return new AlliumError('run.options', message, { cause })
 }
 
 /** @throws AlliumError `agent.options` for a bound that is none */

@@ -34,9 +34,9 @@ export function runJournal(
   host: JournalHost,
 ): Journal {
   /** A step that was recorded here has no body: it is read from the store if it is replayed, so that its bytes can be freed. */
-  const known = new Map(steps.map(({ id, body }) => [id, body]))
+  const recordedSteps = new Map(steps.map(({ id, body }) => [id, body]))
   const bodyOf = async (id: string) =>
-    known.get(id) ?? (await store.steps(lease, run)).find((step) => step.id === id)?.body
+    recordedSteps.get(id) ?? (await store.steps(lease, run)).find((step) => step.id === id)?.body
   const record = async (id: string, body: unknown) => {
     try {
       await host.insist(() => store.record(lease, run, { id, body }))
@@ -44,7 +44,7 @@ export function runJournal(
       host.failed(error)
       throw error
     }
-    known.set(id, undefined)
+    recordedSteps.set(id, undefined)
   }
   return {
     lease,
@@ -52,9 +52,9 @@ export function runJournal(
     get lost() {
       return host.fenced()
     },
-    known: (id) => known.has(id),
+    known: (id) => recordedSteps.has(id),
     async step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> {
-      if (known.has(id)) return replayed<T, C>(await bodyOf(id), emit, host)
+      if (recordedSteps.has(id)) return replayRecorded<T, C>(await bodyOf(id), emit, host)
       const over = host.over()
       if (over !== undefined) {
         host.ended()
@@ -67,7 +67,7 @@ export function runJournal(
   }
 }
 
-async function replayed<T, C>(body: unknown, emit: Emit<C>, host: JournalHost): Promise<T> {
+async function replayRecorded<T, C>(body: unknown, emit: Emit<C>, host: JournalHost): Promise<T> {
   try {
     return await replayStep<T, C>(body, emit)
   } catch (error) {

@@ -1,5 +1,5 @@
 import { type Decision, fromJson, type Input, messageOf, type ToolDef, toJson } from '@allium/core'
-import { checkStart, refused, type StartOptions } from './options.ts'
+import { checkStart, runOptionsError, type StartOptions } from './options.ts'
 
 /** What a run is asked, as it is kept. */
 export interface Task {
@@ -18,18 +18,18 @@ export interface Task {
 const longText = 4096
 
 /** A copy that nobody can change any more. @throws AlliumError `run.options` for what cannot be kept */
-export function taskOf(given: StartOptions): Task {
-  checkStart(given)
-  const { sessionId: _, runAt: __, onBusy: ___, ...task } = given
+export function taskOf(options: StartOptions): Task {
+  checkStart(options)
+  const { sessionId: _, runAt: __, onBusy: ___, ...task } = options
   try {
     const large: unknown[] = []
     const text = toJson(task, (value) => {
       if (value instanceof Uint8Array) return large.push(new Uint8Array(value)) - 1
       return typeof value === 'string' && value.length > longText ? large.push(value) - 1 : undefined
     })
-    return fromJson(text, (at) => large[at as number]) as Task
+    return fromJson(text, (index) => large[index as number]) as Task
   } catch (cause) {
-    throw refused(
+    throw runOptionsError(
       `A durable run is kept, and goes on in another process: it takes plain data alone. ${messageOf(cause)}`,
       cause,
     )
@@ -37,7 +37,7 @@ export function taskOf(given: StartOptions): Task {
 }
 
 /** What an idempotency key stands for. Bytes count by their digest. @param agent who is asked, in a session that several agents share */
-export async function askedOf(
+export async function inputDigestOf(
   { input, decisions, context, output, clientTools }: Task,
   agent?: string,
 ): Promise<string> {

@@ -3,25 +3,25 @@ import type { Host } from './host.ts'
 import { LiveRun } from './live-run.ts'
 
 /** Begun so often without a new step, a run may be what ends its process: nothing else is begun beside it. */
-const alone = 3
+const isolationAttempts = 3
 /** Runs taken in one pass. */
-const some = 50
+const batchSize = 50
 
 /** Runs that this process runs: it takes what waits and what was lost, and renews what it has. */
 export class Worker {
   readonly #host: Host
   readonly #live = new Map<string, LiveRun>()
-  #looking: Promise<number> | undefined
-  #again = false
-  #disarm: (() => void)[] = []
-  #quietUntil = 0
+  #polling: Promise<number> | undefined
+  #pollAgain = false
+  #timers: (() => void)[] = []
+  #isolatedUntil = 0
   #draining = false
 
   constructor(host: Host) {
     this.#host = host
     const { lease } = host
     // A lease that has just been renewed is looked at after one and a quarter, at the latest.
-    this.#every(lease / 4, () => this.#isQuiet || this.look())
+    this.#every(lease / 4, () => this.#isIsolated || this.poll())
     this.#every(lease / 3, () => this.#renew())
   }
 
@@ -29,35 +29,35 @@ export class Worker {
     return this.#draining
   }
   /** A run that may end its process goes on here. */
-  get #isQuiet(): boolean {
-    return this.#quietUntil > this.#host.clock.monotonic()
+  get #isIsolated(): boolean {
+    return this.#isolatedUntil > this.#host.clock.monotonic()
   }
   /** Milliseconds for which a new run may be taken at once; undefined while none may. */
   get claim(): number | undefined {
-    return this.#draining || this.#isQuiet ? undefined : this.#host.lease
+    return this.#draining || this.#isIsolated ? undefined : this.#host.lease
   }
 
   /** Its log is open then: who reads it waits for what comes. */
-  async begin(given: ClaimedRun): Promise<void> {
-    const claimed = await this.#renamed(given)
+  async start(claimedRun: ClaimedRun): Promise<void> {
+    const claimed = await this.#withCurrentName(claimedRun)
     const { run, lease } = claimed
     const { tenant, owner } = run.key
     const by = { tenant, owner, since: this.#host.clock.now(), lease }
     await this.#host.events.append({ key: run.key, turnId: run.run }, lease.token, [], { by })
-    if (run.attempts >= alone) this.#quietUntil = this.#host.clock.monotonic() + this.#host.lease
+    if (run.attempts >= isolationAttempts) this.#isolatedUntil = this.#host.clock.monotonic() + this.#host.lease
     // Its own lease had lapsed: what it had begun is as lost as that of any other process.
-    const earlier = this.#live.get(run.run)
-    earlier?.lose('the run was begun again')
-    const live = new LiveRun(this.#host, claimed, earlier)
+    const previous = this.#live.get(run.run)
+    previous?.loseLease('the run was begun again')
+    const live = new LiveRun(this.#host, claimed, previous)
     this.#live.set(run.run, live)
     void live.done.finally(() => {
       if (this.#live.get(run.run) === live) this.#live.delete(run.run)
-      if (run.attempts >= alone) this.#quietUntil = 0
+      if (run.attempts >= isolationAttempts) this.#isolatedUntil = 0
     })
   }
 
   /** A run that began under another name of its agent goes on under the one of today, with its session. */
-  async #renamed(claimed: ClaimedRun): Promise<ClaimedRun> {
+  async #withCurrentName(claimed: ClaimedRun): Promise<ClaimedRun> {
     const { run, lease } = claimed
     const { sessionNames } = this.#host.agent
     const [agent = run.key.agent] = sessionNames
@@ -68,51 +68,51 @@ export class Worker {
   }
 
   /** One pass: takes what this process may run. Gives how many. */
-  look(): Promise<number> {
-    if (this.#looking !== undefined) {
-      this.#again = true
-      return this.#looking
+  poll(): Promise<number> {
+    if (this.#polling !== undefined) {
+      this.#pollAgain = true
+      return this.#polling
     }
-    this.#looking = this.#look().finally(() => {
-      this.#looking = undefined
-      if (this.#again && !this.#draining) {
-        this.#again = false
-        this.look().catch(() => {})
+    this.#polling = this.#poll().finally(() => {
+      this.#polling = undefined
+      if (this.#pollAgain && !this.#draining) {
+        this.#pollAgain = false
+        this.poll().catch(() => {})
       }
     })
-    return this.#looking
+    return this.#polling
   }
 
   async drain(timeout?: number): Promise<void> {
     this.#draining = true
     const { clock, lease } = this.#host
-    await this.#looking?.catch(() => {})
+    await this.#polling?.catch(() => {})
     const disarm = clock.after(lease, () => {
-      for (const live of this.#live.values()) live.leave('the process stops')
+      for (const live of this.#live.values()) live.handOver('the process stops')
     })
-    const giveUp =
+    const disarmTimeout =
       timeout === undefined
         ? () => {}
         : clock.after(timeout, () => {
-            for (const live of this.#live.values()) live.lose('the process stops')
+            for (const live of this.#live.values()) live.loseLease('the process stops')
           })
     await Promise.all([...this.#live.values()].map(({ done }) => done))
     disarm()
-    giveUp()
-    for (const one of this.#disarm) one()
+    disarmTimeout()
+    for (const one of this.#timers) one()
   }
 
-  async #look(): Promise<number> {
+  async #poll(): Promise<number> {
     if (this.#draining) return 0
     const { runs, names, version, lease, options } = this.#host
     const agents = names.map((name) => ({ name, version }))
     const { orphanAfter = 600_000, keepFailed = 7 * 86_400_000 } = options
     const claimed = [
-      ...(await runs.claim({ agents, limit: some, ms: lease, alone: this.#live.size === 0 })),
-      ...(await runs.orphans({ agents, ms: orphanAfter, lease, limit: some })),
+      ...(await runs.claim({ agents, limit: batchSize, ms: lease, alone: this.#live.size === 0 })),
+      ...(await runs.orphans({ agents, ms: orphanAfter, lease, limit: batchSize })),
     ]
-    await Promise.all(claimed.map((one) => this.begin(one)))
-    for (const expired of await runs.expired({ agents, limit: some })) await this.#host.expire(expired)
+    await Promise.all(claimed.map((one) => this.start(one)))
+    for (const expired of await runs.expired({ agents, limit: batchSize })) await this.#host.expire(expired)
     await runs.expire({ olderThan: keepFailed })
     return claimed.length
   }
@@ -120,16 +120,16 @@ export class Worker {
   async #renew(): Promise<void> {
     const live = [...this.#live.values()]
     if (live.length === 0) return
-    for (const one of live) one.checkHeld()
+    for (const one of live) one.checkLease()
     const until = this.#host.clock.monotonic() + this.#host.lease
     const leases = live.map(({ claimed }) => claimed.lease)
-    const held = await this.#host.runs.renew(leases, this.#host.lease).catch((error) => {
-      for (const one of live) one.checkHeld()
+    const renewed = await this.#host.runs.renew(leases, this.#host.lease).catch((error) => {
+      for (const one of live) one.checkLease()
       throw error
     })
     for (const [i, one] of live.entries())
-      if (held[i] === false) one.lose('another process has taken the run')
-      else one.held(until)
+      if (renewed[i] === false) one.loseLease('another process has taken the run')
+      else one.renewed(until)
   }
 
   #every(ms: number, work: () => unknown): void {
@@ -146,6 +146,6 @@ export class Worker {
       })
     }
     arm()
-    this.#disarm.push(() => off())
+    this.#timers.push(() => off())
   }
 }

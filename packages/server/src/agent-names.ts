@@ -11,7 +11,7 @@ type Agents = ReadonlyMap<string, ServedAgent>
 export function checkAgentNames(agents: Agents): void {
   for (const [key, agent] of agents) {
     if (key !== agent.name)
-      throw refused(
+      throw optionsError(
         `The agent under "${key}" is named "${agent.name}". Sessions and approvals belong to the name: give it the same one, new Agent({ name: '${key}' }).`,
       )
     for (const other of agents.values()) if (other !== agent) checkPair(agent, other)
@@ -21,12 +21,12 @@ export function checkAgentNames(agents: Agents): void {
 function checkPair(agent: ServedAgent, other: ServedAgent): void {
   const { sessionGroup: group } = agent
   if (group === other.name && other.sessionGroup !== group)
-    throw refused(
+    throw optionsError(
       `The option sessionGroup of the agent "${agent.name}" is the name of another agent, "${other.name}", which is not in that group. Name the group otherwise.`,
     )
   const taken = agent.formerNames.find((name) => name === other.name || name === other.sessionNames[0])
   if (taken !== undefined)
-    throw refused(
+    throw optionsError(
       `The option formerNames of the agent "${agent.name}" has "${taken}", under which "${other.name}" keeps its sessions: it would take them over. Leave that name out.`,
     )
 }
@@ -43,7 +43,7 @@ export function checkToolNames(agents: Agents): void {
     const tool = toolName(name)
     const other = known.get(tool)
     if (other !== undefined)
-      throw refused(
+      throw optionsError(
         `The agents "${other}" and "${name}" have the same tool name on /mcp, "${tool}". Rename one of them, and give it the old name in formerNames.`,
       )
     known.set(tool, name)
@@ -61,10 +61,10 @@ export function otherNames(agents: Agents): ReadonlyMap<string, readonly string[
 }
 
 /** Whether a run is one of this agent. */
-export function ran({ name, formerNames }: ServedAgent, run: { readonly agent: string } | undefined): boolean {
+export function isRunOf({ name, formerNames }: ServedAgent, run: { readonly agent: string } | undefined): boolean {
   return run !== undefined && (run.agent === name || formerNames.includes(run.agent))
 }
 
-function refused(what: string): AlliumError {
-  return new AlliumError('server.options', what)
+function optionsError(message: string): AlliumError {
+  return new AlliumError('server.options', message)
 }

@@ -2,19 +2,19 @@ export {
   type AgentClient,
   type ClientOptions,
   createClient,
-  type Decided,
-  type Listed,
+  type DecisionResult,
   type Page,
-  type Waiting,
+  type PendingApproval,
+  type SessionListItem,
 } from './client/client.ts'
-export type { Answer, ClientEvent, ClientRun, Pending } from './client/events.ts'
+export type { Answer, ClientEvent, ClientRun, PendingCall } from './client/events.ts'
 export { ClientError } from './client/http.ts'
 export type { OutputSchema } from './client/output.ts'
 export type {
-  AskOptions,
   ClientInput,
   ClientSession,
-  RunAskOptions,
+  RequestOptions,
+  RunRequestOptions,
   SessionHistory,
   SessionUsage,
 } from './client/session.ts'

@@ -1,28 +1,28 @@
 import type { Host } from './host.ts'
-import { fail } from './http/problem.ts'
+import { notFoundMessage } from './http/not-found-message.ts'
+import { requestError } from './http/problem.ts'
 import type { Router } from './http/router.ts'
-import { unserved } from './http/unserved.ts'
 import { Readiness } from './readiness.ts'
 import { route } from './request/route.ts'
 import { optional, text } from './request/schema.ts'
 
-const open = { method: 'get', isForeign: true, isOpen: true } as const
+const publicRoute = { method: 'get', ignoresUnknown: true, isPublic: true } as const
 const routes = {
-  health: route({ ...open, path: '/healthz', summary: 'Whether the process lives', answers: { 200: 'Health' } }),
+  health: route({ ...publicRoute, path: '/healthz', summary: 'Whether the process lives', answers: { 200: 'Health' } }),
   ready: route({
-    ...open,
+    ...publicRoute,
     path: '/readyz',
     summary: 'Whether it takes new runs: it does not drain, and its stores answer',
     answers: { 200: 'Health', 503: 'Health' },
   }),
-  document: route({ ...open, path: '/openapi.json', summary: 'This document', isHidden: true }),
+  document: route({ ...publicRoute, path: '/openapi.json', summary: 'This document', isHidden: true }),
   metrics: route({
     method: 'get',
     path: '/metrics',
     summary: 'Figures for Prometheus, under a token of its own',
     headers: { authorization: optional(text()) },
     isHidden: true,
-    isForeign: true,
+    ignoresUnknown: true,
   }),
 }
 
@@ -30,7 +30,7 @@ const routes = {
 export function healthRoutes(router: Router, host: Host): void {
   const { runs, metrics, options } = host
   const readiness = new Readiness(host)
-  const serve = router.at('')
+  const serve = router.mount('')
 
   serve(routes.health, async (c) => c.json({ ok: true }))
 
@@ -46,17 +46,18 @@ export function healthRoutes(router: Router, host: Host): void {
 
   serve(routes.metrics, async (c, read) => {
     const { token } = options.metrics ?? {}
-    if (token === undefined) throw fail('route.not_found', unserved('/metrics', options))
+    if (token === undefined) throw requestError('route.not_found', notFoundMessage('/metrics', options))
     const { headers } = await read()
-    if (!sameText(headers.authorization ?? '', `Bearer ${token}`))
-      throw fail('request.principal', 'The path /metrics needs its own token, as a bearer.')
+    if (!timingSafeEqual(headers.authorization ?? '', `Bearer ${token}`))
+      throw requestError('request.principal', 'The path /metrics needs its own token, as a bearer.')
     return c.text(metrics.text(runs.size), 200, { 'content-type': 'text/plain; version=0.0.4' })
   })
 }
 
 /** Takes as long for every text of one length. */
-function sameText(given: string, wanted: string): boolean {
-  let differs = given.length ^ wanted.length
-  for (let at = 0; at < given.length; at++) differs |= given.charCodeAt(at) ^ wanted.charCodeAt(at % wanted.length)
+function timingSafeEqual(actual: string, expected: string): boolean {
+  let differs = actual.length ^ expected.length
+  for (let index = 0; index < actual.length; index++)
+    differs |= actual.charCodeAt(index) ^ expected.charCodeAt(index % expected.length)
   return differs === 0
 }

@@ -11,12 +11,12 @@ import {
 } from '@allium/core'
 import type { Durable } from '@allium/durable'
 import { persist } from '@allium/memory'
-import { adoptingStore } from './adopting-store.ts'
 import { checkAgentNames, checkToolNames, otherNames } from './agent-names.ts'
-import { Visitors } from './http/visitors.ts'
-import { type Shares, sharesOf, steerLimitOf } from './limits.ts'
+import { ActiveRequests } from './http/active-requests.ts'
+import { createShares, type Shares, steerLimitOf } from './limits.ts'
 import { Metrics } from './metrics.ts'
 import type { ServedAgent, ServerOptions } from './options.ts'
+import { otherNamesStore } from './other-names-store.ts'
 import { Cursors } from './request/cursors.ts'
 import { Runs } from './run/runs.ts'
 
@@ -35,10 +35,10 @@ export interface Host {
   readonly maxBody: number
   readonly cursors: Cursors
   readonly shares: Shares
-  readonly visitors: Visitors
+  readonly activeRequests: ActiveRequests
 }
 
-export function hostOf(agents: ReadonlyMap<string, ServedAgent>, options: ServerOptions): Host {
+export function createHost(agents: ReadonlyMap<string, ServedAgent>, options: ServerOptions): Host {
   const { clock = systemClock, logger = console, headersAfter = 1000, heartbeat = 15_000 } = options
   const { onDisconnect = 'continue', abortAfter = 0, onBusy = 'reject' } = options
   checkAgentNames(agents)
@@ -49,9 +49,9 @@ export function hostOf(agents: ReadonlyMap<string, ServedAgent>, options: Server
   checkState(agents, options.state)
   const metrics = new Metrics()
   const store = storeOf(agents, options.sessions ?? durables[0]?.sessions ?? shared?.sessions)
-  const sessions = adoptingStore(store, otherNames(agents))
-  const [shares, steerLimit] = [sharesOf(options.limits), steerLimitOf(options.limits)]
-  const ofRuns = {
+  const sessions = otherNamesStore(store, otherNames(agents))
+  const [shares, steerLimit] = [createShares(options.limits), steerLimitOf(options.limits)]
+  const runsOptions = {
     log: events,
     sessions,
     clock,
@@ -64,28 +64,28 @@ export function hostOf(agents: ReadonlyMap<string, ServedAgent>, options: Server
     shares,
     steerLimit,
   }
-  const runs = new Runs(ofRuns)
+  const runs = new Runs(runsOptions)
   const { maxBody = 1_048_576, secret } = options
   const cursors = new Cursors(secret)
-  const visitors = new Visitors(agents, shares.requests)
-  const bounds = { headersAfter, heartbeat, maxBody, shares, visitors }
+  const activeRequests = new ActiveRequests(agents, shares.requests)
+  const bounds = { headersAfter, heartbeat, maxBody, shares, activeRequests }
   return { agents, sessions, events, runs, metrics, clock, logger, options, cursors, ...bounds }
 }
 
 /** @throws AlliumError `server.options` for a key that no layer has */
 function checkState(agents: ReadonlyMap<string, ServedAgent>, state: readonly string[] = []): void {
-  const known = [...agents.values()].flatMap((agent) => agent.inspect().layers.flatMap(({ state }) => state))
+  const knownKeys = [...agents.values()].flatMap((agent) => agent.inspect().layers.flatMap(({ state }) => state))
   for (const key of state)
-    if (!known.includes(key))
+    if (!knownKeys.includes(key))
       throw new AlliumError(
         'server.options',
-        `The option state names "${key}", which no layer of the agents has. They have: ${nearestFirst(key, known).join(', ')}.`,
+        `The option state names "${key}", which no layer of the agents has. They have: ${nearestFirst(key, knownKeys).join(', ')}.`,
       )
 }
 
 /** @throws AlliumError `server.options` where one is of another agent, or keeps its sessions or events elsewhere */
 function durablesOf(agents: ReadonlyMap<string, ServedAgent>, options: ServerOptions): Durable[] {
-  const { durable = [], ...given } = options
+  const { durable = [], ...overrides } = options
   const durables = [durable].flat() as Durable[]
   const served: readonly unknown[] = [...agents.values()]
   for (const { agent, sessions, events } of durables) {
@@ -94,8 +94,8 @@ function durablesOf(agents: ReadonlyMap<string, ServedAgent>, options: ServerOpt
         'server.options',
         `The option durable has runs of the agent "${agent.name}", which is not served here. Give durable(agent, …) the agent that server() gets.`,
       )
-    const own = { ...durables[0], ...given }
-    if (sessions !== own.sessions || events !== own.events)
+    const expected = { ...durables[0], ...overrides }
+    if (sessions !== expected.sessions || events !== expected.events)
       throw new AlliumError(
         'server.options',
         `The durable runs of "${agent.name}" are kept in another store. Give all of them, and server(), the same one.`,
@@ -111,12 +111,12 @@ function sharedStore(agents: ReadonlyMap<string, ServedAgent>): ServedAgent['sto
 }
 
 /** The store of the agents' sessions; an agent that keeps none begins to. */
-function storeOf(agents: ReadonlyMap<string, ServedAgent>, given: SessionStore | undefined): SessionStore {
-  const store = given ?? memoryStore()
+function storeOf(agents: ReadonlyMap<string, ServedAgent>, sessionStore: SessionStore | undefined): SessionStore {
+  const store = sessionStore ?? memoryStore()
   for (const agent of agents.values()) {
     const keeper = agent.inspect().layers.find(({ order }) => order.is?.includes('keepers'))
     if (keeper === undefined) agent.use(persist({ store }))
-    else if (given === undefined)
+    else if (sessionStore === undefined)
       throw new AlliumError(
         'server.options',
         `The agent "${agent.name}" keeps its sessions by the layer "${keeper.name}". Give server() the same store: { sessions: store }.`,

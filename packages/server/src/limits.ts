@@ -1,5 +1,5 @@
 import { AlliumError, nearestFirst } from '@allium/core'
-import { FairShare, type Share } from './http/fair-share.ts'
+import { FairShare, type Quota } from './http/fair-share.ts'
 
 /** What may be sent to one run while it goes on. */
 export interface SteerLimit {
@@ -12,35 +12,35 @@ export interface SteerLimit {
 /** Bounds of one process. Those with shares leave room for other tenants and other users. */
 export interface ServerLimits {
   /** Requests that are being answered, without streams. @default { total: 2000, perTenant: 1000, perUser: 200 } */
-  readonly requests?: Partial<Share> | undefined
+  readonly requests?: Partial<Quota> | undefined
   /** Runs that go on. @default { total: 1000, perTenant: 500, perUser: 100 } */
-  readonly runs?: Partial<Share> | undefined
+  readonly runs?: Partial<Quota> | undefined
   /** Open streams. @default { total: 5000, perTenant: 2500, perUser: 200 } */
-  readonly streams?: Partial<Share> | undefined
+  readonly streams?: Partial<Quota> | undefined
   /** Inputs that wait for their session with `onBusy: 'queue'`; for one session at most 16. @default { total: 1000, perTenant: 500, perUser: 50 } */
-  readonly queued?: Partial<Share> | undefined
+  readonly queued?: Partial<Quota> | undefined
   /** Sessions of MCP with elicitation: the idlest one of the heaviest user is closed for a new one. @default { total: 1000, perTenant: 500, perUser: 50 } */
-  readonly mcpSessions?: Partial<Share> | undefined
+  readonly mcpSessions?: Partial<Quota> | undefined
   /** Messages to one running run. */
   readonly steers?: Partial<SteerLimit> | undefined
 }
 
-const shares = {
+const quotaDefaults = {
   requests: ['requests', { total: 2000, perTenant: 1000, perUser: 200 }],
   runs: ['running runs', { total: 1000, perTenant: 500, perUser: 100 }],
   streams: ['open streams', { total: 5000, perTenant: 2500, perUser: 200 }],
   queued: ['queued inputs', { total: 1000, perTenant: 500, perUser: 50 }],
   mcpSessions: ['sessions of MCP', { total: 1000, perTenant: 500, perUser: 50 }],
-} as const satisfies Record<string, readonly [string, Share]>
+} as const satisfies Record<string, readonly [string, Quota]>
 
 const steers: SteerLimit = { messages: 100, bytes: 8 * 1_048_576 }
 
-export type Shares = Readonly<Record<keyof typeof shares, FairShare>>
+export type Shares = Readonly<Record<keyof typeof quotaDefaults, FairShare>>
 
-export function sharesOf(limits: ServerLimits = {}): Shares {
-  const made = Object.entries(shares).map(([name, [what, most]]) => {
-    const given = withoutUndefined(limits[name as keyof typeof shares])
-    return [name, new FairShare(what, { ...most, ...given })]
+export function createShares(limits: ServerLimits = {}): Shares {
+  const made = Object.entries(quotaDefaults).map(([name, [resource, defaults]]) => {
+    const overrides = withoutUndefined(limits[name as keyof typeof quotaDefaults])
+    return [name, new FairShare(resource, { ...defaults, ...overrides })]
   })
   return Object.fromEntries(made)
 }
@@ -51,11 +51,11 @@ export function steerLimitOf(limits: ServerLimits = {}): SteerLimit {
 
 /** @throws AlliumError `server.options` */
 export function checkLimits(limits: ServerLimits = {}): void {
-  for (const [name, given] of Object.entries(limits)) {
-    const most = name === 'steers' ? steers : shares[name as keyof typeof shares]?.[1]
-    if (most === undefined) throw unknown('limits', name, [...Object.keys(shares), 'steers'])
-    for (const [part, value] of Object.entries(given ?? {})) {
-      if (!Object.hasOwn(most, part)) throw unknown(`limits.${name}`, part, Object.keys(most))
+  for (const [name, overrides] of Object.entries(limits)) {
+    const defaults = name === 'steers' ? steers : quotaDefaults[name as keyof typeof quotaDefaults]?.[1]
+    if (defaults === undefined) throw unknownOption('limits', name, [...Object.keys(quotaDefaults), 'steers'])
+    for (const [part, value] of Object.entries(overrides ?? {})) {
+      if (!Object.hasOwn(defaults, part)) throw unknownOption(`limits.${name}`, part, Object.keys(defaults))
       if (value !== undefined && !(Number.isInteger(value) && (value as number) > 0))
         throw new AlliumError(
           'server.options',
@@ -65,11 +65,14 @@ export function checkLimits(limits: ServerLimits = {}): void {
   }
 }
 
-function unknown(where: string, name: string, known: readonly string[]): AlliumError {
-  const told = nearestFirst(name, [...known]).join(', ')
-  return new AlliumError('server.options', `The option ${where} of server() does not know ${name}. It knows: ${told}.`)
+function unknownOption(option: string, name: string, names: readonly string[]): AlliumError {
+  const suggestions = nearestFirst(name, [...names]).join(', ')
+  return new AlliumError(
+    'server.options',
+    `The option ${option} of server() does not know ${name}. It knows: ${suggestions}.`,
+  )
 }
 
-function withoutUndefined<T extends object>(given: T | undefined): Partial<T> {
-  return Object.fromEntries(Object.entries(given ?? {}).filter(([, value]) => value !== undefined)) as Partial<T>
+function withoutUndefined<T extends object>(overrides: T | undefined): Partial<T> {
+  return Object.fromEntries(Object.entries(overrides ?? {}).filter(([, value]) => value !== undefined)) as Partial<T>
 }

@@ -14,15 +14,15 @@ export class Metrics {
     count(this.#runs, `{status="${status}"}`)
   }
 
-  /** @param going runs that go on */
-  text(going: number): string {
-    const requests = [...this.#requests.values()].reduce((sum, one) => sum + one, 0)
+  /** @param activeRuns runs that go on */
+  text(activeRuns: number): string {
+    const requests = [...this.#requests.values()].reduce((sum, count) => sum + count, 0)
     return [
       ...family('allium_http_requests_total', 'counter', this.#requests),
       ...family('allium_http_request_seconds_sum', 'counter', new Map([['', this.#seconds]])),
       ...family('allium_http_request_seconds_count', 'counter', new Map([['', requests]])),
       ...family('allium_runs_total', 'counter', this.#runs),
-      ...family('allium_runs_going', 'gauge', new Map([['', going]])),
+      ...family('allium_runs_going', 'gauge', new Map([['', activeRuns]])),
       ...family('allium_stream_readers', 'gauge', new Map([['', this.readers]])),
       '',
     ].join('\n')

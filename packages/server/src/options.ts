@@ -61,14 +61,14 @@ export interface ServerOptions {
   mayRead?:
     | ((
         principal: unknown,
-        of: { readonly owner: string; readonly agent: string; readonly sessionId: string },
+        session: { readonly owner: string; readonly agent: string; readonly sessionId: string },
       ) => boolean | Promise<boolean>)
     | undefined
   /**
    * The owner of a session as they are now, or nothing: a call that somebody else decides, whom the agent's `approvals.mayDecide` lets,
    * runs as its session's owner. @default only owners decide
    */
-  resolvePrincipal?: ((of: { readonly tenant: string; readonly owner: string }) => unknown) | undefined
+  resolvePrincipal?: ((session: { readonly tenant: string; readonly owner: string }) => unknown) | undefined
   /** Serves pages of the AI SDK, at `/chat`: the version that they have. @default not at all */
   uiStream?: 6 | 7 | undefined
   /** Serves clients of OpenAI's API, below `/v1`. @default false */
@@ -135,48 +135,48 @@ const checks: Record<keyof ServerOptions, (value: unknown) => boolean> = {
   mayRead: isFunction,
   resolvePrincipal: isFunction,
   uiStream: (value) => value === 6 || value === 7,
-  secret: (value) => isText(value) && (value as string).length >= 16,
+  secret: (value) => isNonEmptyString(value) && (value as string).length >= 16,
   openai: (value) => typeof value === 'boolean',
   agui: (value) => typeof value === 'boolean',
   mcp: (value) => typeof value === 'boolean' || isObject(value),
   onDisconnect: (value) => value === 'continue' || value === 'abort',
-  abortAfter: isCount,
-  state: isTexts,
+  abortAfter: isNonNegative,
+  state: isStringList,
   onBusy: (value) => value === 'reject' || value === 'steer' || value === 'queue',
-  headersAfter: isCount,
-  heartbeat: (value) => isCount(value) && value !== 0,
-  maxBody: (value) => isCount(value) && value !== 0,
+  headersAfter: isNonNegative,
+  heartbeat: (value) => isNonNegative(value) && value !== 0,
+  maxBody: (value) => isNonNegative(value) && value !== 0,
   limits: isObject,
-  origins: isTexts,
-  hosts: isTexts,
+  origins: isStringList,
+  hosts: isStringList,
   trustProxy: (value) => typeof value === 'boolean',
   base: (value) => typeof value === 'string' && value.startsWith('/'),
-  metrics: (value) => isObject(value) && isText((value as { token?: unknown }).token),
+  metrics: (value) => isObject(value) && isNonEmptyString((value as { token?: unknown }).token),
   logger: isObject,
   clock: isObject,
 }
 
-const known = Object.fromEntries(Object.keys(checks).map((name) => [name, true as const]))
-const ofMcp: KeysOf<Exclude<ServerOptions['mcp'], boolean | undefined>> = { elicitation: true }
-const ofMetrics: KeysOf<NonNullable<ServerOptions['metrics']>> = { token: true }
-const ofDrain = { timeout: true } as const
+const optionKeys = Object.fromEntries(Object.keys(checks).map((name) => [name, true as const]))
+const mcpOptionKeys: KeysOf<Exclude<ServerOptions['mcp'], boolean | undefined>> = { elicitation: true }
+const metricsOptionKeys: KeysOf<NonNullable<ServerOptions['metrics']>> = { token: true }
+const drainOptionKeys = { timeout: true } as const
 
 /** @throws AlliumError `server.options` */
 export function checkDrainOptions(options: unknown): void {
-  checkOptions(options, ofDrain, 'drain()', 'server.options')
+  checkOptions(options, drainOptionKeys, 'drain()', 'server.options')
 }
 
 /** @throws AlliumError `server.options` */
 export function checkServerOptions(options: object): void {
-  if (!('principal' in options)) throw new AlliumError('server.options', noPrincipal)
-  checkOptions(options, known, 'server()', 'server.options', {
+  if (!('principal' in options)) throw new AlliumError('server.options', missingPrincipal)
+  checkOptions(options, optionKeys, 'server()', 'server.options', {
     'model instructions tools': 'It belongs to the agent: new Agent({ … }).',
     'port hostname': 'Give it to serve(server, { port }) of @allium/server/node.',
   })
   const { mcp, metrics, limits } = options as Partial<ServerOptions>
   checkLimits(limits)
-  if (typeof mcp === 'object') checkOptions(mcp, ofMcp, 'The option mcp', 'server.options')
-  checkOptions(metrics, ofMetrics, 'The option metrics', 'server.options')
+  if (typeof mcp === 'object') checkOptions(mcp, mcpOptionKeys, 'The option mcp', 'server.options')
+  checkOptions(metrics, metricsOptionKeys, 'The option metrics', 'server.options')
   for (const [name, value] of Object.entries(options)) {
     const check = checks[name as keyof ServerOptions]
     if (value !== undefined && check !== undefined && !check(value))
@@ -184,14 +184,14 @@ export function checkServerOptions(options: object): void {
   }
 }
 
-const noPrincipal =
+const missingPrincipal =
   'A server needs to know who asks. Give `principal: (request) => …`, which returns { tenantId, userId } for a request that is signed in, and nothing for others.'
 
 function isDurable(value: unknown): boolean {
   // That of an engine keeps no sessions and events that a server could read.
-  const isOne = (one: unknown) =>
-    isObject(one) && isFunction((one as Durable).start) && isObject((one as Durable).events)
-  return [value].flat().every(isOne)
+  const isDurableRuns = (candidate: unknown) =>
+    isObject(candidate) && isFunction((candidate as Durable).start) && isObject((candidate as Durable).events)
+  return [value].flat().every(isDurableRuns)
 }
 function isFunction(value: unknown): boolean {
   return typeof value === 'function'
@@ -199,12 +199,12 @@ function isFunction(value: unknown): boolean {
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null
 }
-function isText(value: unknown): boolean {
+function isNonEmptyString(value: unknown): boolean {
   return typeof value === 'string' && value !== ''
 }
-function isTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isText)
+function isStringList(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isNonEmptyString)
 }
-function isCount(value: unknown): boolean {
+function isNonNegative(value: unknown): boolean {
   return typeof value === 'number' && value >= 0
 }

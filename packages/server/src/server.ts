@@ -3,21 +3,21 @@ import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { routePath } from 'hono/route'
 import { healthRoutes } from './health.ts'
-import { type Host, hostOf } from './host.ts'
-import { fault, refuseError } from './http/answer.ts'
-import { checkPlace } from './http/gate.ts'
-import { fail } from './http/problem.ts'
+import { createHost, type Host } from './host.ts'
+import { errorFormatOf } from './http/error-formats.ts'
+import { errorResponseFor, internalErrorResponse } from './http/error-response.ts'
+import { notFoundMessage } from './http/not-found-message.ts'
+import { checkOrigin } from './http/origin-check.ts'
+import { requestError } from './http/problem.ts'
 import { Router, type Serve, type ServedRoute } from './http/router.ts'
-import { shapeOf } from './http/shapes.ts'
-import { inTrace } from './http/trace.ts'
-import { unserved } from './http/unserved.ts'
+import { withTrace } from './http/trace.ts'
 import { approvalRoutes } from './native/approvals.ts'
 import { routes } from './native/routes.ts'
 import { runRoutes } from './native/runs.ts'
 import { sessionRoutes } from './native/sessions.ts'
 import { checkDrainOptions, checkServerOptions, type ServedAgent, type ServerOptions } from './options.ts'
 import { imageBody } from './request/body.ts'
-import { type Ctx, type Env, mayUse, principalOf } from './visit.ts'
+import { authenticate, type Ctx, type Env, mayUse } from './request/caller.ts'
 
 /** A server without a socket: a handler of requests as the web has them. */
 export interface Server {
@@ -52,14 +52,15 @@ export function server(
   second?: ServerOptions,
 ): Server {
   const { agents, options } =
-    second === undefined ? several(first as never) : { agents: one(first as ServedAgent), options: second }
+    second === undefined ? namedAgents(first as never) : { agents: singleAgent(first as ServedAgent), options: second }
   checkServerOptions(options)
-  const host = hostOf(agents, options)
-  const app = appOf(host)
+  const host = createHost(agents, options)
+  const app = createApp(host)
   app.catch(() => {})
   return {
     // What is no Error passes by hono's own handler.
-    fetch: async (request) => app.then((ready) => ready.fetch(request)).catch((error) => fault(error, host)),
+    fetch: async (request) =>
+      app.then((ready) => ready.fetch(request)).catch((error) => internalErrorResponse(error, host)),
     hosts: options.hosts,
     maxBody: Math.max(host.maxBody, imageBody),
     drain: async (options) => {
@@ -69,11 +70,11 @@ export function server(
   }
 }
 
-function one(agent: ServedAgent): Map<string, ServedAgent> {
+function singleAgent(agent: ServedAgent): Map<string, ServedAgent> {
   return new Map([[agent.name, agent]])
 }
 
-function several({ agents, ...options }: ServerOptions & { agents?: Readonly<Record<string, ServedAgent>> }) {
+function namedAgents({ agents, ...options }: ServerOptions & { agents?: Readonly<Record<string, ServedAgent>> }) {
   const named = new Map(Object.entries(agents ?? {}))
   if (named.size > 0) return { agents: named, options }
   throw new AlliumError(
@@ -87,57 +88,58 @@ function several({ agents, ...options }: ServerOptions & { agents?: Readonly<Rec
  *
  * @param served gets each route that is served
  */
-export async function appOf(host: Host, served: ServedRoute[] = []): Promise<Hono<Env>> {
+export async function createApp(host: Host, served: ServedRoute[] = []): Promise<Hono<Env>> {
   const protocols = await protocolsOf(host)
   const app = new Hono<Env>().basePath(host.options.base ?? '/')
   const { options, clock, metrics } = host
   const { origins = [], hosts, trustProxy = false, base = '' } = options
   const pathOf = (path: string) => (base.length > 1 ? path.slice(base.length) : path)
   app.use('*', async (c, next) => {
-    const began = clock.monotonic()
-    const given = c.req.header('x-request-id')
-    const requestId = given !== undefined && /^[\w.:-]{1,128}$/.test(given) ? given : crypto.randomUUID()
+    const startedAt = clock.monotonic()
+    const requestIdHeader = c.req.header('x-request-id')
+    const requestId =
+      requestIdHeader !== undefined && /^[\w.:-]{1,128}$/.test(requestIdHeader) ? requestIdHeader : crypto.randomUUID()
     c.set('requestId', requestId)
-    c.set('shape', shapeOf(pathOf(c.req.path)))
+    c.set('shape', errorFormatOf(pathOf(c.req.path)))
     await next()
-    host.visitors.leave(c.req.raw)
-    await dropBody(c)
+    host.activeRequests.release(c.req.raw)
+    await discardBody(c)
     c.header('x-request-id', requestId)
     c.header('x-content-type-options', 'nosniff')
-    metrics.request(routePath(c, -1), c.res.status, (clock.monotonic() - began) / 1000)
+    metrics.request(routePath(c, -1), c.res.status, (clock.monotonic() - startedAt) / 1000)
   })
-  app.use('*', (c, next) => inTrace(c.req.raw, next))
+  app.use('*', (c, next) => withTrace(c.req.raw, next))
   app.use('*', async (c, next) => {
-    checkPlace(c.req.raw, { hosts, origins, trustProxy })
+    checkOrigin(c.req.raw, { hosts, origins, trustProxy })
     await next()
   })
   if (origins.length > 0) app.use('*', cors({ origin: [...origins], credentials: true, exposeHeaders }))
   const router = new Router(app, host, served)
   healthRoutes(router, host)
-  router.at('')(routes.agents, async (c, read) => {
-    const principal = await principalOf(host, c.req.raw)
+  router.mount('')(routes.agents, async (c, read) => {
+    const principal = await authenticate(host, c.req.raw)
     await read()
     const names: string[] = []
     for (const name of host.agents.keys()) if (await mayUse(host, principal, name)) names.push(name)
     return c.json({ agents: names })
   })
-  for (const serve of [router.at(''), router.at('/agents/:agent')]) {
+  for (const serve of [router.mount(''), router.mount('/agents/:agent')]) {
     runRoutes(serve, host)
     sessionRoutes(serve, host)
     approvalRoutes(serve, host)
-    for (const { everywhere } of protocols) everywhere?.(serve)
+    for (const { perAgent } of protocols) perAgent?.(serve)
   }
-  for (const { once } of protocols) once?.(router.at(''))
-  router.close()
+  for (const { shared } of protocols) shared?.(router.mount(''))
+  router.rejectOtherMethods()
   app.notFound((c) => {
-    throw fail('route.not_found', unserved(pathOf(c.req.path), options))
+    throw requestError('route.not_found', notFoundMessage(pathOf(c.req.path), options))
   })
-  app.onError((error, c) => refuseError(c, error, host))
+  app.onError((error, c) => errorResponseFor(c, error, host))
   return app
 }
 
 /** Hono answers `HEAD` by the handler of `GET`, and forgets its body: what holds a reader lets it go. */
-async function dropBody(c: Ctx): Promise<void> {
+async function discardBody(c: Ctx): Promise<void> {
   if (c.req.method !== 'HEAD' || c.res.body === null) return
   await c.res.body.cancel()
   c.res = new Response(null, c.res)
@@ -145,30 +147,30 @@ async function dropBody(c: Ctx): Promise<void> {
 
 /** Adds the routes of a protocol: for each agent, or for all of them. */
 interface ProtocolRoutes {
-  everywhere?(serve: Serve): void
-  once?(serve: Serve): void
+  perAgent?(serve: Serve): void
+  shared?(serve: Serve): void
 }
 
 async function protocolsOf(host: Host): Promise<ProtocolRoutes[]> {
   const { uiStream, openai, agui, mcp } = host.options
-  const all: ProtocolRoutes[] = []
+  const protocols: ProtocolRoutes[] = []
   if (uiStream !== undefined) {
     const { uiRoutes } = await import('./ui/routes.ts')
-    all.push({ everywhere: (serve) => uiRoutes(serve, host, uiStream) })
+    protocols.push({ perAgent: (serve) => uiRoutes(serve, host, uiStream) })
   }
   if (agui === true) {
     const { aguiRoutes } = await import('./agui/routes.ts')
-    all.push({ everywhere: (serve) => aguiRoutes(serve, host) })
+    protocols.push({ perAgent: (serve) => aguiRoutes(serve, host) })
   }
   if (openai === true) {
     const { openaiRoutes } = await import('./openai/routes.ts')
-    all.push({ once: (serve) => openaiRoutes(serve, host) })
+    protocols.push({ shared: (serve) => openaiRoutes(serve, host) })
   }
   if (mcp !== undefined && mcp !== false) {
     const { mcpRoutes } = await import('./mcp/routes.ts')
-    all.push({ once: (serve) => mcpRoutes(serve, host, mcp !== true && mcp.elicitation === true) })
+    protocols.push({ shared: (serve) => mcpRoutes(serve, host, mcp !== true && mcp.elicitation === true) })
   }
-  return all
+  return protocols
 }
 
 const exposeHeaders = ['x-request-id', 'retry-after']

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { hostOf } from '../src/host.ts'
+import { createHost } from '../src/host.ts'
 import type { ServedRoute } from '../src/http/router.ts'
-import { appOf } from '../src/server.ts'
+import { createApp } from '../src/server.ts'
 import { fuzz } from './fuzz/fuzz.ts'
 import { agentOf, principal } from './kit.ts'
 
@@ -16,7 +16,7 @@ test('no route is served but those that have schemas, with every protocol on', a
   const agent = agentOf([])
   const served: ServedRoute[] = []
   const options = { principal, uiStream: 7, openai: true, agui: true, mcp: { elicitation: true } } as const
-  const { routes } = await appOf(hostOf(new Map([[agent.name, agent]]), options), served)
+  const { routes } = await createApp(createHost(new Map([[agent.name, agent]]), options), served)
   const there = routes.flatMap(({ method, path }) => (method === 'ALL' ? [] : [`${method} ${path}`]))
   expect(there.sort()).toEqual(served.map(({ path, route }) => `${route.method.toUpperCase()} ${path}`).sort())
   // What stands under ALL are the layers around all routes, and the answers to other methods.

@@ -2,8 +2,8 @@ import { defineTool } from '@allium/core'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
-import { hostOf } from '../src/host.ts'
-import { appOf } from '../src/server.ts'
+import { createHost } from '../src/host.ts'
+import { createApp } from '../src/server.ts'
 import { agentOf, ask, listen, principal } from './kit.ts'
 
 interface Document {
@@ -56,7 +56,7 @@ test('each native route of the router is in the document, and none besides', asy
   const { paths } = await documentOf(url)
   const told = Object.entries(paths).flatMap(([path, methods]) => Object.keys(methods).map((one) => `${one} ${path}`))
   const agent = agentOf([])
-  const { routes } = await appOf(hostOf(new Map([[agent.name, agent]]), { principal }))
+  const { routes } = await createApp(createHost(new Map([[agent.name, agent]]), { principal }))
   const there = routes
     .filter(({ method, path }) => method !== 'ALL' && !['/metrics', '/openapi.json'].includes(path))
     .map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, '{$1}')}`)

@@ -2,9 +2,9 @@ import type { Packs } from '@allium/config'
 import * as guard from '@allium/guard'
 import { z } from 'zod'
 import { namedModel } from './named-model.ts'
-import { as, count, failure, ms, names, part, price, prices, text } from './values.ts'
+import { as, count, failure, fraction, ms, names, price, prices, text } from './values.ts'
 
-const where = z.array(z.enum(['input', 'output', 'toolResults'])).min(1)
+const applyTo = z.array(z.enum(['input', 'output', 'toolResults'])).min(1)
 const strategy = z.enum(['redact', 'mask', 'hash', 'block'])
 
 const rate = z.strictObject({
@@ -56,7 +56,7 @@ export const guardPacks: Packs = {
       keywords: z.array(text).min(1),
       action: z.enum(['block', 'redact']).optional(),
       replacement: z.string().optional(),
-      apply: where.optional(),
+      apply: applyTo.optional(),
       ...failure,
       as,
     }),
@@ -89,7 +89,7 @@ export const guardPacks: Packs = {
   'guard.injection': {
     create: guard.injection,
     options: z.strictObject({
-      threshold: part.optional(),
+      threshold: fraction.optional(),
       onInput: z.enum(['block', 'pass']).optional(),
       onToolResult: z.enum(['mark', 'withhold', 'block']).optional(),
       trusted: names.optional(),
@@ -109,7 +109,7 @@ export const guardPacks: Packs = {
         .array(z.enum(['input', 'output']))
         .min(1)
         .optional(),
-      threshold: part.optional(),
+      threshold: fraction.optional(),
       ...failure,
       as,
     }),
@@ -141,7 +141,7 @@ export const guardPacks: Packs = {
         .min(1)
         .optional(),
       strategy: z.union([strategy, z.record(text, strategy)]).optional(),
-      apply: where.optional(),
+      apply: applyTo.optional(),
       restore: names.optional(),
       allow: names.optional(),
       hashKey: text.optional(),

@@ -57,10 +57,10 @@ export const observeServerPacks: Packs = {
 }
 
 // Whose libraries are optional.
-const pinoLog = () => installed('pino', import('@allium/observe/pino'))
-const openTelemetry = () => installed('@opentelemetry/api', import('@allium/observe/otel'))
+const pinoLog = () => importOptional('pino', import('@allium/observe/pino'))
+const openTelemetry = () => importOptional('@opentelemetry/api', import('@allium/observe/otel'))
 
-async function installed<T>(library: string, loading: Promise<T>): Promise<T> {
+async function importOptional<T>(library: string, loading: Promise<T>): Promise<T> {
   try {
     return await loading
   } catch (cause) {

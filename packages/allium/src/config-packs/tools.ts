@@ -19,7 +19,7 @@ const layer = {
   as,
 }
 /** What a server may ask in the middle of a call. */
-const asks = {
+const serverRequestOptions = {
   elicitation: z.union([z.boolean(), z.strictObject({ expiresIn: ms.optional() })]).optional(),
   sampling: z
     .union([
@@ -34,7 +34,7 @@ const stdio = z.strictObject({
   args: z.array(z.string()).optional(),
   env: z.union([names, z.record(z.string(), z.union([z.string(), z.literal(true)]))]).optional(),
   cwd: z.string().min(1).optional(),
-  ...asks,
+  ...serverRequestOptions,
   ...layer,
 })
 const streamable = z.strictObject({
@@ -43,7 +43,7 @@ const streamable = z.strictObject({
   perPrincipal: z.boolean().optional(),
   listWith: z.strictObject({ headers }).optional(),
   maxConnections: count.optional(),
-  ...asks,
+  ...serverRequestOptions,
   ...layer,
 })
 

@@ -23,5 +23,5 @@ export const failure = {
   timeout: ms.optional(),
   reply: z.string().optional(),
 }
-export const part = z.number().min(0).max(1)
+export const fraction = z.number().min(0).max(1)
 export const text = z.string().min(1)

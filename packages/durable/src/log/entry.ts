@@ -27,13 +27,13 @@ export interface Entry {
 }
 
 /** What is known of a run beside its events. */
-export interface Known {
+export interface EntryContext {
   /** The names of the tools that the client runs. */
   readonly clientTools: ReadonlySet<string> | undefined
   readonly decided: readonly string[] | undefined
 }
 
-export function entryOf(event: StreamEvent | LayerEvent | RunError, { clientTools, decided }: Known): Entry {
+export function entryOf(event: StreamEvent | LayerEvent | RunError, { clientTools, decided }: EntryContext): Entry {
   if (event.type === 'turn:start' && decided !== undefined && !('path' in event))
     return { event: event as RunEvent, decided }
   if (event.type === 'tool-input-start' && clientTools?.has((event as { name: string }).name) && !('path' in event))
@@ -43,7 +43,7 @@ export function entryOf(event: StreamEvent | LayerEvent | RunError, { clientTool
   return pending === undefined ? { event: rest as RunEvent } : { event: rest as RunEvent, pending }
 }
 
-export function entryIn({ event }: LoggedEvent): Entry {
+export function toEntry({ event }: LoggedEvent): Entry {
   return event as Entry
 }
 

@@ -1,14 +1,14 @@
 import { type AgentRun, isAlliumError, type RunKey, type RunSignal } from '@allium/core'
 import type { Entry, RunEvent } from './entry.ts'
 
-type Steered = Exclude<RunSignal, { readonly stop: true }>
+type SteerSignal = Exclude<RunSignal, { readonly stop: true }>
 
 /** Messages to a run that goes on, from whichever process: of each the stream tells once what became of it. */
 export class Inbox {
   readonly #run: RunKey
   readonly #push: (entry: Entry) => void
   /** The messages of which the stream has told. */
-  readonly #told = new Set<string>()
+  readonly #settled = new Set<string>()
   #stepIndex = 0
 
   /** @param push takes what the run itself does not tell */
@@ -17,7 +17,7 @@ export class Inbox {
     this.#push = push
   }
 
-  async hear(run: Pick<AgentRun<unknown, unknown>, 'steer'>, { steer, id }: Steered): Promise<void> {
+  async hear(run: Pick<AgentRun<unknown, unknown>, 'steer'>, { steer, id }: SteerSignal): Promise<void> {
     try {
       await run.steer({ role: 'user', content: steer }, { id })
     } catch (error) {
@@ -29,12 +29,12 @@ export class Inbox {
   sees(event: RunEvent): void {
     if ('path' in event) return
     if (event.type === 'step:start') this.#stepIndex = (event as { stepIndex: number }).stepIndex
-    if (event.type === 'steer:heard' || event.type === 'steer:returned') this.#told.add((event as { id: string }).id)
+    if (event.type === 'steer:heard' || event.type === 'steer:returned') this.#settled.add((event as { id: string }).id)
   }
 
   giveBack(id: string, reason = 'The turn had its answer.'): void {
-    if (this.#told.has(id)) return
-    this.#told.add(id)
+    if (this.#settled.has(id)) return
+    this.#settled.add(id)
     const { key, turnId } = this.#run
     const of = { sessionId: key.sessionId, turnId, stepIndex: this.#stepIndex }
     this.#push({ event: { type: 'steer:returned', ...of, id, reason } })

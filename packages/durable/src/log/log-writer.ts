@@ -13,12 +13,12 @@ export class LogWriter {
   readonly #epoch: number
   readonly #onFenced: () => void
   readonly #by: Writer | undefined
-  #waiting: Entry[] = []
-  #due = false
+  #buffer: Entry[] = []
+  #isScheduled = false
   /** When it writes again, by `performance.now()`. */
-  #next = 0
+  #nextWriteAt = 0
   #writing: Promise<void> | undefined
-  #failed: { error: unknown } | undefined
+  #failure: { error: unknown } | undefined
 
   /**
    * @param epoch that of who runs it: nobody writes behind one that has a newer
@@ -41,50 +41,50 @@ export class LogWriter {
   /** What comes in one turn of the event loop, or soon behind what was written, is written as one: its readers are woken once. */
   push(entry: Entry): void {
     // Behind a gap nothing is written.
-    if (this.#failed !== undefined) return
-    this.#waiting.push(entry)
-    if (this.#waiting.length >= most) this.#flush()
-    else this.#arm()
+    if (this.#failure !== undefined) return
+    this.#buffer.push(entry)
+    if (this.#buffer.length >= maxBuffered) this.#flush()
+    else this.#schedule()
   }
 
   /** What nobody has heard is given back first; then it ends. @throws what the log has thrown */
   async end(giveBack: (id: string) => void): Promise<void> {
     for (;;) {
-      while (this.#waiting.length > 0 || this.#writing !== undefined) {
+      while (this.#buffer.length > 0 || this.#writing !== undefined) {
         this.#flush()
         await this.#writing
-        if (this.#failed !== undefined) break
+        if (this.#failure !== undefined) break
       }
-      if (this.#failed !== undefined) throw this.#failed.error
+      if (this.#failure !== undefined) throw this.#failure.error
       const { unheard } = await this.#log.append(this.#run, this.#epoch, [], { end: true, mustExist: true })
       if (unheard === undefined) return
       for (const { id } of unheard) if (id !== undefined) giveBack(id)
     }
   }
 
-  #arm(): void {
-    if (this.#due || this.#writing !== undefined || this.#waiting.length === 0) return
-    this.#due = true
-    const wait = this.#next - performance.now()
-    if (wait <= 0 || this.#waiting.length >= most) soon(this.#flush)
+  #schedule(): void {
+    if (this.#isScheduled || this.#writing !== undefined || this.#buffer.length === 0) return
+    this.#isScheduled = true
+    const wait = this.#nextWriteAt - performance.now()
+    if (wait <= 0 || this.#buffer.length >= maxBuffered) defer(this.#flush)
     else setTimeout(this.#flush, wait)
   }
 
   readonly #flush = (): void => {
-    this.#due = false
-    if (this.#waiting.length > 0) this.#writing ??= this.#write()
+    this.#isScheduled = false
+    if (this.#buffer.length > 0) this.#writing ??= this.#write()
   }
 
   async #write(): Promise<void> {
-    const entries = this.#waiting
-    this.#waiting = []
-    this.#next = performance.now() + pace
+    const entries = this.#buffer
+    this.#buffer = []
+    this.#nextWriteAt = performance.now() + writeInterval
     await this.#append(entries).catch((error) => {
-      this.#failed = { error }
+      this.#failure = { error }
       if (isAlliumError(error, 'store.fenced')) this.#onFenced()
     })
     this.#writing = undefined
-    if (this.#failed === undefined) this.#arm()
+    if (this.#failure === undefined) this.#schedule()
   }
 
   /** What cannot be kept, as a function in an event of a layer, is left out. */
@@ -99,10 +99,10 @@ export class LogWriter {
 }
 
 /** Events that wait at most. */
-const most = 64
+const maxBuffered = 64
 /** Milliseconds between two writes: nobody sees them, and a turn of quick steps writes a quarter as often. */
-const pace = 5
+const writeInterval = 5
 
 /** Behind what has come in this turn of the event loop. */
-const soon: (fn: () => void) => unknown =
+const defer: (fn: () => void) => unknown =
   (globalThis as { setImmediate?: (fn: () => void) => unknown }).setImmediate ?? ((fn) => setTimeout(fn, 0))

@@ -1,5 +1,5 @@
 import type { EventLog, RunKey } from '@allium/core'
-import { type Entry, entryIn } from './entry.ts'
+import { type Entry, toEntry } from './entry.ts'
 
 /** What the log has of a run so far. */
 export async function readLog(log: EventLog, run: RunKey): Promise<Entry[]> {
@@ -7,7 +7,7 @@ export async function readLog(log: EventLog, run: RunKey): Promise<Entry[]> {
   if (latest === undefined || latest.turnId !== run.turnId || latest.seq === 0) return []
   const entries: Entry[] = []
   for await (const logged of log.read(run, 0)) {
-    entries.push(entryIn(logged))
+    entries.push(toEntry(logged))
     if (logged.seq >= latest.seq) break
   }
   return entries

@@ -1,35 +1,36 @@
 import type { PendingCall, StreamEvent, Usage } from '@allium/core'
 import type { RunError } from '@allium/durable/log'
-import type { Frames } from '../run/reading.ts'
-import { answerSchema } from './asked.ts'
+import type { FrameWriter } from '../run/stream.ts'
+import { answerSchema } from './run-input.ts'
 
 type AguiEvent = { type: string; [field: string]: unknown }
 
 /** A run as events of AG-UI 1.0: https://docs.ag-ui.com/concepts/events. Sub-agents and layers stay out. */
-export function aguiFrames(of: { threadId: string; runId: string }): Frames {
-  const writer = new Writer(of)
+export function aguiFrames(ids: { threadId: string; runId: string }): FrameWriter {
+  const writer = new Writer(ids)
   return {
     *write({ event, pending = [] }) {
       if ('path' in event && event.path !== undefined) return
-      for (const told of writer.write(event as StreamEvent | RunError, pending)) yield { data: JSON.stringify(told) }
+      for (const aguiEvent of writer.write(event as StreamEvent | RunError, pending))
+        yield { data: JSON.stringify(aguiEvent) }
     },
-    get over() {
-      return writer.over
+    get done() {
+      return writer.done
     },
   }
 }
 
 class Writer {
-  over = false
-  readonly #of: { threadId: string; runId: string }
+  done = false
+  readonly #ids: { threadId: string; runId: string }
   /** The text or reasoning that goes on. */
   #open: { kind: 'TEXT' | 'REASONING'; messageId: string } | undefined
-  #silent = true
+  #hasNoText = true
   #turnId = ''
   #messages = 0
 
-  constructor(of: { threadId: string; runId: string }) {
-    this.#of = of
+  constructor(ids: { threadId: string; runId: string }) {
+    this.#ids = ids
   }
 
   *write(event: StreamEvent | RunError, pending: readonly PendingCall[]): Generator<AguiEvent> {
@@ -39,7 +40,7 @@ class Writer {
     switch (event.type) {
       case 'turn:start':
         this.#turnId = event.turnId
-        return yield { type: 'RUN_STARTED', ...this.#of, protocolVersion: '1.0' }
+        return yield { type: 'RUN_STARTED', ...this.#ids, protocolVersion: '1.0' }
       case 'step:start':
         return yield { type: 'STEP_STARTED', stepName: `step-${event.stepIndex}` }
       case 'step:end':
@@ -67,7 +68,7 @@ class Writer {
 
   *#delta(kind: 'TEXT' | 'REASONING', delta: string): Generator<AguiEvent> {
     if (delta === '') return
-    this.#silent &&= kind !== 'TEXT'
+    this.#hasNoText &&= kind !== 'TEXT'
     if (this.#open?.kind !== kind) {
       yield* this.#close()
       const messageId = this.#messageId()
@@ -96,7 +97,7 @@ class Writer {
   }
 
   #error({ code, message }: { code: string; message: string }): AguiEvent {
-    this.over = true
+    this.done = true
     return { type: 'RUN_ERROR', code, message }
   }
 
@@ -106,10 +107,10 @@ class Writer {
   ): Generator<AguiEvent> {
     // The error follows.
     if (status === 'failed') return
-    if (status === 'blocked' && this.#silent)
+    if (status === 'blocked' && this.#hasNoText)
       return yield this.#error({ code: 'run.blocked', message: reason ?? 'The request was refused.' })
-    this.over = true
-    yield { type: 'RUN_FINISHED', ...this.#of, outcome: outcomeOf(status, pending), usage: [usageOf(usage)] }
+    this.done = true
+    yield { type: 'RUN_FINISHED', ...this.#ids, outcome: outcomeOf(status, pending), usage: [usageOf(usage)] }
   }
 
   #messageId(): string {
@@ -120,8 +121,8 @@ class Writer {
 function outcomeOf(status: string, pending: readonly PendingCall[]): object {
   if (status === 'aborted') return { type: 'cancelled' }
   // Calls of the client's own tools are for it to run: no person is asked.
-  const asked = pending.filter(({ client }) => client !== true)
-  return asked.length > 0 ? { type: 'interrupt', interrupts: asked.map(interruptOf) } : { type: 'success' }
+  const approvals = pending.filter(({ client }) => client !== true)
+  return approvals.length > 0 ? { type: 'interrupt', interrupts: approvals.map(interruptOf) } : { type: 'success' }
 }
 
 /** What is to run stands in its metadata: what the model asked for may be less than that. */

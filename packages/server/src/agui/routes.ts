@@ -1,15 +1,15 @@
 import type { Host } from '../host.ts'
 import type { Serve } from '../http/router.ts'
-import { isThere } from '../native/is-there.ts'
-import { notWaiting, waitingIn } from '../native/waiting.ts'
-import { resultsFor } from '../openai/handed-back.ts'
+import { pendingCallError, pendingCallsOf } from '../native/pending-calls.ts'
+import { requireSession } from '../native/require-session.ts'
+import { decisionsFromResults } from '../openai/client-tool-calls.ts'
 import { imageBody } from '../request/body.ts'
-import { type AskedOf, route } from '../request/route.ts'
-import type { RunRequest } from '../run/asked.ts'
-import { streamOf } from '../run/reading.ts'
-import { keyOf, type Visit, visit } from '../visit.ts'
-import { decisionsOf, runInput, saidIn } from './asked.ts'
+import { type Caller, keyOf, resolveCaller } from '../request/caller.ts'
+import { type RequestOf, route } from '../request/route.ts'
+import type { RunRequest } from '../run/run-request.ts'
+import { streamRun } from '../run/stream.ts'
 import { aguiFrames } from './events.ts'
+import { decisionsOf, requestIn, runInput } from './run-input.ts'
 
 const run = route({
   method: 'post',
@@ -20,31 +20,32 @@ const run = route({
   minBody: imageBody,
   answers: { 200: 'Events' },
   streams: 'always',
-  isForeign: true,
+  ignoresUnknown: true,
 })
 
 /** The route that `HttpAgent` of AG-UI asks; its thread is a session of who asks. */
 export function aguiRoutes(serve: Serve, host: Host): void {
   serve(run, async (c, read) => {
-    const asks = await visit(host, c.req.raw, c.req.param('agent'))
+    const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
     const { body } = await read()
     const { threadId, runId, tools: clientTools } = body
-    const asked = { sessionId: threadId, clientTools, resets: 'refuse', onDisconnect: 'abort' } as const
-    const what = await requestOf(asks, body)
-    return streamOf(host, asks, () => host.runs.begin({ ...asks, ...asked, ...what }), {
+    const settings = { sessionId: threadId, clientTools, resets: 'refuse', onDisconnect: 'abort' } as const
+    const request = await requestOf(caller, body)
+    return streamRun(host, caller, () => host.runs.start({ ...caller, ...settings, ...request }), {
       frames: () => aguiFrames({ threadId, runId }),
     })
   })
 
   async function requestOf(
-    asks: Visit,
-    { threadId, messages, resume = [] }: AskedOf<typeof run>['body'],
+    caller: Caller,
+    { threadId, messages, resume = [] }: RequestOf<typeof run>['body'],
   ): Promise<RunRequest> {
-    const waiting = async () => waitingIn(asks, threadId, await isThere(host, keyOf(asks, threadId)))
+    const pendingCalls = async () =>
+      pendingCallsOf(caller, threadId, await requireSession(host, keyOf(caller, threadId)))
     if (resume.length > 0)
-      return { decisions: await decisionsOf(resume, await waiting(), (id) => notWaiting(host, asks, id)) }
-    const { input, results } = saidIn(messages)
+      return { decisions: await decisionsOf(resume, await pendingCalls(), (id) => pendingCallError(host, caller, id)) }
+    const { input, results } = requestIn(messages)
     if (input !== undefined) return { input }
-    return { decisions: await resultsFor(host, asks, await waiting(), results) }
+    return { decisions: await decisionsFromResults(host, caller, await pendingCalls(), results) }
   }
 }

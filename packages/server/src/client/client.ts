@@ -1,7 +1,7 @@
 import type { CallTypes, Decision, KeysOf, Session } from '@allium/core'
 import type { ServedAgent } from '../options.ts'
-import type { Pending } from './events.ts'
-import { checkKnown, json, pathPart, type Wire } from './http.ts'
+import type { PendingCall } from './events.ts'
+import { checkOptionNames, json, pathSegment, type Transport } from './http.ts'
 import { type ClientSession, clientSession } from './session.ts'
 
 interface CommonOptions {
@@ -30,10 +30,10 @@ export type StateOf<A> = A extends { session(options?: never): Session<infer S, 
     : never
 
 /** What is told of the calls of an agent's tools; of several agents of any. */
-export type CallsIn<A> = A extends { session(options?: never): Session<infer _S, never, infer K> }
+export type CallTypesOf<A> = A extends { session(options?: never): Session<infer _S, never, infer K> }
   ? K
   : A extends Readonly<Record<string, ServedAgent>>
-    ? { [Name in keyof A]: CallsIn<A[Name]> }[keyof A]
+    ? { [Name in keyof A]: CallTypesOf<A[Name]> }[keyof A]
     : never
 
 /** A page; with `cursor` there is more. */
@@ -42,7 +42,7 @@ export interface Page<Item> {
   readonly cursor: string | undefined
 }
 
-export interface Listed {
+export interface SessionListItem {
   readonly id: string
   readonly version: number
   readonly status: string
@@ -55,24 +55,24 @@ export interface AgentClient<K extends CallTypes = CallTypes, S = Record<string,
   /** A session of who asks; a run begins it. @param id @default a new one @throws ClientError `session.invalid_id` for `.`, `..`, '' and ids over 256 characters */
   session(id?: string): ClientSession<K, S>
   /** Those of who asks, changed last first. */
-  list(page?: { limit?: number; cursor?: string }): Promise<Page<Listed>>
+  list(page?: { limit?: number; cursor?: string }): Promise<Page<SessionListItem>>
   /** The calls that wait for a decision of who asks. A page may be short, and more may follow where it has a cursor. */
-  approvals(page?: { limit?: number; cursor?: string }): Promise<Page<Waiting<K>>>
+  approvals(page?: { limit?: number; cursor?: string }): Promise<Page<PendingApproval<K>>>
   /**
    * Decides a call of `approvals()`, in a session of one's own or of another owner: the run goes on as that owner's.
    *
    * @throws ClientError `approval.unknown`, `approval.used`, `approval.expired`, `approval.invalid`
    */
-  decide(call: { readonly token?: string }, decision: Decision): Promise<Decided>
+  decide(call: { readonly token?: string }, decision: Decision): Promise<DecisionResult>
 }
 
 /** A call that waits, and whose session it is in. */
-export type Waiting<K extends CallTypes = CallTypes> = Pending<K> & {
+export type PendingApproval<K extends CallTypes = CallTypes> = PendingCall<K> & {
   readonly sessionId: string
   readonly owner: string
 }
 
-export interface Decided {
+export interface DecisionResult {
   readonly callId: string
   readonly decision: 'approved' | 'edited' | 'denied'
 }
@@ -90,25 +90,34 @@ export interface Decided {
  */
 export function createClient<A extends ServedAgent | Readonly<Record<string, ServedAgent>>>(
   options: ClientOptions<A>,
-): AgentClient<CallsIn<A>, StateOf<A>> {
-  const wire = wireOf(options as CommonOptions & { agent?: string })
+): AgentClient<CallTypesOf<A>, StateOf<A>> {
+  const transport = createTransport(options as CommonOptions & { agent?: string })
   return {
-    session: (id = crypto.randomUUID()) => clientSession<CallsIn<A>, StateOf<A>>(wire, id),
+    session: (id = crypto.randomUUID()) => clientSession<CallTypesOf<A>, StateOf<A>>(transport, id),
     list: async (page) => {
-      const { sessions, cursor } = await json<{ sessions: Listed[]; cursor?: string }>(wire, `/sessions${query(page)}`)
+      const { sessions, cursor } = await json<{ sessions: SessionListItem[]; cursor?: string }>(
+        transport,
+        `/sessions${query(page)}`,
+      )
       return { items: sessions, cursor }
     },
     approvals: async (page) => {
       const path = `/approvals${query(page)}`
-      const { approvals, cursor } = await json<{ approvals: Waiting<CallsIn<A>>[]; cursor?: string }>(wire, path)
+      const { approvals, cursor } = await json<{ approvals: PendingApproval<CallTypesOf<A>>[]; cursor?: string }>(
+        transport,
+        path,
+      )
       return { items: approvals, cursor }
     },
     decide: ({ token }, decision) =>
-      json<Decided>(wire, '/approvals', { method: 'POST', body: { ...decision, token: token ?? decision.token } }),
+      json<DecisionResult>(transport, '/approvals', {
+        method: 'POST',
+        body: { ...decision, token: token ?? decision.token },
+      }),
   }
 }
 
-const known: KeysOf<CommonOptions & { agent: string }> = {
+const optionKeys: KeysOf<CommonOptions & { agent: string }> = {
   url: true,
   agent: true,
   headers: true,
@@ -117,21 +126,21 @@ const known: KeysOf<CommonOptions & { agent: string }> = {
   wait: true,
 }
 
-function wireOf(options: CommonOptions & { agent?: string }): Wire {
-  checkKnown(options, known, 'createClient()')
-  const { agent, headers = () => ({}), attempts = 5, wait = backOff } = options
-  const { fetch: given = (url: string, init: RequestInit) => fetch(url, init) } = options
-  const at = agent === undefined ? '' : `/agents/${pathPart(agent, 'the name of an agent')}`
-  return { url: `${options.url.replace(/\/$/, '')}${at}`, headers, attempts, wait, fetch: given }
+function createTransport(options: CommonOptions & { agent?: string }): Transport {
+  checkOptionNames(options, optionKeys, 'createClient()')
+  const { agent, headers = () => ({}), attempts = 5, wait = exponentialBackoff } = options
+  const { fetch: customFetch = (url: string, init: RequestInit) => fetch(url, init) } = options
+  const basePath = agent === undefined ? '' : `/agents/${pathSegment(agent, 'the name of an agent')}`
+  return { url: `${options.url.replace(/\/$/, '')}${basePath}`, headers, attempts, wait, fetch: customFetch }
 }
 
 function query(page: { limit?: number; cursor?: string } = {}): string {
-  checkKnown(page, { limit: true, cursor: true }, 'A page')
-  const given = Object.entries(page).filter(([, value]) => value !== undefined)
-  return `?${new URLSearchParams(given as [string, string][])}`
+  checkOptionNames(page, { limit: true, cursor: true }, 'A page')
+  const params = Object.entries(page).filter(([, value]) => value !== undefined)
+  return `?${new URLSearchParams(params as [string, string][])}`
 }
 
-function backOff(attempt: number): Promise<void> {
-  const most = Math.min(250 * 2 ** (attempt - 1), 5000)
-  return new Promise((resolve) => setTimeout(resolve, most / 2 + (Math.random() * most) / 2))
+function exponentialBackoff(attempt: number): Promise<void> {
+  const max = Math.min(250 * 2 ** (attempt - 1), 5000)
+  return new Promise((resolve) => setTimeout(resolve, max / 2 + (Math.random() * max) / 2))
 }

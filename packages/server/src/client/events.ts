@@ -2,7 +2,7 @@ import type { CallTypes, StreamEvent, Usage } from '@allium/core'
 import type { RunError } from '@allium/durable/log'
 
 /** A call that waits for a decision. */
-export type Pending<K extends CallTypes = CallTypes> = K['pending']
+export type PendingCall<K extends CallTypes = CallTypes> = K['pending']
 
 /**
  * An event of a run, or `run:error`, the last one of a run that has failed. Those that layers tell of themselves come too, with
@@ -24,7 +24,7 @@ export interface Answer<K extends CallTypes = CallTypes, O = string> {
   readonly reason?: string
   readonly code?: string
   /** The calls that wait for a decision. */
-  readonly pending: readonly Pending<K>[]
+  readonly pending: readonly PendingCall<K>[]
 }
 
 /** A run: read its events, or await its answer, or both. It is asked for once, whatever becomes of connections. */

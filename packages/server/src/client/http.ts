@@ -1,5 +1,5 @@
 /** How the client reaches its server. */
-export interface Wire {
+export interface Transport {
   readonly url: string
   readonly headers: () => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>
@@ -19,12 +19,12 @@ export class ClientError extends Error {
   /** Milliseconds after which it is worth another try. */
   readonly retryAfter: number | undefined
 
-  constructor(message: string, of: { code: string; status?: number; requestId?: string; retryAfter?: number }) {
+  constructor(message: string, details: { code: string; status?: number; requestId?: string; retryAfter?: number }) {
     super(message)
-    this.code = of.code
-    this.status = of.status
-    this.requestId = of.requestId
-    this.retryAfter = of.retryAfter
+    this.code = details.code
+    this.status = details.status
+    this.requestId = details.requestId
+    this.retryAfter = details.retryAfter
   }
 }
 
@@ -33,79 +33,89 @@ export class ClientError extends Error {
  *
  * @throws ClientError `session.invalid_id` for them, and for what no server takes
  */
-export function pathPart(name: string, what: string): string {
-  const isPart = typeof name === 'string' && name.length <= 256 && !['', '.', '..'].includes(name)
-  if (isPart && !/[\ud800-\udfff]/u.test(name)) return encodeURIComponent(name)
+export function pathSegment(name: string, subject: string): string {
+  const isSegment = typeof name === 'string' && name.length <= 256 && !['', '.', '..'].includes(name)
+  if (isSegment && !/[\ud800-\udfff]/u.test(name)) return encodeURIComponent(name)
   throw new ClientError(
-    `${JSON.stringify(name)?.slice(0, 60)} cannot be ${what}: it is no part of a path. Use a name of 1 to 256 characters, but not "." or "..".`,
+    `${JSON.stringify(name)?.slice(0, 60)} cannot be ${subject}: it is no part of a path. Use a name of 1 to 256 characters, but not "." or "..".`,
     { code: 'session.invalid_id' },
   )
 }
 
 /** Throws when options have a key that they do not know: small, since pages load it. @throws ClientError `options.invalid` */
-export function checkKnown(options: object, known: Readonly<Record<string, true>>, what: string): void {
+export function checkOptionNames(options: object, allowed: Readonly<Record<string, true>>, subject: string): void {
   for (const name of Object.keys(options))
-    if (known[name] !== true)
-      throw new ClientError(`${what} does not know the option ${name}. Known are: ${Object.keys(known).join(', ')}.`, {
-        code: 'options.invalid',
-      })
+    if (allowed[name] !== true)
+      throw new ClientError(
+        `${subject} does not know the option ${name}. Known are: ${Object.keys(allowed).join(', ')}.`,
+        {
+          code: 'options.invalid',
+        },
+      )
 }
 
-export interface Call {
+export interface HttpCall {
   readonly method?: 'GET' | 'POST' | 'DELETE'
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
   /** To ask twice does no more than once: it is asked again where the connection fails. */
-  readonly safe?: boolean
+  readonly idempotent?: boolean
 }
 
 /** @throws ClientError for an answer that is a refusal; what `fetch` throws where no answer came */
-export async function request(wire: Wire, path: string, call: Call = {}): Promise<Response> {
-  const { method = 'GET', safe = method === 'GET', signal } = call
+export async function request(transport: Transport, path: string, call: HttpCall = {}): Promise<Response> {
+  const { method = 'GET', idempotent = method === 'GET', signal } = call
   for (let attempt = 1; ; attempt++) {
     try {
-      return await once(wire, path, call)
+      return await sendOnce(transport, path, call)
     } catch (error) {
-      if (error instanceof ClientError || signal?.aborted || !safe || attempt >= wire.attempts) throw error
+      if (error instanceof ClientError || signal?.aborted || !idempotent || attempt >= transport.attempts) throw error
     }
-    await wire.wait(attempt)
+    await transport.wait(attempt)
   }
 }
 
 /** The same, and all of the answer. */
-export async function json<T>(wire: Wire, path: string, call: Call = {}): Promise<T> {
+export async function json<T>(transport: Transport, path: string, call: HttpCall = {}): Promise<T> {
   const { method = 'GET' } = call
   for (let attempt = 1; ; attempt++) {
-    const response = await request(wire, path, call)
+    const response = await request(transport, path, call)
     try {
       return (await response.json()) as T
     } catch (error) {
-      if (method !== 'GET' || attempt >= wire.attempts) throw error
+      if (method !== 'GET' || attempt >= transport.attempts) throw error
     }
-    await wire.wait(attempt)
+    await transport.wait(attempt)
   }
 }
 
-async function once(wire: Wire, path: string, { method = 'GET', body, headers, signal }: Call): Promise<Response> {
-  const all = new Headers(await wire.headers())
-  for (const [name, value] of Object.entries(headers ?? {})) all.set(name, value)
-  if (body !== undefined) all.set('content-type', 'application/json')
-  const init = { method, headers: all, ...(body !== undefined && { body: JSON.stringify(body) }) }
-  const response = await wire.fetch(`${wire.url}${path}`, { ...init, ...(signal !== undefined && { signal }) })
+async function sendOnce(
+  transport: Transport,
+  path: string,
+  { method = 'GET', body, headers, signal }: HttpCall,
+): Promise<Response> {
+  const allHeaders = new Headers(await transport.headers())
+  for (const [name, value] of Object.entries(headers ?? {})) allHeaders.set(name, value)
+  if (body !== undefined) allHeaders.set('content-type', 'application/json')
+  const init = { method, headers: allHeaders, ...(body !== undefined && { body: JSON.stringify(body) }) }
+  const response = await transport.fetch(`${transport.url}${path}`, {
+    ...init,
+    ...(signal !== undefined && { signal }),
+  })
   if (response.ok) return response
-  throw refused(response, await response.text())
+  throw errorFrom(response, await response.text())
 }
 
-function refused({ status, headers }: Response, text: string): ClientError {
-  const { code = 'server.failed', message = `The server answered with ${status}.`, requestId } = problemIn(text)
+function errorFrom({ status, headers }: Response, text: string): ClientError {
+  const { code = 'server.failed', message = `The server answered with ${status}.`, requestId } = parseProblem(text)
   const seconds = Number(headers.get('retry-after') ?? Number.NaN)
   const retryAfter = Number.isFinite(seconds) ? { retryAfter: seconds * 1000 } : {}
   return new ClientError(message, { code, status, ...(requestId !== undefined && { requestId }), ...retryAfter })
 }
 
 /** A proxy in between may answer with a page. */
-function problemIn(text: string): { code?: string; message?: string; requestId?: string } {
+function parseProblem(text: string): { code?: string; message?: string; requestId?: string } {
   try {
     return JSON.parse(text) as object
   } catch {

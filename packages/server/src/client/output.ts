@@ -1,16 +1,16 @@
 import type { AnyTool } from '@allium/core'
-import { jsonIn } from '../run/json-answer.ts'
+import { parseJsonAnswer } from '../run/json-answer.ts'
 import { ClientError } from './http.ts'
 
 /** Any Standard Schema that can tell its JSON Schema, as those of zod 4 can. */
 export type OutputSchema = NonNullable<AnyTool['schema']>
 
 /** As the server takes it. @throws ClientError `run.options` for a schema that cannot tell its JSON Schema */
-export function wiredSchema(schema: OutputSchema | undefined): unknown {
+export function toJsonSchema(schema: OutputSchema | undefined): unknown {
   if (schema === undefined) return undefined
   const { vendor, jsonSchema } = schema['~standard'] as { vendor: string; jsonSchema?: JsonSchemas }
-  const wired = jsonSchema?.input?.({ target: 'draft-07' })
-  if (wired !== undefined) return wired
+  const converted = jsonSchema?.input?.({ target: 'draft-07' })
+  if (converted !== undefined) return converted
   throw new ClientError(`The schema of the option output, of "${vendor}", cannot tell its JSON Schema.`, {
     code: 'run.options',
   })
@@ -19,10 +19,12 @@ export function wiredSchema(schema: OutputSchema | undefined): unknown {
 /** An answer as its schema makes it. @throws ClientError `output.invalid` */
 export async function outputOf(schema: OutputSchema | undefined, text: string): Promise<unknown> {
   if (schema === undefined) return text
-  const { issues, ...made } = await schema['~standard'].validate(jsonIn(text))
-  if (issues === undefined) return (made as { value: unknown }).value
-  const told = issues.map(({ message }) => message).join('; ')
-  throw new ClientError(`The answer does not fit the schema of the option output: ${told}.`, { code: 'output.invalid' })
+  const { issues, ...validated } = await schema['~standard'].validate(parseJsonAnswer(text))
+  if (issues === undefined) return (validated as { value: unknown }).value
+  const messages = issues.map(({ message }) => message).join('; ')
+  throw new ClientError(`The answer does not fit the schema of the option output: ${messages}.`, {
+    code: 'output.invalid',
+  })
 }
 
 interface JsonSchemas {

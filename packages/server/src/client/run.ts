@@ -1,13 +1,13 @@
 import type { CallTypes } from '@allium/core'
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import type { Answer, ClientEvent, ClientRun } from './events.ts'
-import { type Call, ClientError, request, type Wire } from './http.ts'
+import { ClientError, type HttpCall, request, type Transport } from './http.ts'
 import { type OutputSchema, outputOf } from './output.ts'
 
 /** Where a run is asked for, and where its events are found again. */
 export interface RunCall {
   readonly path: string
-  readonly call: Call
+  readonly call: HttpCall
   /** Where a reader who has lost the connection goes on. */
   readonly events: string
   /** What its answer must be. */
@@ -15,9 +15,9 @@ export interface RunCall {
 }
 
 /** Asks for a run when it is read or awaited; both are one request. */
-export function clientRun<K extends CallTypes, O>(wire: Wire, asked: RunCall): ClientRun<K, O> {
+export function clientRun<K extends CallTypes, O>(transport: Transport, runCall: RunCall): ClientRun<K, O> {
   let read: Events<K, O> | undefined
-  const events = () => (read ??= new Events<K, O>(wire, asked))
+  const events = () => (read ??= new Events<K, O>(transport, runCall))
   return {
     [Symbol.asyncIterator]: () => events().iterate(),
     // biome-ignore lint/suspicious/noThenProperty: a run is awaited for its answer, as in core
@@ -28,32 +28,33 @@ export function clientRun<K extends CallTypes, O>(wire: Wire, asked: RunCall): C
 /** The events of a run, read once and kept for whoever asks. */
 class Events<K extends CallTypes, O> {
   readonly #read: ClientEvent<K>[] = []
-  readonly #wire: Wire
-  readonly #asked: RunCall
-  readonly #all: Promise<void>
-  #wake: (() => void)[] = []
+  readonly #transport: Transport
+  readonly #runCall: RunCall
+  readonly #completed: Promise<void>
+  #waiters: (() => void)[] = []
   #isOver = false
 
-  constructor(wire: Wire, asked: RunCall) {
-    this.#wire = wire
-    this.#asked = asked
-    this.#all = this.#follow()
-    this.#all.catch(() => {})
+  constructor(transport: Transport, runCall: RunCall) {
+    this.#transport = transport
+    this.#runCall = runCall
+    this.#completed = this.#follow()
+    this.#completed.catch(() => {})
   }
 
   async *iterate(): AsyncGenerator<ClientEvent<K>, undefined> {
-    for (let at = 0; ; at++) {
-      while (at >= this.#read.length && !this.#isOver) await new Promise<void>((resolve) => this.#wake.push(resolve))
-      if (at >= this.#read.length) break
-      yield this.#read[at] as ClientEvent<K>
+    for (let index = 0; ; index++) {
+      while (index >= this.#read.length && !this.#isOver)
+        await new Promise<void>((resolve) => this.#waiters.push(resolve))
+      if (index >= this.#read.length) break
+      yield this.#read[index] as ClientEvent<K>
     }
-    await this.#all
+    await this.#completed
     return undefined
   }
 
   /** @throws ClientError for a run that has failed */
   async answer(): Promise<Answer<K, O>> {
-    await this.#all
+    await this.#completed
     let text = ''
     for (const event of this.#read as ClientEvent[]) {
       if ('path' in event && event.path !== undefined) continue
@@ -66,9 +67,9 @@ class Events<K extends CallTypes, O> {
     if (end === undefined)
       throw new ClientError('The events of the run are kept no longer.', { code: 'run.interrupted' })
     const { sessionId, turnId, status, usage, pending = [] } = end
-    const why = { ...(end.reason && { reason: end.reason }), ...(end.code && { code: end.code }) }
-    const output = status === 'completed' ? await outputOf(this.#asked.output, text) : null
-    return { sessionId, turnId, status, text, output: output as O | null, usage, ...why, pending }
+    const block = { ...(end.reason && { reason: end.reason }), ...(end.code && { code: end.code }) }
+    const output = status === 'completed' ? await outputOf(this.#runCall.output, text) : null
+    return { sessionId, turnId, status, text, output: output as O | null, usage, ...block, pending }
   }
 
   async #follow(): Promise<void> {
@@ -76,40 +77,40 @@ class Events<K extends CallTypes, O> {
       await this.#connect()
     } finally {
       this.#isOver = true
-      this.#rouse()
+      this.#notify()
     }
   }
 
   /** A connection that ends before the run does, or is cut after, is made anew behind the last event that has come. */
   async #connect(): Promise<void> {
-    const { path, call, events } = this.#asked
+    const { path, call, events } = this.#runCall
     let last: string | undefined
-    for (let failures = 0; failures < this.#wire.attempts; failures++) {
-      if (failures > 0) await this.#wire.wait(failures)
+    for (let failures = 0; failures < this.#transport.attempts; failures++) {
+      if (failures > 0) await this.#transport.wait(failures)
       const response =
         last === undefined
-          ? await request(this.#wire, path, { ...call, headers: { ...call.headers, accept } })
-          : await request(this.#wire, events, { headers: { accept, 'last-event-id': last }, signal: call.signal })
+          ? await request(this.#transport, path, { ...call, headers: { ...call.headers, accept } })
+          : await request(this.#transport, events, { headers: { accept, 'last-event-id': last }, signal: call.signal })
       if (response.status === 204) return
-      const before = last
-      const isWhole = await this.#take(response, (id) => (last = id)).catch((error) => {
+      const previous = last
+      const isComplete = await this.#readEvents(response, (id) => (last = id)).catch((error) => {
         if (call.signal?.aborted) throw error
         return false
       })
-      if (isWhole && this.#hasEnd()) return
-      if (last !== before) failures = 0
+      if (isComplete && this.#hasEnd()) return
+      if (last !== previous) failures = 0
     }
     throw new ClientError('The connection was lost repeatedly.', { code: 'run.interrupted' })
   }
 
-  async #take(response: Response, came: (id: string) => void): Promise<true> {
+  async #readEvents(response: Response, onEventId: (id: string) => void): Promise<true> {
     const decoded = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream() as never)
     const reader = (decoded as ReadableStream<string>).pipeThrough(new EventSourceParserStream()).getReader()
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       const { id, data } = next.value
       this.#read.push(JSON.parse(data))
-      if (id !== undefined) came(id)
-      this.#rouse()
+      if (id !== undefined) onEventId(id)
+      this.#notify()
     }
     return true
   }
@@ -122,10 +123,10 @@ class Events<K extends CallTypes, O> {
     })
   }
 
-  #rouse(): void {
-    const waiting = this.#wake
-    this.#wake = []
-    for (const wake of waiting) wake()
+  #notify(): void {
+    const waiters = this.#waiters
+    this.#waiters = []
+    for (const wake of waiters) wake()
   }
 }
 

@@ -10,16 +10,16 @@ import {
   type ToolDef,
 } from '@allium/core'
 import type { UiMessage } from '../native/ui-messages.ts'
-import type { ClientRun, Pending } from './events.ts'
-import { checkKnown, json, pathPart, request, type Wire } from './http.ts'
-import { type OutputSchema, wiredSchema } from './output.ts'
+import type { ClientRun, PendingCall } from './events.ts'
+import { checkOptionNames, json, pathSegment, request, type Transport } from './http.ts'
+import { type OutputSchema, toJsonSchema } from './output.ts'
 import { clientRun } from './run.ts'
 
 /** What a client says: a text, or parts with files as base64. */
-export type ClientInput = string | readonly (TextPart | Wired<ImagePart> | Wired<FilePart>)[]
-type Wired<P> = Omit<P, 'data'> & { data: string }
+export type ClientInput = string | readonly (TextPart | Base64Encoded<ImagePart> | Base64Encoded<FilePart>)[]
+type Base64Encoded<P> = Omit<P, 'data'> & { data: string }
 
-export interface AskOptions<O extends OutputSchema | undefined = undefined> {
+export interface RequestOptions<O extends OutputSchema | undefined = undefined> {
   /** What the answer must be: any Standard Schema of an object that can tell its JSON Schema, as zod 4 can. Types `output`. @default a text */
   output?: O | undefined
   /** Who asks again with this key gets the same run. @default one for each run */
@@ -28,7 +28,7 @@ export interface AskOptions<O extends OutputSchema | undefined = undefined> {
   signal?: AbortSignal | undefined
 }
 
-export interface RunAskOptions<O extends OutputSchema | undefined = undefined> extends AskOptions<O> {
+export interface RunRequestOptions<O extends OutputSchema | undefined = undefined> extends RequestOptions<O> {
   /** Tools that run here: their calls wait, and `resume({ [callId]: { result } })` brings what came of them. @default none */
   clientTools?: readonly ToolDef[] | undefined
 }
@@ -51,25 +51,25 @@ export interface ClientSession<K extends CallTypes = CallTypes, S = Record<strin
   readonly id: string
   run<O extends OutputSchema | undefined = undefined>(
     input: ClientInput,
-    options?: RunAskOptions<O>,
+    options?: RunRequestOptions<O>,
   ): ClientRun<K, OutputOf<O>>
   /** Goes on with decisions about the calls that wait, and results of those that run here, by call id. */
   resume<O extends OutputSchema | undefined = undefined>(
     decisions: Readonly<Record<string, Decision>>,
-    options?: AskOptions<O>,
+    options?: RequestOptions<O>,
   ): ClientRun<K, OutputOf<O>>
   approve<O extends OutputSchema | undefined = undefined>(
-    call: Pending<K>,
-    options?: AskOptions<O>,
+    call: PendingCall<K>,
+    options?: RequestOptions<O>,
   ): ClientRun<K, OutputOf<O>>
   deny<O extends OutputSchema | undefined = undefined>(
-    call: Pending<K>,
+    call: PendingCall<K>,
     reason: string,
-    options?: AskOptions<O>,
+    options?: RequestOptions<O>,
   ): ClientRun<K, OutputOf<O>>
   /** The last run from its beginning, for a page that was reloaded; of a run that is no more it has no event. */
   follow<O extends OutputSchema | undefined = undefined>(
-    options?: Omit<AskOptions<O>, 'idempotencyKey'>,
+    options?: Omit<RequestOptions<O>, 'idempotencyKey'>,
   ): ClientRun<K, OutputOf<O>>
   /**
    * Says something to what runs, in whichever process: it is heard before the run's next step. What became of it comes in the
@@ -90,61 +90,72 @@ export interface ClientSession<K extends CallTypes = CallTypes, S = Record<strin
   delete(): Promise<void>
 }
 
-const ofAsk: KeysOf<AskOptions> = { output: true, idempotencyKey: true, signal: true }
+const requestOptionKeys: KeysOf<RequestOptions> = { output: true, idempotencyKey: true, signal: true }
 
-export function clientSession<K extends CallTypes, S>(wire: Wire, id: string): ClientSession<K, S> {
-  const at = `/sessions/${pathPart(id, 'the id of a session')}`
-  const events = `${at}/events`
-  const ask = <O extends OutputSchema | undefined>(
+export function clientSession<K extends CallTypes, S>(transport: Transport, id: string): ClientSession<K, S> {
+  const basePath = `/sessions/${pathSegment(id, 'the id of a session')}`
+  const events = `${basePath}/events`
+  const startRun = <O extends OutputSchema | undefined>(
     path: string,
-    what: object,
-    options: AskOptions<O> = {},
+    fields: object,
+    options: RequestOptions<O> = {},
   ): ClientRun<K, OutputOf<O>> => {
-    checkKnown(options, ofAsk, 'A run')
+    checkOptionNames(options, requestOptionKeys, 'A run')
     const { idempotencyKey = crypto.randomUUID(), signal, output } = options
     const headers = { 'idempotency-key': idempotencyKey }
-    const body = { ...what, output: wiredSchema(output) }
-    return clientRun(wire, { path, events, output, call: { method: 'POST', body, headers, signal, safe: true } })
+    const body = { ...fields, output: toJsonSchema(output) }
+    return clientRun(transport, {
+      path,
+      events,
+      output,
+      call: { method: 'POST', body, headers, signal, idempotent: true },
+    })
   }
-  const resume: ClientSession<K, S>['resume'] = (decisions, options) => ask(`${at}/decisions`, { decisions }, options)
+  const resume: ClientSession<K, S>['resume'] = (decisions, options) =>
+    startRun(`${basePath}/decisions`, { decisions }, options)
   return {
     id,
     resume,
-    run: (input, { clientTools, ...options } = {}) => ask(`${at}/runs`, { input, clientTools }, options),
-    approve: (call, options) => resume(decided(call, { approve: true }), options),
-    deny: (call, reason, options) => resume(decided(call, { deny: reason }), options),
+    run: (input, { clientTools, ...options } = {}) => startRun(`${basePath}/runs`, { input, clientTools }, options),
+    approve: (call, options) => resume(decisionFor(call, { approve: true }), options),
+    deny: (call, reason, options) => resume(decisionFor(call, { deny: reason }), options),
     follow: (options = {}) => {
-      checkKnown(options, ofAsk, 'follow()')
+      checkOptionNames(options, requestOptionKeys, 'follow()')
       const { signal, output } = options
-      return clientRun(wire, { path: events, events, output, call: { signal } })
+      return clientRun(transport, { path: events, events, output, call: { signal } })
     },
     steer: async (message, { id = crypto.randomUUID(), ...rest } = {}) => {
-      checkKnown(rest, {}, 'steer()')
-      return json<{ id: string }>(wire, `${at}/steer`, { method: 'POST', body: { message, id }, safe: true })
+      checkOptionNames(rest, {}, 'steer()')
+      return json<{ id: string }>(transport, `${basePath}/steer`, {
+        method: 'POST',
+        body: { message, id },
+        idempotent: true,
+      })
     },
-    stop: async () => void (await request(wire, `${at}/stop`, { method: 'POST', body: {} })),
+    stop: async () => void (await request(transport, `${basePath}/stop`, { method: 'POST', body: {} })),
     history: async () => {
-      const told = await json<SessionHistory>(wire, `${at}/messages`)
+      const told = await json<SessionHistory>(transport, `${basePath}/messages`)
       // The server links to its own path, which a proxy may serve below another one.
       for (const part of told.messages.flatMap(({ parts }) => parts))
-        if (part.type === 'file') part.url = String(part.url).replace(/^\/.*(?=\/files\/)/, () => wire.url + at)
+        if (part.type === 'file')
+          part.url = String(part.url).replace(/^\/.*(?=\/files\/)/, () => transport.url + basePath)
       return told
     },
-    usage: () => json(wire, `${at}/usage`),
+    usage: () => json(transport, `${basePath}/usage`),
     state: async () => {
-      const { state } = fromJson(await (await request(wire, `${at}/state`)).text()) as { state: Partial<S> }
+      const { state } = fromJson(await (await request(transport, `${basePath}/state`)).text()) as { state: Partial<S> }
       return state
     },
     fork: async (options = {}) => {
-      checkKnown(options, { id: true, at: true }, 'fork()')
-      const made = await json<{ id: string }>(wire, `${at}/fork`, { method: 'POST', body: options })
-      return clientSession<K, S>(wire, made.id)
+      checkOptionNames(options, { id: true, at: true }, 'fork()')
+      const forked = await json<{ id: string }>(transport, `${basePath}/fork`, { method: 'POST', body: options })
+      return clientSession<K, S>(transport, forked.id)
     },
-    delete: async () => void (await request(wire, at, { method: 'DELETE' })),
+    delete: async () => void (await request(transport, basePath, { method: 'DELETE' })),
   }
 }
 
-function decided(call: unknown, decision: Decision): Record<string, Decision> {
+function decisionFor(call: unknown, decision: Decision): Record<string, Decision> {
   const { callId, token } = call as { callId: string; token?: string }
   return { [callId]: token === undefined ? decision : { ...decision, token } }
 }

@@ -1,7 +1,7 @@
-import { fail } from './problem.ts'
+import { requestError } from './problem.ts'
 
 /** How many of something one process holds at once. */
-export interface Share {
+export interface Quota {
   /** For everybody together. Beyond it requests are answered with 503. */
   readonly total: number
   /** For one tenant. Beyond it the tenant's requests are answered with 429. */
@@ -17,7 +17,7 @@ export interface Holder {
 }
 
 /** One of the things that a user holds. */
-export interface Place {
+export interface Permit {
   /** It was used just now: others of this user are idler. */
   touch(): void
   release(): void
@@ -39,42 +39,48 @@ interface User {
  * the user who holds the most.
  */
 export class FairShare {
-  readonly #what: string
-  readonly #share: Share
+  readonly #resource: string
+  readonly #quota: Quota
   readonly #users = new Map<string, User>()
   readonly #tenants = new Map<string, number>()
-  #held = 0
+  #inUse = 0
 
-  /** @param what names what is held, in the plural, for error messages */
-  constructor(what: string, share: Share) {
-    this.#what = what
-    this.#share = share
+  /** @param resource names what is held, in the plural, for error messages */
+  constructor(resource: string, quota: Quota) {
+    this.#resource = resource
+    this.#quota = quota
   }
 
-  get held(): number {
-    return this.#held
+  get inUse(): number {
+    return this.#inUse
   }
 
   /** @throws AlliumError `server.limit` where the user or the tenant holds its share; `server.full` where the process holds all */
-  take({ tenant, owner }: Holder, evict?: () => void): Place {
-    const { total, perTenant, perUser } = this.#share
+  acquire({ tenant, owner }: Holder, evict?: () => void): Permit {
+    const { total, perTenant, perUser } = this.#quota
     const name = JSON.stringify([tenant, owner])
-    const own = () => this.#users.get(name)?.entries.size ?? 0
-    if (own() >= perUser && !this.#evictOf([this.#users.get(name)])) throw this.#over('You hold', perUser)
-    if (this.#ofTenant(tenant) >= perTenant && !this.#evictOf(this.#heavier(own(), tenant)))
-      throw this.#over('Your organization holds', perTenant)
-    if (this.#held >= total && !this.#evictOf(this.#heavierTenant(tenant) ?? this.#heavier(own(), tenant)))
-      throw fail('server.full', `This process holds ${total} ${this.#what}, as many as it takes. Try again later.`)
+    const usedByUser = () => this.#users.get(name)?.entries.size ?? 0
+    if (usedByUser() >= perUser && !this.#evictOf([this.#users.get(name)])) throw this.#limitError('You hold', perUser)
+    if (this.#usedByTenant(tenant) >= perTenant && !this.#evictOf(this.#usersAbove(usedByUser(), tenant)))
+      throw this.#limitError('Your organization holds', perTenant)
+    if (
+      this.#inUse >= total &&
+      !this.#evictOf(this.#usersOfHeaviestTenant(tenant) ?? this.#usersAbove(usedByUser(), tenant))
+    )
+      throw requestError(
+        'server.full',
+        `This process holds ${total} ${this.#resource}, as many as it takes. Try again later.`,
+      )
     return this.#add(name, tenant, evict)
   }
 
-  #add(name: string, tenant: string, evict: (() => void) | undefined): Place {
+  #add(name: string, tenant: string, evict: (() => void) | undefined): Permit {
     const user = this.#users.get(name) ?? { name, tenant, entries: new Set() }
     this.#users.set(name, user)
     const entry = { user, evict }
     user.entries.add(entry)
-    this.#tenants.set(tenant, this.#ofTenant(tenant) + 1)
-    this.#held++
+    this.#tenants.set(tenant, this.#usedByTenant(tenant) + 1)
+    this.#inUse++
     return {
       touch: () => {
         if (user.entries.delete(entry)) user.entries.add(entry)
@@ -87,10 +93,10 @@ export class FairShare {
     const { name, tenant, entries } = entry.user
     if (!entries.delete(entry)) return
     if (entries.size === 0) this.#users.delete(name)
-    const left = this.#ofTenant(tenant) - 1
-    if (left === 0) this.#tenants.delete(tenant)
-    else this.#tenants.set(tenant, left)
-    this.#held--
+    const remaining = this.#usedByTenant(tenant) - 1
+    if (remaining === 0) this.#tenants.delete(tenant)
+    else this.#tenants.set(tenant, remaining)
+    this.#inUse--
   }
 
   /** Takes the idlest place of the first user who has one that may be taken. */
@@ -106,23 +112,26 @@ export class FairShare {
   }
 
   /** The users of a tenant who hold more than this, the heaviest first. */
-  #heavier(than: number, tenant: string): User[] {
-    const users = [...this.#users.values()].filter((user) => user.tenant === tenant && user.entries.size > than)
+  #usersAbove(threshold: number, tenant: string): User[] {
+    const users = [...this.#users.values()].filter((user) => user.tenant === tenant && user.entries.size > threshold)
     return users.sort((a, b) => b.entries.size - a.entries.size)
   }
 
   /** The users of the tenant that holds the most, if that is more than this one holds. */
-  #heavierTenant(tenant: string): User[] | undefined {
+  #usersOfHeaviestTenant(tenant: string): User[] | undefined {
     const [heaviest] = [...this.#tenants].sort(([, a], [, b]) => b - a)
-    if (heaviest === undefined || heaviest[1] <= this.#ofTenant(tenant)) return undefined
-    return this.#heavier(0, heaviest[0])
+    if (heaviest === undefined || heaviest[1] <= this.#usedByTenant(tenant)) return undefined
+    return this.#usersAbove(0, heaviest[0])
   }
 
-  #ofTenant(tenant: string): number {
+  #usedByTenant(tenant: string): number {
     return this.#tenants.get(tenant) ?? 0
   }
 
-  #over(who: string, most: number) {
-    return fail('server.limit', `${who} ${most} ${this.#what} in this process, as many as one may. Try again later.`)
+  #limitError(subject: string, limit: number) {
+    return requestError(
+      'server.limit',
+      `${subject} ${limit} ${this.#resource} in this process, as many as one may. Try again later.`,
+    )
   }
 }

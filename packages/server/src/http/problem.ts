@@ -68,7 +68,7 @@ const statuses: Readonly<Record<string, number>> = {
 }
 
 /** What a fault of the server is called: its own words may name what is behind it. */
-const generic: Readonly<Record<number, string>> = {
+const genericMessages: Readonly<Record<number, string>> = {
   500: 'The server met a fault. Its log has a line with this id.',
   502: 'The model could not answer. Try again.',
   503: 'The service cannot do this now. Try again in a moment.',
@@ -78,15 +78,21 @@ const generic: Readonly<Record<number, string>> = {
 /** @param now milliseconds since the epoch */
 export function problemOf(error: unknown, now: number): Problem {
   if (isBlockError(error)) return blockedProblem(error) ?? { status: 403, code: 'run.blocked', message: error.reason }
-  const { status, code } = placed(error)
-  if (status >= 500) return { status, code, message: generic[status] ?? (generic[500] as string), ...waitOf(status) }
+  const { status, code } = statusOf(error)
+  if (status >= 500)
+    return {
+      status,
+      code,
+      message: genericMessages[status] ?? (genericMessages[500] as string),
+      ...retryAfterOf(status),
+    }
   const { message, details } = error as AlliumError
   const { field, allow } = details
   return {
     status,
     code,
     message,
-    ...waitOf(status),
+    ...retryAfterOf(status),
     ...(code === 'session.busy' && busyUntil(details, now)),
     ...(typeof field === 'string' && { field }),
     ...(typeof allow === 'string' && { allow }),
@@ -98,12 +104,12 @@ export function blockedProblem(end: { code?: unknown; reason?: unknown; retryAft
   const { code, reason, retryAfter } = end
   const status = typeof code === 'string' && code.startsWith('guard.') ? statuses[code] : undefined
   if (status === undefined) return undefined
-  const told = typeof reason === 'string' ? reason : 'The request was refused.'
-  const message = generic[status] ?? told
+  const detail = typeof reason === 'string' ? reason : 'The request was refused.'
+  const message = genericMessages[status] ?? detail
   return { status, code: code as string, message, ...(typeof retryAfter === 'number' && { retryAfter }) }
 }
 
-export function fail(
+export function requestError(
   code: AlliumError['code'],
   message: string,
   details: Readonly<Record<string, unknown>> = {},
@@ -111,7 +117,7 @@ export function fail(
   return new AlliumError(code, message, { details })
 }
 
-function placed(error: unknown): { status: number; code: string } {
+function statusOf(error: unknown): { status: number; code: string } {
   if (isAlliumError(error)) {
     const status = statuses[error.code] ?? 500
     return { status, code: status === 500 ? 'server.failed' : error.code }
@@ -125,7 +131,7 @@ function placed(error: unknown): { status: number; code: string } {
   return typeof statusCode === 'number' ? { status: 502, code: 'model.failed' } : { status: 500, code: 'server.failed' }
 }
 
-function waitOf(status: number): { retryAfter?: number } {
+function retryAfterOf(status: number): { retryAfter?: number } {
   return status === 503 || status === 429 ? { retryAfter: 1000 } : {}
 }
 

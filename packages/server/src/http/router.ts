@@ -1,9 +1,9 @@
 import { AlliumError } from '@allium/core'
 import type { Hono } from 'hono'
 import type { Host } from '../host.ts'
-import { type AskedOf, type Route, readRequest } from '../request/route.ts'
-import type { Ctx, Env } from '../visit.ts'
-import { refusing } from './answer.ts'
+import type { Ctx, Env } from '../request/caller.ts'
+import { type RequestOf, type Route, readRequest } from '../request/route.ts'
+import { withErrorHandling } from './error-response.ts'
 import type { Problem } from './problem.ts'
 
 /** A route at the path under which it is served. */
@@ -13,7 +13,7 @@ export interface ServedRoute {
 }
 
 /** Answers a route. `read` parses the request: a handler finds out who asks before that. */
-type Handler<R extends Route> = (c: Ctx, read: () => Promise<AskedOf<R>>) => Promise<Response | Problem>
+type Handler<R extends Route> = (c: Ctx, read: () => Promise<RequestOf<R>>) => Promise<Response | Problem>
 
 /** Serves a route. */
 export type Serve = <R extends Route>(route: R, handler: Handler<R>) => void
@@ -32,7 +32,7 @@ export class Router {
   }
 
   /** Serves routes below a path, such as `/agents/:agent`. */
-  at(prefix: string): Serve {
+  mount(prefix: string): Serve {
     return (route, handler) => {
       const path = `${prefix}${route.path}`
       this.served.push({ path, route })
@@ -40,13 +40,13 @@ export class Router {
       this.#app.on(
         route.method.toUpperCase(),
         path,
-        refusing(this.#host)((c) => handler(c, () => readRequest(c, route, maxBody))),
+        withErrorHandling(this.#host)((c) => handler(c, () => readRequest(c, route, maxBody))),
       )
     }
   }
 
   /** Rejects the other methods of the paths that are served. Called once, after all routes. */
-  close(): void {
+  rejectOtherMethods(): void {
     for (const path of new Set(this.served.map(({ path }) => path))) {
       const allow = this.#methodsOf(path).join(', ')
       this.#app.all(path, (c) => {
@@ -60,7 +60,7 @@ export class Router {
   }
 
   #methodsOf(path: string): string[] {
-    const methods = this.served.filter((one) => one.path === path).map(({ route }) => route.method.toUpperCase())
+    const methods = this.served.filter((served) => served.path === path).map(({ route }) => route.method.toUpperCase())
     return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   }
 }

@@ -16,115 +16,115 @@ export interface SseOptions {
   /** Aborts when the client disconnects, also before the first byte. */
   readonly signal?: AbortSignal | undefined
   /** The reader is gone, or has all. */
-  left(): void
+  onClose(): void
 }
 
 /** The way out to one reader. */
-export interface SseOut {
+export interface SseWriter {
   /** Keeps frames until `flush()`. */
   write(frames: Iterable<Frame>): void
   /** Enough is kept that it should go out. */
   readonly isFull: boolean
   /** Sends what is kept as one piece, and waits while the reader has no room. */
   flush(): Promise<void> | undefined
-  readonly gone: boolean
+  readonly closed: boolean
 }
 
 /** Characters that are kept at most before they go out. */
-const piece = 16_384
+const flushThreshold = 16_384
 /** Heartbeats after which a reader who takes nothing is dropped. It can come back with the id of its last event. */
-const patience = 8
+const maxStalledHeartbeats = 8
 
 /**
  * A stream of server-sent events: `tell` writes them, and is over with the last one. It waits while its reader has no room, and
  * the reader is told that the stream lives while none comes.
  */
 export function sse(
-  tell: (out: SseOut) => Promise<void>,
-  { clock, heartbeat, headers, signal, left }: SseOptions,
+  produce: (out: SseWriter) => Promise<void>,
+  { clock, heartbeat, headers, signal, onClose }: SseOptions,
 ): Response {
   const encoder = new TextEncoder()
-  let [text, silent, gone, stalled] = ['', true, false, 0]
+  let [text, idle, closed, stalled] = ['', true, false, 0]
   let disarm = () => {}
-  let unlisten = () => {}
+  let unsubscribe = () => {}
   /** The reader has room again. */
-  let free = () => {}
+  let resumeFlush = () => {}
   /** From now on the stream tells when it has room: no promise for each piece while it has. */
-  let ask = () => {}
-  const leave = () => {
-    if (gone) return
-    gone = true
-    unlisten()
+  let requestMore = () => {}
+  const close = () => {
+    if (closed) return
+    closed = true
+    unsubscribe()
     disarm()
-    free()
-    left()
+    resumeFlush()
+    onClose()
   }
-  const outTo = (controller: ReadableStreamDefaultController<Uint8Array>): SseOut => ({
+  const writerFor = (controller: ReadableStreamDefaultController<Uint8Array>): SseWriter => ({
     write(frames) {
-      for (const frame of frames) text += lines(frame)
+      for (const frame of frames) text += formatFrame(frame)
     },
     flush() {
-      if (text === '' || gone) return undefined
+      if (text === '' || closed) return undefined
       controller.enqueue(encoder.encode(text))
       text = ''
-      silent = false
+      idle = false
       if ((controller.desiredSize ?? 0) > 0) return undefined
       return new Promise((resolve) => {
-        free = resolve
-        ask()
+        resumeFlush = resolve
+        requestMore()
       })
     },
     get isFull() {
-      return text.length >= piece
+      return text.length >= flushThreshold
     },
-    get gone() {
-      return gone
+    get closed() {
+      return closed
     },
   })
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       const disconnect = () => {
-        leave()
+        close()
         controller.close()
       }
       if (signal?.aborted === true) return disconnect()
       signal?.addEventListener('abort', disconnect)
-      unlisten = () => signal?.removeEventListener('abort', disconnect)
-      const beat = () => {
+      unsubscribe = () => signal?.removeEventListener('abort', disconnect)
+      const onHeartbeat = () => {
         const hasRoom = (controller.desiredSize ?? 0) > 0
         stalled = hasRoom ? 0 : stalled + 1
-        if (stalled === patience) {
-          leave()
+        if (stalled === maxStalledHeartbeats) {
+          close()
           return controller.error(new Error('The reader takes nothing any more.'))
         }
-        if (silent && hasRoom) controller.enqueue(encoder.encode(':\n\n'))
-        silent = true
-        disarm = clock.after(heartbeat, beat, { idle: true })
+        if (idle && hasRoom) controller.enqueue(encoder.encode(':\n\n'))
+        idle = true
+        disarm = clock.after(heartbeat, onHeartbeat, { idle: true })
       }
-      disarm = clock.after(heartbeat, beat, { idle: true })
-      const out = outTo(controller)
+      disarm = clock.after(heartbeat, onHeartbeat, { idle: true })
+      const out = writerFor(controller)
       const end = () => {
-        if (gone) return
+        if (closed) return
         void out.flush()
-        leave()
+        close()
         controller.close()
       }
-      tell(out).then(end, (error) => {
-        leave()
+      produce(out).then(end, (error) => {
+        close()
         controller.error(error)
       })
     },
     pull() {
-      free()
-      return new Promise((resolve) => (ask = resolve))
+      resumeFlush()
+      return new Promise((resolve) => (requestMore = resolve))
     },
-    cancel: leave,
+    cancel: close,
   })
   return new Response(body, { headers: { ...sseHeaders, ...headers } })
 }
 
 /** What a `HEAD` request is told of such a stream. */
-export function sseHead(headers: Readonly<Record<string, string>> = {}): Response {
+export function sseHeadResponse(headers: Readonly<Record<string, string>> = {}): Response {
   return new Response(null, { headers: { ...sseHeaders, ...headers } })
 }
 
@@ -135,6 +135,6 @@ const sseHeaders = {
   'x-accel-buffering': 'no',
 }
 
-function lines({ id, event, data }: Frame): string {
+function formatFrame({ id, event, data }: Frame): string {
   return `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${data}\n\n`
 }

@@ -6,7 +6,7 @@ let loaded: Promise<Otel | undefined> | undefined
  * Answers a request as a part of the trace that its `traceparent` names: https://www.w3.org/TR/trace-context/. Where the application
  * has OpenTelemetry with a context manager the layers that trace find it; what instruments the socket itself comes first.
  */
-export async function inTrace(request: Request, answer: () => Promise<void>): Promise<void> {
+export async function withTrace(request: Request, answer: () => Promise<void>): Promise<void> {
   const parent = parentOf(request.headers.get('traceparent'))
   const otel = parent && (await (loaded ??= load()))
   if (parent === undefined || otel === undefined || otel.trace.getActiveSpan() !== undefined) return answer()

@@ -1,14 +1,14 @@
 import type { Decision, PendingCall } from '@allium/core'
 import type { Host } from '../host.ts'
 import { blockedProblem, problemOf } from '../http/problem.ts'
-import { openedPending } from '../native/waiting.ts'
-import type { Answering } from '../run/answering.ts'
-import { type Answer, resultOf } from '../run/result.ts'
-import type { Visit } from '../visit.ts'
+import { pendingForReader } from '../native/pending-calls.ts'
+import type { Caller } from '../request/caller.ts'
+import { type Answer, awaitAnswer } from '../run/result.ts'
+import type { RunHandle } from '../run/run-handle.ts'
 
 /** What a client of MCP asks of an agent. */
-export interface McpAsked {
-  readonly asks: Visit
+export interface McpCall {
+  readonly caller: Caller
   readonly message: string
   readonly sessionId: string
   readonly signal: AbortSignal
@@ -19,22 +19,22 @@ export interface McpAsked {
 }
 
 /** A run as the result of a tool: https://modelcontextprotocol.io/specification/2025-11-25/server/tools */
-export async function callAgent(host: Host, asked: McpAsked): Promise<ToolResult> {
-  const { asks, sessionId, decide } = asked
-  const own = { ...asks, sessionId, onDisconnect: 'abort' } as const
+export async function callAgent(host: Host, mcpCall: McpCall): Promise<ToolResult> {
+  const { caller, sessionId, decide } = mcpCall
+  const target = { ...caller, sessionId, onDisconnect: 'abort' } as const
   try {
-    let answer = await run(await host.runs.begin({ ...own, input: asked.message }), asked)
-    while (answer.status === 'suspended' && decide !== undefined && !asked.signal.aborted) {
+    let answer = await run(await host.runs.start({ ...target, input: mcpCall.message }), mcpCall)
+    while (answer.status === 'suspended' && decide !== undefined && !mcpCall.signal.aborted) {
       const decisions: Record<string, Decision> = {}
-      for (const call of await openedPending(host, asks, sessionId, answer.pending))
+      for (const call of await pendingForReader(host, caller, sessionId, answer.pending))
         decisions[call.callId] = await decide(call)
-      answer = await run(await host.runs.begin({ ...own, decisions }), asked)
+      answer = await run(await host.runs.start({ ...target, decisions }), mcpCall)
     }
-    return resultFrom(answer)
+    return toToolResult(answer)
   } catch (error) {
     const { code, message } = problemOf(error, host.clock.now())
     host.logger.warn('A call of an agent by MCP has failed.', { code })
-    return failed(message, { sessionId, status: 'failed', code })
+    return errorResult(message, { sessionId, status: 'failed', code })
   }
 }
 
@@ -45,15 +45,19 @@ interface ToolResult {
   isError?: true
 }
 
-async function run(pump: Answering, { signal, progress }: McpAsked): Promise<Answer> {
-  const told = tellProgress(pump, progress, signal).catch(() => {})
-  const answer = await resultOf(pump, signal)
-  await told
+async function run(handle: RunHandle, { signal, progress }: McpCall): Promise<Answer> {
+  const progressDone = reportProgress(handle, progress, signal).catch(() => {})
+  const answer = await awaitAnswer(handle, signal)
+  await progressDone
   return answer
 }
 
-async function tellProgress(pump: Answering, progress: (message: string) => void, signal: AbortSignal): Promise<void> {
-  const entries = pump.entries(signal)
+async function reportProgress(
+  handle: RunHandle,
+  progress: (message: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const entries = handle.entries(signal)
   for (let entry = await entries.next(); entry !== undefined; entry = await entries.next()) {
     const { event } = entry
     if (event.type === 'step:start') progress(`Step ${(event as { stepIndex: number }).stepIndex + 1}`)
@@ -61,19 +65,19 @@ async function tellProgress(pump: Answering, progress: (message: string) => void
   }
 }
 
-function resultFrom(answer: Answer): ToolResult {
+function toToolResult(answer: Answer): ToolResult {
   const { sessionId, status, text, reason, code, pending } = answer
   const structured = { sessionId, status, ...(typeof code === 'string' && { code }) }
   if (status === 'completed' || status === 'stopped')
     return { content: [{ type: 'text', text }], structuredContent: structured }
   if (status === 'suspended') {
     const names = pending.map(({ name }) => name).join(', ')
-    return failed(`${text}\nA person is to decide first about: ${names}.`.trim(), structured)
+    return errorResult(`${text}\nA person is to decide first about: ${names}.`.trim(), structured)
   }
-  const told = blockedProblem(answer)?.message ?? (typeof reason === 'string' ? reason : `The run was ${status}.`)
-  return failed(told, structured)
+  const message = blockedProblem(answer)?.message ?? (typeof reason === 'string' ? reason : `The run was ${status}.`)
+  return errorResult(message, structured)
 }
 
-function failed(text: string, structuredContent: Record<string, unknown>): ToolResult {
+function errorResult(text: string, structuredContent: Record<string, unknown>): ToolResult {
   return { content: [{ type: 'text', text }], structuredContent, isError: true }
 }

@@ -1,19 +1,19 @@
 import type { Host } from '../host.ts'
-import { fail, type Problem } from '../http/problem.ts'
+import { type Problem, requestError } from '../http/problem.ts'
 import type { Serve } from '../http/router.ts'
+import { authenticate, type Ctx } from '../request/caller.ts'
 import { route } from '../request/route.ts'
 import { anyObject, optional, text } from '../request/schema.ts'
-import { type Ctx, principalOf } from '../visit.ts'
-import { type Dialogs, dialogs } from './dialogs.ts'
 import { loadSdk } from './sdk.ts'
 import { authOf, mcpServer } from './server.ts'
+import { createMcpSessions, type McpSessions } from './sessions.ts'
 
 const headers = {
   accept: optional(text({ max: 4096 })),
   'mcp-session-id': optional(text({ min: 1, max: 256 })),
   'mcp-protocol-version': optional(text({ min: 1, max: 256 })),
 }
-const of = { path: '/mcp', answers: { 200: 'Foreign' }, headers, isForeign: true } as const
+const base = { path: '/mcp', answers: { 200: 'Foreign' }, headers, ignoresUnknown: true } as const
 
 /** A request or a notification of JSON-RPC. The SDK parses the rest of it. */
 const message = anyObject({
@@ -27,42 +27,45 @@ const message = anyObject({
 })
 
 const routes = {
-  post: route({ ...of, method: 'post', summary: 'A message of MCP', body: message, streams: 'asked' }),
-  get: route({ ...of, method: 'get', summary: 'What a server of MCP says of itself', streams: 'always' }),
-  delete: route({ ...of, method: 'delete', summary: 'Ends a session of MCP' }),
+  post: route({ ...base, method: 'post', summary: 'A message of MCP', body: message, streams: 'onRequest' }),
+  get: route({ ...base, method: 'get', summary: 'What a server of MCP says of itself', streams: 'always' }),
+  delete: route({ ...base, method: 'delete', summary: 'Ends a session of MCP' }),
 }
 
 /** The route of MCP over streamable HTTP: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports */
 export function mcpRoutes(serve: Serve, host: Host, elicitation: boolean): void {
-  let open: Dialogs | undefined
+  let sessions: McpSessions | undefined
 
   serve(routes.post, async (c, read) => {
-    const asked = await askedBy(c)
+    const mcpRequest = await mcpRequestOf(c)
     const { body } = await read()
     const sdk = await loadSdk()
-    if (elicitation) return dialog(asked, body)
+    if (elicitation) return inSession(mcpRequest, body)
     const server = mcpServer(host, sdk, false)
     const transport = new sdk.Transport({ keepAliveMs: host.heartbeat })
     await server.connect(transport as never)
-    return transport.handleRequest(c.req.raw, { parsedBody: body, authInfo: authOf(asked) })
+    return transport.handleRequest(c.req.raw, { parsedBody: body, authInfo: authOf(mcpRequest) })
   })
 
   // Without sessions of MCP there is nothing to read or to end.
   for (const route of elicitation ? [routes.get, routes.delete] : [])
     serve(route, async (c, read) => {
-      const asked = await askedBy(c)
+      const mcpRequest = await mcpRequestOf(c)
       await read()
-      return dialog(asked, undefined)
+      return inSession(mcpRequest, undefined)
     })
 
-  async function dialog(asked: Awaited<ReturnType<typeof askedBy>>, body: unknown): Promise<Response | Problem> {
-    open ??= dialogs(host, await loadSdk())
-    return open.answer(asked, body)
+  async function inSession(
+    mcpRequest: Awaited<ReturnType<typeof mcpRequestOf>>,
+    body: unknown,
+  ): Promise<Response | Problem> {
+    sessions ??= createMcpSessions(host, await loadSdk())
+    return sessions.handle(mcpRequest, body)
   }
 
-  async function askedBy(c: Ctx) {
+  async function mcpRequestOf(c: Ctx) {
     checkHost(host, c.req.raw)
-    return { principal: await principalOf(host, c.req.raw), request: c.req.raw }
+    return { principal: await authenticate(host, c.req.raw), request: c.req.raw }
   }
 }
 
@@ -70,5 +73,8 @@ export function mcpRoutes(serve: Serve, host: Host, elicitation: boolean): void 
 function checkHost({ options: { hosts } }: Host, request: Request): void {
   const host = request.headers.get('host') ?? new URL(request.url).host
   if (hosts === undefined && !/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(host))
-    throw fail('request.host', 'This host is not served here. See the option `hosts` of server(), which MCP needs.')
+    throw requestError(
+      'request.host',
+      'This host is not served here. See the option `hosts` of server(), which MCP needs.',
+    )
 }

@@ -1,12 +1,12 @@
 import type { Decision, PendingCall } from '@allium/core'
 import { toolName } from '../agent-names.ts'
 import type { Host } from '../host.ts'
-import { mayUse, visit } from '../visit.ts'
+import { mayUse, resolveCaller } from '../request/caller.ts'
 import { callAgent } from './call.ts'
 import type { Sdk } from './sdk.ts'
 
 /** What a request of MCP brings along for those that it asks. */
-export interface Asking {
+export interface McpRequest {
   readonly request: Request
   readonly principal: unknown
 }
@@ -16,21 +16,21 @@ export function mcpServer(host: Host, { Server, types }: Sdk, elicitation: boole
   const server = new Server({ name: 'allium', version: '1' }, { capabilities: { tools: {} } })
 
   server.setRequestHandler(types.ListToolsRequestSchema, async (_, extra) => {
-    const { principal } = askingIn(extra)
+    const { principal } = mcpRequestIn(extra)
     const tools = []
-    for (const name of host.agents.keys()) if (await mayUse(host, principal, name)) tools.push(toolOf(name))
+    for (const name of host.agents.keys()) if (await mayUse(host, principal, name)) tools.push(toolDefinition(name))
     return { tools }
   })
 
   server.setRequestHandler(types.CallToolRequestSchema, async ({ params }, extra) => {
-    const { request } = askingIn(extra)
+    const { request } = mcpRequestIn(extra)
     const { message, sessionId = `mcp-${crypto.randomUUID()}` } = params.arguments ?? {}
     if (typeof message !== 'string' || message === '' || typeof sessionId !== 'string')
       throw new types.McpError(
         types.ErrorCode.InvalidParams,
         'The tool takes { message, sessionId? }, which are texts.',
       )
-    const asks = await visit(host, request, nameOf(host, params.name)).catch((error) => {
+    const caller = await resolveCaller(host, request, agentNameOf(host, params.name)).catch((error) => {
       throw new types.McpError(types.ErrorCode.InvalidParams, (error as Error).message)
     })
     const signal = AbortSignal.any([extra.signal, request.signal])
@@ -38,34 +38,34 @@ export function mcpServer(host: Host, { Server, types }: Sdk, elicitation: boole
     let count = 0
     const progress = (text: string) => {
       if (token === undefined || signal.aborted) return
-      const told = { progressToken: token, progress: ++count, message: text }
-      extra.sendNotification({ method: 'notifications/progress', params: told }).catch(() => {})
+      const notification = { progressToken: token, progress: ++count, message: text }
+      extra.sendNotification({ method: 'notifications/progress', params: notification }).catch(() => {})
     }
-    const canAsk = elicitation && server.getClientCapabilities()?.elicitation !== undefined
+    const canElicit = elicitation && server.getClientCapabilities()?.elicitation !== undefined
     const options = { relatedRequestId: extra.requestId, signal, timeout: 300_000 }
-    const decide = canAsk
-      ? async (call: PendingCall) => decisionIn(call, await server.elicitInput(questionOf(call), options))
+    const decide = canElicit
+      ? async (call: PendingCall) => toDecision(call, await server.elicitInput(elicitationOf(call), options))
       : undefined
-    return callAgent(host, { asks, message, sessionId, signal, progress, decide })
+    return callAgent(host, { caller, message, sessionId, signal, progress, decide })
   })
 
   return server
 }
 
 /** How a request gets to the handlers: as what the SDK keeps of who asks, for whom there is no token. */
-export function authOf(asked: Asking) {
-  return { token: '', clientId: '', scopes: [], extra: { ...asked } }
+export function authOf(mcpRequest: McpRequest) {
+  return { token: '', clientId: '', scopes: [], extra: { ...mcpRequest } }
 }
 
-function askingIn({ authInfo }: { authInfo?: { extra?: Record<string, unknown> } }): Asking {
-  return authInfo?.extra as unknown as Asking
+function mcpRequestIn({ authInfo }: { authInfo?: { extra?: Record<string, unknown> } }): McpRequest {
+  return authInfo?.extra as unknown as McpRequest
 }
 
-function nameOf({ agents }: Host, tool: string): string {
+function agentNameOf({ agents }: Host, tool: string): string {
   return [...agents.keys()].find((name) => toolName(name) === tool) ?? tool
 }
 
-function toolOf(agent: string) {
+function toolDefinition(agent: string) {
   return {
     name: toolName(agent),
     description: `Asks the agent "${agent}". Give the sessionId of an earlier answer to go on with its conversation.`,
@@ -77,7 +77,7 @@ function toolOf(agent: string) {
   }
 }
 
-function questionOf({ name, args, request }: PendingCall) {
+function elicitationOf({ name, args, request }: PendingCall) {
   return {
     mode: 'form' as const,
     message: `${request?.reason ?? `The tool ${name} waits for an approval.`}\n${name}(${JSON.stringify(args)})`,
@@ -90,7 +90,7 @@ function questionOf({ name, args, request }: PendingCall) {
 }
 
 /** Whatever is no plain yes is a no. */
-function decisionIn(
+function toDecision(
   { token }: PendingCall,
   answer: { action: string; content?: Record<string, unknown> | undefined },
 ): Decision {

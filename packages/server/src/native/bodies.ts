@@ -3,7 +3,6 @@ import { untrustedSchema } from '@allium/json-schema'
 import { list, object, record, variants } from '../request/containers.ts'
 import { base64, content, filename, mediaType } from '../request/content.ts'
 import { id, sessionId, token } from '../request/fields.ts'
-import { inside, misfit, type Place, refused } from '../request/place.ts'
 import {
   anyObject,
   anything,
@@ -17,6 +16,7 @@ import {
   type Schema,
   text,
 } from '../request/schema.ts'
+import { childLocation, rejection, type ValueLocation, violation } from '../request/value-location.ts'
 
 /** A part of what a client says on our own routes. */
 const inputPart = variants('type', {
@@ -25,10 +25,10 @@ const inputPart = variants('type', {
   file: object({ type: oneOf('file'), data: base64, mediaType, filename: optional(filename) }),
 })
 
-const said = content(named('InputPart', inputPart))
+const messageContent = content(named('InputPart', inputPart))
 
 /** Most tools that a client may bring: as many as OpenAI takes. */
-const mostTools = 128
+const maxTools = 128
 
 /** A JSON Schema of a client. One that is too large is rejected here, before a durable run is stored with it. */
 function clientSchema(json = {}): Schema<Readonly<Record<string, unknown>>> {
@@ -51,15 +51,15 @@ export const clientTool: Schema<ToolDef> = object({
 
 /** Tools of a client in the form of a protocol; undefined for none. */
 export function clientTools(tool: Schema<ToolDef>): Schema<readonly ToolDef[] | undefined> {
-  return mapped(list(tool, { max: mostTools }), (tools) => (tools.length === 0 ? undefined : tools))
+  return mapped(list(tool, { max: maxTools }), (tools) => (tools.length === 0 ? undefined : tools))
 }
 
 /** The JSON Schema of an object that an answer must fit. */
 export const outputSchema: Schema<Readonly<Record<string, unknown>>> = mapped(
   clientSchema({ required: ['type'], properties: { type: { const: 'object' } } }),
-  (schema, place) => {
+  (schema, location) => {
     if (schema.type === 'object') return schema
-    throw misfit(inside(place, 'type'), '"object", as the answer is a JSON object', schema.type)
+    throw violation(childLocation(location, 'type'), '"object", as the answer is a JSON object', schema.type)
   },
 )
 
@@ -68,7 +68,7 @@ const output = described(
   'A JSON Schema of an object: the text of the answer is JSON of that form, and `output` what was parsed.',
 )
 
-const decided = {
+const decisionFields = {
   approve: optional(oneOf(true)),
   deny: optional(text({ max: 10_000 })),
   args: optional(anyObject()),
@@ -78,17 +78,17 @@ const decided = {
 const decision: Schema<Decision> = coded(
   mapped(
     object(
-      { ...decided, result: optional(anything()), isError: optional(flag()), token: optional(token) },
+      { ...decisionFields, result: optional(anything()), isError: optional(flag()), token: optional(token) },
       {
         description:
           'One of approve, deny, args and, of a call that the client runs, result; with the token of the call.',
       },
     ),
-    (given, place) => {
-      checkOne(given, ['approve', 'deny', 'args', 'result'], place)
-      if (given.isError !== undefined && given.result === undefined)
-        throw refused(place, 'has `isError` without `result`. Give `isError` only with the result of a call.')
-      return given as Decision
+    (value, location) => {
+      checkExactlyOne(value, ['approve', 'deny', 'args', 'result'], location)
+      if (value.isError !== undefined && value.result === undefined)
+        throw rejection(location, 'has `isError` without `result`. Give `isError` only with the result of a call.')
+      return value as Decision
     },
   ),
   'approval.invalid',
@@ -101,7 +101,10 @@ export const components = {
 }
 
 export const runBody = object({
-  input: mapped(said, (value): Input => (typeof value === 'string' ? value : { role: 'user', content: value })),
+  input: mapped(
+    messageContent,
+    (value): Input => (typeof value === 'string' ? value : { role: 'user', content: value }),
+  ),
   clientTools: described(
     optional(clientTools(named('ClientTool', clientTool))),
     'Tools whose calls wait for a result of the client.',
@@ -115,15 +118,15 @@ export const decisionsBody = object({
 })
 
 export const approvalBody = mapped(
-  object({ token, ...decided }, { description: 'One of approve, deny and args, with the token of the call.' }),
-  ({ token, ...given }, place) => {
-    checkOne(given, ['approve', 'deny', 'args'], place)
-    return { token, decision: given as Decision }
+  object({ token, ...decisionFields }, { description: 'One of approve, deny and args, with the token of the call.' }),
+  ({ token, ...value }, location) => {
+    checkExactlyOne(value, ['approve', 'deny', 'args'], location)
+    return { token, decision: value as Decision }
   },
 )
 
 export const steerBody = object({
-  message: said,
+  message: messageContent,
   id: described(
     optional(text({ min: 1, max: 256 })),
     'What events name the message by, however often it is sent; without it a new one.',
@@ -137,7 +140,7 @@ export const forkBody = object({
 
 export const noBody = optional(object({}))
 
-function checkOne(given: object, names: readonly string[], place: Place): void {
-  const count = names.filter((name) => Object.hasOwn(given, name)).length
-  if (count !== 1) throw refused(place, `must have exactly one of ${names.join(', ')}, but has ${count}.`)
+function checkExactlyOne(value: object, names: readonly string[], location: ValueLocation): void {
+  const count = names.filter((name) => Object.hasOwn(value, name)).length
+  if (count !== 1) throw rejection(location, `must have exactly one of ${names.join(', ')}, but has ${count}.`)
 }

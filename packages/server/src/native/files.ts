@@ -3,11 +3,11 @@ import type { FilePart, ImagePart, Message } from '@allium/core'
 type File = ImagePart | FilePart
 
 /** Returns the files of a history that are not URLs elsewhere, each with the SHA-256 of its data as its name. */
-export async function filesIn(history: readonly Message[]): Promise<Map<File, string>> {
+export async function collectFiles(history: readonly Message[]): Promise<Map<File, string>> {
   const files = new Map<File, string>()
   for (const { content } of history)
     for (const part of typeof content === 'string' ? [] : content)
-      if ((part.type === 'image' || part.type === 'file') && isOwn(part)) files.set(part, await nameOf(part))
+      if ((part.type === 'image' || part.type === 'file') && isEmbedded(part)) files.set(part, await contentHash(part))
   return files
 }
 
@@ -23,11 +23,11 @@ export async function download(file: File): Promise<Response> {
   return new Response(data instanceof Uint8Array ? new Uint8Array(data) : bytesOf(String(data)), { headers })
 }
 
-function isOwn({ data }: File): boolean {
+function isEmbedded({ data }: File): boolean {
   return data instanceof Uint8Array || !/^(?!data:)[a-z][a-z0-9+.-]*:/i.test(String(data))
 }
 
-async function nameOf({ data }: File): Promise<string> {
+async function contentHash({ data }: File): Promise<string> {
   const bytes = data instanceof Uint8Array ? new Uint8Array(data) : new TextEncoder().encode(String(data))
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -1,8 +1,8 @@
 import { AlliumError, noUsage, type SessionKey, type Snapshot, type StoredSession, type StoredTurn } from '@allium/core'
 import type { Host } from '../host.ts'
-import { fail } from '../http/problem.ts'
-import { keyOf, type Visit } from '../visit.ts'
-import { isThere } from './is-there.ts'
+import { requestError } from '../http/problem.ts'
+import { type Caller, keyOf } from '../request/caller.ts'
+import { requireSession } from './require-session.ts'
 
 /**
  * Stores a session that begins with what another one of the same owner had, at its end or after one of its runs.
@@ -11,28 +11,29 @@ import { isThere } from './is-there.ts'
  */
 export async function fork(
   host: Host,
-  asks: Visit,
+  caller: Caller,
   { from, to, at }: { from: string; to: string; at?: string | undefined },
 ): Promise<void> {
-  const { agent, principal } = asks
-  const key = keyOf(asks, from)
-  await isThere(host, key)
+  const { agent, principal } = caller
+  const key = keyOf(caller, from)
+  await requireSession(host, key)
   const source = agent.session({ id: from, principal: principal as never })
   await source.open()
   try {
-    if (at !== undefined) source.restore(await after(host, key, at))
-    await keep(host, keyOf(asks, to), agent.name, source.fork({ id: to }).snapshot())
+    if (at !== undefined) source.restore(await snapshotAfter(host, key, at))
+    await storeFork(host, keyOf(caller, to), agent.name, source.fork({ id: to }).snapshot())
   } finally {
     await source.close()
   }
 }
 
-async function keep({ sessions, clock }: Host, key: SessionKey, agent: string, snapshot: Snapshot): Promise<void> {
+async function storeFork({ sessions, clock }: Host, key: SessionKey, agent: string, snapshot: Snapshot): Promise<void> {
   const { lease, heldUntil } = await sessions.acquire(key, 10_000)
   if (lease === undefined)
     throw new AlliumError('session.busy', `The session "${key.sessionId}" runs a turn.`, { details: { heldUntil } })
   try {
-    if (lease.version > 0) throw fail('store.conflict', `There is a session ${JSON.stringify(key.sessionId)} already.`)
+    if (lease.version > 0)
+      throw requestError('store.conflict', `There is a session ${JSON.stringify(key.sessionId)} already.`)
     await sessions.append(lease, 0, forkedTurn(agent, snapshot, clock.now()), { release: true })
   } catch (error) {
     await sessions.release(lease)
@@ -44,28 +45,28 @@ async function keep({ sessions, clock }: Host, key: SessionKey, agent: string, s
 function forkedTurn(agent: string, { history: messages, ...rest }: Snapshot, now: number): StoredTurn {
   const turnId = `fork:${crypto.randomUUID()}`
   const times = { startedAt: now, endedAt: now }
-  const none = { usage: noUsage(), answer: null, records: [] }
-  return { turnId, rootId: turnId, agent, status: 'closed', ...times, ...none, from: 0, messages, rest }
+  const emptyFields = { usage: noUsage(), answer: null, records: [] }
+  return { turnId, rootId: turnId, agent, status: 'closed', ...times, ...emptyFields, from: 0, messages, rest }
 }
 
 /** The session as it was after one of its runs. */
-async function after({ sessions }: Host, key: SessionKey, turnId: string): Promise<Snapshot> {
+async function snapshotAfter({ sessions }: Host, key: SessionKey, turnId: string): Promise<Snapshot> {
   const turn = await sessions.find(key, { turnId })
-  const now = await sessions.load(key)
-  if (turn?.endedAt === undefined || now === undefined) throw unknown(key, turnId)
-  for (let version = now.version; version > 0; version--) {
+  const latest = await sessions.load(key)
+  if (turn?.endedAt === undefined || latest === undefined) throw unknownTurnError(key, turnId)
+  for (let version = latest.version; version > 0; version--) {
     const stored = await sessions.load(key, { version })
     if (stored !== undefined && isAfter(stored, turn)) return { ...stored.rest, history: stored.history }
   }
-  throw unknown(key, turnId)
+  throw unknownTurnError(key, turnId)
 }
 
 function isAfter({ rest }: StoredSession, turn: StoredTurn): boolean {
   return rest.runCount === turn.rest.runCount
 }
 
-function unknown({ sessionId }: SessionKey, turnId: string): AlliumError {
-  return fail(
+function unknownTurnError({ sessionId }: SessionKey, turnId: string): AlliumError {
+  return requestError(
     'session.unknown_turn',
     `The session ${JSON.stringify(sessionId)} has no run ${JSON.stringify(turnId)} that has ended.`,
   )

@@ -31,7 +31,7 @@ function templateOf(path: string): string {
 }
 
 function operation(route: Route, path: string): object {
-  const { method, summary, body, bodyName, answers, isOpen } = route
+  const { method, summary, body, bodyName, answers, isPublic } = route
   return {
     summary,
     operationId: [method, ...path.split('/').filter((part) => /^\w/.test(part)), path.includes(':agent') && 'named']
@@ -39,8 +39,8 @@ function operation(route: Route, path: string): object {
       .join('_'),
     parameters: [
       ...pathParameters(route, path).map(([name, schema]) => ({ name, in: 'path', required: true, schema })),
-      ...parametersIn('query', route.query.json),
-      ...parametersIn('header', route.headers.json),
+      ...toParameters('query', route.query.json),
+      ...toParameters('header', route.headers.json),
     ],
     ...(body !== undefined && {
       requestBody: {
@@ -52,23 +52,23 @@ function operation(route: Route, path: string): object {
       ...Object.fromEntries(Object.entries(answers).map(([status, name]) => [status, answer(route, name)])),
       default: { description: 'It was refused.', content: content('application/json', 'Problem') },
     },
-    ...(isOpen && { security: [] }),
+    ...(isPublic && { security: [] }),
   }
 }
 
 /** OpenAPI takes no parameters for these headers. */
 const ignored: readonly string[] = ['accept', 'authorization', 'content-type']
 
-function parametersIn(where: 'query' | 'header', json: JsonSchema): object[] {
+function toParameters(location: 'query' | 'header', json: JsonSchema): object[] {
   const { properties = {}, required = [] } = json as {
     properties?: Record<string, JsonSchema>
     required?: readonly string[]
   }
   return Object.entries(properties)
-    .filter(([name]) => where === 'query' || !ignored.includes(name))
+    .filter(([name]) => location === 'query' || !ignored.includes(name))
     .map(([name, { description, ...schema }]) => ({
       name,
-      in: where,
+      in: location,
       ...(required.includes(name) && { required: true }),
       ...(description !== undefined && { description }),
       schema,

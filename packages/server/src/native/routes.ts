@@ -1,5 +1,5 @@
 import { acceptsStream } from '../request/accept.ts'
-import { fileName, idempotencyKey, lastEventId, owner, paged, sessionId } from '../request/fields.ts'
+import { fileName, idempotencyKey, lastEventId, owner, pageQuery, sessionId } from '../request/fields.ts'
 import { route } from '../request/route.ts'
 import { approvalBody, decisionsBody, forkBody, noBody, runBody, steerBody } from './bodies.ts'
 
@@ -14,7 +14,7 @@ export const routes = {
     body: runBody,
     bodyName: 'runBody',
     answers: { 200: 'Answer' },
-    streams: 'asked',
+    streams: 'onRequest',
   }),
   decisions: route({
     method: 'post',
@@ -25,7 +25,7 @@ export const routes = {
     body: decisionsBody,
     bodyName: 'decisionsBody',
     answers: { 200: 'Answer' },
-    streams: 'asked',
+    streams: 'onRequest',
   }),
   events: route({
     method: 'get',
@@ -95,7 +95,7 @@ export const routes = {
     method: 'get',
     path: '/sessions',
     summary: 'The sessions of who asks',
-    query: { ...paged, owner },
+    query: { ...pageQuery, owner },
     answers: { 200: 'Sessions' },
   }),
   delete: route({
@@ -109,7 +109,7 @@ export const routes = {
     method: 'get',
     path: '/approvals',
     summary: 'The calls that wait for who asks',
-    query: paged,
+    query: pageQuery,
     answers: { 200: 'Approvals' },
   }),
   decide: route({

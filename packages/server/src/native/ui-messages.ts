@@ -10,13 +10,13 @@ export interface UiMessage {
 type UiPart = { type: string; [field: string]: unknown }
 
 /** What a page is shown of a session. */
-export interface Shown {
+export interface UiMessagesInput {
   readonly history: readonly Message[]
   readonly pending: readonly PendingCall[]
   /** Calls of those that wait which the run that goes on has taken up. */
-  readonly decided?: readonly string[] | undefined
+  readonly resumedCalls?: readonly string[] | undefined
   /** A stored text, as it was in the stream. */
-  readonly show: DisplayTransform
+  readonly display: DisplayTransform
   /** The URL at which the data of a file is served. @default the data stands in the message */
   readonly links?: Links | undefined
 }
@@ -25,29 +25,33 @@ export interface Shown {
  * The answers to one input are one message, as in the stream, with what the user said while they were written. Results stand at
  * their calls, and calls that wait ask for an approval.
  */
-export function uiMessages({ history, pending, decided, show, links }: Shown): UiMessage[] {
-  const waits: Waits = { pending, decided: new Set(decided), show, links }
+export function uiMessages({ history, pending, resumedCalls, display, links }: UiMessagesInput): UiMessage[] {
+  const states: CallStates = { pending, resumedCalls: new Set(resumedCalls), display, links }
   const results = new Map(
     history.flatMap(partsOf).flatMap((part) => (part.type === 'tool-result' ? [[part.callId, part]] : [])),
   )
-  const shown: UiMessage[] = []
-  for (const [at, message] of history.entries()) {
+  const messages: UiMessage[] = []
+  for (const [index, message] of history.entries()) {
     if (message.role === 'tool') continue
     const isSteer = message.steer !== undefined
     const role = isSteer ? 'assistant' : message.role
-    const said = partsOf(message).flatMap((part) => uiPart(part, results, waits))
-    const parts = isSteer ? [steered(message.steer, said)] : role === 'assistant' ? [stepStart, ...said] : said
-    const before = shown.at(-1)
-    if (role === 'assistant' && before?.role === 'assistant') before.parts.push(...parts)
-    else shown.push({ id: message.id ?? `message-${at}`, role, parts })
+    const converted = partsOf(message).flatMap((part) => uiPart(part, results, states))
+    const parts = isSteer
+      ? [steerPart(message.steer, converted)]
+      : role === 'assistant'
+        ? [stepStart, ...converted]
+        : converted
+    const previous = messages.at(-1)
+    if (role === 'assistant' && previous?.role === 'assistant') previous.parts.push(...parts)
+    else messages.push({ id: message.id ?? `message-${index}`, role, parts })
   }
-  return shown
+  return messages
 }
 
 const stepStart: UiPart = { type: 'step-start' }
 
 /** What the user said while the answer was written, where it was heard: with its words, for a page that did not send it. */
-function steered(id: string | undefined, parts: readonly UiPart[]): UiPart {
+function steerPart(id: string | undefined, parts: readonly UiPart[]): UiPart {
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
   const files = parts.filter(({ type }) => type === 'file')
   return { type: 'data-steer', id, data: { heard: true, text, ...(files.length > 0 && { files }) } }
@@ -59,41 +63,41 @@ function partsOf({ content }: Message): readonly Part[] {
 
 type Links = ReadonlyMap<Part, string>
 
-interface Waits {
+interface CallStates {
   readonly links: Links | undefined
   readonly pending: readonly PendingCall[]
-  readonly decided: ReadonlySet<string>
-  readonly show: DisplayTransform
+  readonly resumedCalls: ReadonlySet<string>
+  readonly display: DisplayTransform
 }
 
-function uiPart(part: Part, results: ReadonlyMap<string, ToolResultPart>, waits: Waits): UiPart[] {
-  const { pending, decided, show, links } = waits
-  if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: show(part.text), state: 'done' }]
-  if (part.type === 'reasoning') return [{ type: 'reasoning', text: show(part.text), state: 'done' }]
+function uiPart(part: Part, results: ReadonlyMap<string, ToolResultPart>, states: CallStates): UiPart[] {
+  const { pending, resumedCalls, display, links } = states
+  if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: display(part.text), state: 'done' }]
+  if (part.type === 'reasoning') return [{ type: 'reasoning', text: display(part.text), state: 'done' }]
   if (part.type === 'image' || part.type === 'file') return fileOf(part, links)
   if (part.type !== 'tool-call') return []
   const { callId: toolCallId, name, args } = part
   const call = { type: `tool-${name}`, toolCallId }
-  const waiting = pending.find(({ callId }) => callId === toolCallId)
-  const inside = pending.filter(({ callId, path }) => path !== undefined && callId.startsWith(`${toolCallId}/`))
-  if (inside.length > 0)
+  const pendingCall = pending.find(({ callId }) => callId === toolCallId)
+  const nested = pending.filter(({ callId, path }) => path !== undefined && callId.startsWith(`${toolCallId}/`))
+  if (nested.length > 0)
     return [
       { ...call, state: 'output-available', input: args, output: 'Waits for a decision.' },
-      ...inside.map((one) => card(one, decided)),
+      ...nested.map((nestedCall) => approvalPart(nestedCall, resumedCalls)),
     ]
-  if (waiting?.client === true) return [{ ...call, state: 'input-available', input: waiting.args }]
-  if (waiting !== undefined) return [card(waiting, decided)]
+  if (pendingCall?.client === true) return [{ ...call, state: 'input-available', input: pendingCall.args }]
+  if (pendingCall !== undefined) return [approvalPart(pendingCall, resumedCalls)]
   const result = results.get(toolCallId)
   if (result === undefined) return [{ ...call, state: 'input-available', input: args }]
-  const text = textIn(result)
+  const text = textOf(result)
   if (result.isError === true) return [{ ...call, state: 'output-error', input: args, errorText: text }]
   return [{ ...call, state: 'output-available', input: args, output: text }]
 }
 
 /** The card that asks; one inside a sub-agent has one of its own, beside that of the call that runs it. */
-function card({ callId, name, args, token }: PendingCall, decided: ReadonlySet<string>): UiPart {
+function approvalPart({ callId, name, args, token }: PendingCall, resumedCalls: ReadonlySet<string>): UiPart {
   const call = { type: `tool-${name}`, toolCallId: callId, input: args }
-  if (decided.has(callId)) return { ...call, state: 'input-available' }
+  if (resumedCalls.has(callId)) return { ...call, state: 'input-available' }
   return { ...call, state: 'approval-requested', approval: { id: token ?? callId } }
 }
 
@@ -114,7 +118,7 @@ function base64Of(bytes: Uint8Array): string {
   return btoa(text)
 }
 
-function textIn({ content }: { content: string | readonly Part[] }): string {
+function textOf({ content }: { content: string | readonly Part[] }): string {
   if (typeof content === 'string') return content
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
 }

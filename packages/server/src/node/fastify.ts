@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { errorFormatOf } from '../http/error-formats.ts'
 import type { Problem } from '../http/problem.ts'
-import { shapeOf } from '../http/shapes.ts'
 import type { Server } from '../server.ts'
 import { toNode } from './serve.ts'
 
@@ -20,8 +20,8 @@ export function toFastify(server: Pick<Server, 'fetch' | 'maxBody'>): FastifyRou
       const problem = problemOf(error, server.maxBody)
       // An error of a user's hook belongs to the error handler of the application.
       if (problem === undefined) throw error
-      const shape = shapeOf(new URL(request.raw.url ?? '/', 'http://localhost').pathname)
-      reply.code(problem.status).send(shape(problem, crypto.randomUUID()))
+      const errorFormat = errorFormatOf(new URL(request.raw.url ?? '/', 'http://localhost').pathname)
+      reply.code(problem.status).send(errorFormat(problem, crypto.randomUUID()))
     },
   }
 }

@@ -2,9 +2,9 @@ import { createServer, type Server as HttpServer, type IncomingMessage, type Ser
 import type { AddressInfo } from 'node:net'
 import { AlliumError, checkOptions, type KeysOf } from '@allium/core'
 import { getRequestListener } from '@hono/node-server'
-import { shapeOf } from '../http/shapes.ts'
+import { errorFormatOf } from '../http/error-formats.ts'
 import type { Server } from '../server.ts'
-import { isAdmitted } from './pipelined.ts'
+import { isAdmitted } from './pipelining.ts'
 
 export interface ServeOptions {
   /** 0 is a free one. @default 3000 */
@@ -23,7 +23,7 @@ export interface ServeOptions {
   signals?: boolean | undefined
 }
 
-const known: KeysOf<ServeOptions> = {
+const optionKeys: KeysOf<ServeOptions> = {
   port: true,
   hostname: true,
   headersTimeout: true,
@@ -50,7 +50,7 @@ export interface Served {
  * @throws AlliumError `server.options` where it cannot listen there: the port is in use, or is not allowed
  */
 export async function serve(server: Server, options: ServeOptions = {}): Promise<Served> {
-  checkOptions(options, known, 'serve()', 'server.options', { host: 'It is called hostname.' })
+  checkOptions(options, optionKeys, 'serve()', 'server.options', { host: 'It is called hostname.' })
   const { port = 3000, hostname = '127.0.0.1', headersTimeout = 10_000, requestTimeout = 30_000 } = options
   const { drainTimeout: timeout = 30_000, signals = true } = options
   const local = server.hosts === undefined && isLoopback(hostname) ? loopbackOnly(server) : server
@@ -58,11 +58,11 @@ export async function serve(server: Server, options: ServeOptions = {}): Promise
   const http = createServer(bounds, toNode(local))
   http.maxConnections = options.maxConnections ?? 10_000
   await new Promise<void>((resolve, reject) => {
-    http.once('error', (error) => reject(notListening(error, hostname, port)))
+    http.once('error', (error) => reject(listenError(error, hostname, port)))
     http.listen(port, hostname, resolve)
   })
   const close = once(async () => {
-    for (const signal of stops) process.off(signal, onSignal)
+    for (const signal of stopSignals) process.off(signal, onSignal)
     await server.drain({ timeout })
     // What answers its last request now is not kept open for another.
     http.keepAliveTimeout = 1
@@ -72,7 +72,7 @@ export async function serve(server: Server, options: ServeOptions = {}): Promise
     })
   })
   const onSignal = () => void close()
-  if (signals) for (const signal of stops) process.once(signal, onSignal)
+  if (signals) for (const signal of stopSignals) process.once(signal, onSignal)
   const { address, port: bound, family } = http.address() as AddressInfo
   return { url: `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`, server: http, close }
 }
@@ -84,13 +84,13 @@ export function toNode(server: Pick<Server, 'fetch'>): (incoming: IncomingMessag
     if (!isAdmitted(incoming, outgoing)) return
     const parsed = incoming as IncomingMessage & { body?: unknown; rawBody?: unknown }
     if (parsed.body !== undefined && incoming.readableEnded && parsed.rawBody === undefined)
-      parsed.rawBody = Buffer.from(jsonOf(parsed.body))
+      parsed.rawBody = Buffer.from(stringifyBody(parsed.body))
     void listener(incoming, outgoing)
   }
 }
 
 /** What a parser made of a body, as a body again. One that nests too deep to be written is refused as no JSON. */
-function jsonOf(body: unknown): string {
+function stringifyBody(body: unknown): string {
   try {
     return JSON.stringify(body)
   } catch {
@@ -114,18 +114,18 @@ interface KoaContext {
   respond?: boolean
 }
 
-function notListening(cause: Error, hostname: string, port: number): AlliumError {
+function listenError(cause: Error, hostname: string, port: number): AlliumError {
   const { code } = cause as { code?: string }
-  const why = {
+  const reason = {
     EADDRINUSE: 'Another process listens there. Stop it, or give serve() another port; 0 is a free one.',
     EACCES: 'This process may not use that port. Give serve() one above 1023.',
     EADDRNOTAVAIL: 'This machine has no such address. Give serve() another hostname.',
   }[code ?? '']
-  const what = `The server cannot listen on ${hostname}, port ${port}.`
-  return new AlliumError('server.options', `${what} ${why ?? cause.message}`, { cause })
+  const message = `The server cannot listen on ${hostname}, port ${port}.`
+  return new AlliumError('server.options', `${message} ${reason ?? cause.message}`, { cause })
 }
 
-const stops = ['SIGTERM', 'SIGINT'] as const
+const stopSignals = ['SIGTERM', 'SIGINT'] as const
 
 function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '::1' || hostname.startsWith('127.')
@@ -140,8 +140,10 @@ function loopbackOnly(server: Server): Server {
 
 function misdirected(request: Request): Response {
   const message = 'This host is not served here. See the option `hosts` of server().'
-  const shape = shapeOf(new URL(request.url).pathname)
-  return Response.json(shape({ status: 421, code: 'request.host', message }, crypto.randomUUID()), { status: 421 })
+  const errorFormat = errorFormatOf(new URL(request.url).pathname)
+  return Response.json(errorFormat({ status: 421, code: 'request.host', message }, crypto.randomUUID()), {
+    status: 421,
+  })
 }
 
 function once(fn: () => Promise<void>): () => Promise<void> {

@@ -1,12 +1,12 @@
 import type { ToolDef } from '@allium/core'
 import { clientTool, clientTools } from '../native/bodies.ts'
 import { list, openObject, record } from '../request/containers.ts'
-import { mostMessages } from '../request/content.ts'
+import { maxMessages } from '../request/content.ts'
 import { agentName } from '../request/fields.ts'
 import { anyObject, flag, mapped, nullable, oneOf, type Schema, text } from '../request/schema.ts'
-import { chatFormat, responseFormat } from './asked-format.ts'
 import { responseInput } from './items.ts'
 import { chatMessage } from './messages.ts'
+import { chatFormat, responseFormat } from './output-format.ts'
 import { toolChoice, unsupportedInChat, unsupportedInResponses } from './parameters.ts'
 
 const definition = {
@@ -24,16 +24,16 @@ const noArgs = { type: 'object', properties: {} }
 /** In Chat Completions a function stands in the tool, in Responses it is the tool. Other types run at OpenAI, and not here. */
 const chatTool: Schema<ToolDef> = mapped(
   openObject({ type: oneOf('function'), function: openObject(definition) }),
-  ({ function: of }, place) => clientTool.parse(toolOf(of), place),
+  ({ function: fn }, location) => clientTool.parse(toolOf(fn), location),
 )
-const responseTool: Schema<ToolDef> = mapped(openObject({ type: oneOf('function'), ...definition }), (of, place) =>
-  clientTool.parse(toolOf(of), place),
+const responseTool: Schema<ToolDef> = mapped(openObject({ type: oneOf('function'), ...definition }), (fn, location) =>
+  clientTool.parse(toolOf(fn), location),
 )
 
 /** https://platform.openai.com/docs/api-reference/chat/create */
 export const completionBody = openObject({
   model: agentName,
-  messages: list(chatMessage, { min: 1, max: mostMessages }),
+  messages: list(chatMessage, { min: 1, max: maxMessages }),
   stream: nullable(flag()),
   stream_options: nullable(openObject({ include_usage: nullable(flag()) })),
   tools: nullable(clientTools(chatTool)),

@@ -1,12 +1,12 @@
 import type { FinishReason, PendingCall, Usage } from '@allium/core'
 import type { Frame } from '../http/sse.ts'
-import type { Frames } from '../run/reading.ts'
 import type { Answer } from '../run/result.ts'
+import type { FrameWriter } from '../run/stream.ts'
+import type { WireCall } from './client-tool-calls.ts'
 import { errorBody } from './error-body.ts'
-import type { WireCall } from './handed-back.ts'
 
 /** What is the same in all chunks of an answer. */
-export interface Answering {
+export interface CompletionMeta {
   readonly id: string
   readonly model: string
   /** Seconds since the epoch. */
@@ -14,7 +14,7 @@ export interface Answering {
 }
 
 /** A run as a chat completion: https://platform.openai.com/docs/api-reference/chat/object */
-export function completion({ id, model, created }: Answering, result: Answer, calls: readonly WireCall[]): object {
+export function completion({ id, model, created }: CompletionMeta, result: Answer, calls: readonly WireCall[]): object {
   const text = { role: 'assistant', content: result.text, refusal: null }
   const message = calls.length === 0 ? text : { ...text, tool_calls: calls }
   const reason = calls.length === 0 ? finishOf(result.status, undefined) : 'tool_calls'
@@ -22,38 +22,38 @@ export function completion({ id, model, created }: Answering, result: Answer, ca
   return { id, object: 'chat.completion', created, model, choices: [choice], usage: usageOf(result.usage) }
 }
 
-interface Completing {
+interface CompletionOptions {
   readonly includeUsage: boolean
   /** Those of the calls that wait which the client is to run. */
-  callsOfPending(pending: readonly PendingCall[]): Promise<WireCall[]>
+  clientCallsIn(pending: readonly PendingCall[]): Promise<WireCall[]>
 }
 
 /** The same, chunk by chunk: the texts of all steps, one after the other. */
 export function completionFrames(
-  { id, model, created }: Answering,
-  { includeUsage, callsOfPending }: Completing,
-): Frames {
-  const chunk = (choices: object[], more: object = {}): Frame => ({
-    data: JSON.stringify({ id, object: 'chat.completion.chunk', created, model, choices, ...more }),
+  { id, model, created }: CompletionMeta,
+  { includeUsage, clientCallsIn }: CompletionOptions,
+): FrameWriter {
+  const chunk = (choices: object[], fields: object = {}): Frame => ({
+    data: JSON.stringify({ id, object: 'chat.completion.chunk', created, model, choices, ...fields }),
   })
   const choice = (delta: object, reason: string | null = null) => [
     { index: 0, delta, logprobs: null, finish_reason: reason },
   ]
   let finish: FinishReason | undefined
   let calls: object[] = []
-  let over = false
+  let done = false
   return {
     begin: () => [chunk(choice({ role: 'assistant', content: '' }))],
     async prepare(pending) {
-      calls = (await callsOfPending(pending)).map((call, index) => ({ index, ...call }))
+      calls = (await clientCallsIn(pending)).map((call, index) => ({ index, ...call }))
     },
     *write({ event }) {
       if ('path' in event && event.path !== undefined) return
       if (event.type === 'text-delta') yield chunk(choice({ content: event.delta }))
       else if (event.type === 'finish') finish = (event as { reason: FinishReason }).reason
       else if (event.type === 'model:reset' || event.type === 'run:error') {
-        over = true
-        yield { data: JSON.stringify(errorBody(event.type === 'run:error' ? (event as never) : anew)) }
+        done = true
+        yield { data: JSON.stringify(errorBody(event.type === 'run:error' ? (event as never) : resetError)) }
       } else if (event.type === 'turn:end') {
         const { status, usage } = event as { status: string; usage: Usage }
         if (status === 'failed') return
@@ -62,14 +62,14 @@ export function completionFrames(
         if (includeUsage) yield chunk([], { usage: usageOf(usage) })
       }
     },
-    end: () => (over ? [] : [{ data: '[DONE]' }]),
-    get over() {
-      return over
+    end: () => (done ? [] : [{ data: '[DONE]' }]),
+    get done() {
+      return done
     },
   }
 }
 
-const anew = { status: 502, code: 'stream.reset', message: 'The answer begins anew. Ask again.' }
+const resetError = { status: 502, code: 'stream.reset', message: 'The answer begins anew. Ask again.' }
 
 function finishOf(status: string, reason: FinishReason | undefined): string {
   if (status === 'blocked' || reason === 'content-filter') return 'content_filter'

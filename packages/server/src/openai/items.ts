@@ -1,8 +1,15 @@
 import { list, openObject, textOr, variants } from '../request/containers.ts'
-import { mostMessages } from '../request/content.ts'
+import { maxMessages } from '../request/content.ts'
 import { id } from '../request/fields.ts'
 import { mapped, nullable, oneOf, type Schema, text } from '../request/schema.ts'
-import { answered, type ChatMessage, callArguments, type GivenCall, texts, userContent } from './messages.ts'
+import {
+  assistantText,
+  type ChatMessage,
+  type ClientCall,
+  callArguments,
+  textContent,
+  userContent,
+} from './messages.ts'
 
 /** An item of Responses is a message by default. */
 const type = nullable(oneOf('message'))
@@ -12,7 +19,7 @@ const message: Schema<ChatMessage> = variants('role', {
   developer: openObject({ type, role: oneOf('developer') }) as Schema<ChatMessage>,
   user: openObject({ type, role: oneOf('user'), content: userContent }) as Schema<ChatMessage>,
   assistant: mapped(
-    openObject({ type, role: oneOf('assistant'), content: answered }),
+    openObject({ type, role: oneOf('assistant'), content: assistantText }),
     ({ role, content }): ChatMessage => ({ role, text: content, calls: [] }),
   ),
 })
@@ -24,11 +31,11 @@ const functionCall = mapped(
     name: text({ max: 1000 }),
     arguments: callArguments,
   }),
-  ({ call_id: id, name, arguments: args }): { call: GivenCall } => ({ call: { id, name, args } }),
+  ({ call_id: id, name, arguments: args }): { call: ClientCall } => ({ call: { id, name, args } }),
 )
 
 const functionResult = mapped(
-  openObject({ type: oneOf('function_call_output'), call_id: id, output: texts }),
+  openObject({ type: oneOf('function_call_output'), call_id: id, output: textContent }),
   ({ call_id: id, output }): ChatMessage => ({ role: 'tool', id, text: output }),
 )
 
@@ -42,13 +49,13 @@ const item = variants('type', { function_call: functionCall, function_call_outpu
  * Calls that follow each other are those of one message.
  */
 export const responseInput: Schema<readonly ChatMessage[]> = mapped(
-  textOr(text({ min: 1 }), list(item, { max: mostMessages })),
+  textOr(text({ min: 1 }), list(item, { max: maxMessages })),
   (input) => (typeof input === 'string' ? [{ role: 'user', content: input }] : messagesOf(input)),
 )
 
 function messagesOf(items: readonly ReturnType<typeof item.parse>[]): ChatMessage[] {
   const messages: ChatMessage[] = []
-  let calls: GivenCall[] | undefined
+  let calls: ClientCall[] | undefined
   for (const one of items) {
     if (one === 'nothing') {
       calls = undefined

@@ -1,12 +1,12 @@
 import { parseJson } from '../request/body.ts'
 import { list, openObject, textOr, variants } from '../request/containers.ts'
-import { type ContentPart, content, dataUrl, mostParts } from '../request/content.ts'
+import { type ContentPart, content, dataUrl, maxParts } from '../request/content.ts'
 import { id } from '../request/fields.ts'
-import { inside, misfit, refused } from '../request/place.ts'
 import { mapped, nullable, oneOf, optional, type Schema, text } from '../request/schema.ts'
+import { childLocation, rejection, violation } from '../request/value-location.ts'
 
 /** A call that was handed to the client, as it gives it back. Arguments that are no object of JSON are undefined. */
-export interface GivenCall {
+export interface ClientCall {
   readonly id: string
   readonly name: string
   readonly args: Readonly<Record<string, unknown>> | undefined
@@ -16,18 +16,18 @@ export interface GivenCall {
 export type ChatMessage =
   | { readonly role: 'system' | 'developer' }
   | { readonly role: 'user'; readonly content: string | readonly ContentPart[] }
-  | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly GivenCall[] }
+  | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly ClientCall[] }
   | { readonly role: 'tool'; readonly id: string; readonly text: string }
 
 /** A text, whole or in parts. */
-export const texts: Schema<string> = mapped(
-  textOr(text(), list(openObject({ text: text() }), { max: mostParts })),
+export const textContent: Schema<string> = mapped(
+  textOr(text(), list(openObject({ text: text() }), { max: maxParts })),
   (value) => (typeof value === 'string' ? value : value.map((part) => part.text).join('')),
 )
 
-const imageUrl = mapped(dataUrl, ({ mediaType, data }, place): ContentPart => {
+const imageUrl = mapped(dataUrl, ({ mediaType, data }, location): ContentPart => {
   if (mediaType.startsWith('image/')) return { type: 'image', mediaType, data }
-  throw misfit(place, 'an image as a data URL in base64', mediaType)
+  throw violation(location, 'an image as a data URL in base64', mediaType)
 })
 const image = mapped(textOr(imageUrl, openObject({ url: imageUrl })), (value) => ('url' in value ? value.url : value))
 
@@ -42,14 +42,14 @@ const userPart: Schema<ContentPart> = variants('type', {
 export const userContent = content(userPart)
 
 /** The arguments of a call are JSON in a string: it is as deep and large as a body may be. */
-export const callArguments: Schema<GivenCall['args']> = mapped(text(), (json, place) => {
-  const value = parseJson(json, (why) => refused(place, why))
+export const callArguments: Schema<ClientCall['args']> = mapped(text(), (json, location) => {
+  const value = parseJson(json, (reason) => rejection(location, reason))
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
     : undefined
 })
 
-const toolCall: Schema<GivenCall> = mapped(
+const toolCall: Schema<ClientCall> = mapped(
   openObject({
     id: text({ max: 1000 }),
     function: openObject({ name: text({ max: 1000 }), arguments: callArguments }),
@@ -58,36 +58,37 @@ const toolCall: Schema<GivenCall> = mapped(
 )
 
 /** Instructions are the agent's business. */
-const passedOver = <R extends 'system' | 'developer'>(role: R) => openObject({ role: oneOf(role) })
+const ignoredMessage = <R extends 'system' | 'developer'>(role: R) => openObject({ role: oneOf(role) })
 
 /** What was answered; null stands for nothing. */
-export const answered: Schema<string> = {
-  ...texts,
-  json: { anyOf: [texts.json, { type: 'null' }] },
-  parse: (value, place) => (value === null ? '' : texts.parse(value, place)),
+export const assistantText: Schema<string> = {
+  ...textContent,
+  json: { anyOf: [textContent.json, { type: 'null' }] },
+  parse: (value, location) => (value === null ? '' : textContent.parse(value, location)),
 }
 
 const assistant: Schema<ChatMessage> = mapped(
   openObject({
     role: oneOf('assistant'),
-    content: optional(answered),
+    content: optional(assistantText),
     tool_calls: nullable(list(toolCall, { max: 1000 })),
   }),
-  ({ role, content, tool_calls: calls = [] }, place) => {
-    if (content === undefined && calls.length === 0) throw misfit(inside(place, 'content'), texts.expected, undefined)
+  ({ role, content, tool_calls: calls = [] }, location) => {
+    if (content === undefined && calls.length === 0)
+      throw violation(childLocation(location, 'content'), textContent.expected, undefined)
     return { role, text: content ?? '', calls }
   },
 )
 
 const tool: Schema<ChatMessage> = mapped(
-  openObject({ role: oneOf('tool'), tool_call_id: id, content: texts }),
+  openObject({ role: oneOf('tool'), tool_call_id: id, content: textContent }),
   ({ role, tool_call_id: id, content }) => ({ role, id, text: content }),
 )
 
 /** A message of Chat Completions. */
 export const chatMessage: Schema<ChatMessage> = variants('role', {
-  system: passedOver('system'),
-  developer: passedOver('developer'),
+  system: ignoredMessage('system'),
+  developer: ignoredMessage('developer'),
   user: openObject({ role: oneOf('user'), content: userContent }) as Schema<ChatMessage>,
   assistant,
   tool,

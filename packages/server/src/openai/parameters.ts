@@ -1,66 +1,66 @@
-import { refused } from '../request/place.ts'
 import { anything, mapped, nullable, type Schema, unsupported } from '../request/schema.ts'
+import { rejection } from '../request/value-location.ts'
 
 /**
  * Parameters of OpenAI's API that would change what the client reads, and that an agent cannot honor: they are a 400 unless they ask
  * for what happens anyway. Those that tune a model (temperature, seed, limits of tokens) are the agent's business and are ignored:
  * docs/guide/server/openai.md has the table.
  */
-const both = {
+const unsupportedEverywhere = {
   parallel_tool_calls: unsupported('asks for one call at a time, and the agent decides how many calls a step has.', {
-    harmless: (value) => value === true,
+    isNoOp: (value) => value === true,
     json: { const: true },
   }),
   top_logprobs: unsupported('asks for log probabilities, which the answer of an agent does not have.', {
-    harmless: (value) => value === 0,
+    isNoOp: (value) => value === 0,
     json: { const: 0 },
   }),
 }
 
 export const unsupportedInChat = {
-  ...both,
+  ...unsupportedEverywhere,
   n: unsupported('asks for more than one answer, and a run has one. Send the request again for another.', {
-    harmless: (value) => value === 1,
+    isNoOp: (value) => value === 1,
     json: { const: 1 },
   }),
   logprobs: unsupported('asks for log probabilities, which the answer of an agent does not have.', {
-    harmless: (value) => value === false,
+    isNoOp: (value) => value === false,
     json: { const: false },
   }),
   logit_bias: unsupported('changes tokens of a model that the agent chooses, and may change within one answer.', {
-    harmless: isEmpty,
+    isNoOp: isEmpty,
     json: { type: 'object', maxProperties: 0 },
   }),
   stop: unsupported('asks to end the text at a string, and the text of an agent comes from several steps.', {
-    harmless: isEmpty,
+    isNoOp: isEmpty,
     json: { type: 'array', maxItems: 0 },
   }),
   modalities: unsupported('asks for an answer that is not text.', {
-    harmless: (value) => Array.isArray(value) && value.every((one) => one === 'text'),
+    isNoOp: (value) => Array.isArray(value) && value.every((modality) => modality === 'text'),
     json: { type: 'array', items: { const: 'text' } },
   }),
   audio: unsupported('asks for an answer that is not text.'),
   web_search_options: unsupported('asks for a tool of OpenAI, and the agent has its own tools.'),
   functions: unsupported('is the deprecated form of `tools`. Use that.', {
-    harmless: isEmpty,
+    isNoOp: isEmpty,
     json: { type: 'array', maxItems: 0 },
   }),
   function_call: unsupported('is the deprecated form of `tool_choice`.', {
-    harmless: (value) => value === 'auto' || value === 'none',
+    isNoOp: (value) => value === 'auto' || value === 'none',
     json: { enum: ['auto', 'none'] },
   }),
 }
 
 export const unsupportedInResponses = {
-  ...both,
+  ...unsupportedEverywhere,
   background: unsupported('asks for an answer later. Use the stream, or the routes of the session.', {
-    harmless: (value) => value === false,
+    isNoOp: (value) => value === false,
     json: { const: false },
   }),
   conversation: unsupported('names a conversation, and none is kept here. Go on with `previous_response_id`.'),
   prompt: unsupported('names a prompt that OpenAI keeps. The agent has its own instructions.'),
   include: unsupported('asks for log probabilities, which the answer of an agent does not have.', {
-    harmless: (value) => Array.isArray(value) && !value.includes('message.output_text.logprobs'),
+    isNoOp: (value) => Array.isArray(value) && !value.includes('message.output_text.logprobs'),
     json: { type: 'array', items: { type: 'string' } },
   }),
 }
@@ -68,9 +68,9 @@ export const unsupportedInResponses = {
 /** Whether the client's own tools may be called: with 'none' the model is not shown them. Agents call their tools as they are made to. */
 export const toolChoice: Schema<'auto' | 'none'> & { readonly optional: true } = {
   ...nullable(
-    mapped(anything({ enum: ['auto', 'none'] }), (value, place) => {
+    mapped(anything({ enum: ['auto', 'none'] }), (value, location) => {
       if (value === 'auto' || value === 'none') return value
-      throw refused(place, 'asks for a certain call. The agent takes "auto" and "none": its model decides.')
+      throw rejection(location, 'asks for a certain call. The agent takes "auto" and "none": its model decides.')
     }),
   ),
 } as never

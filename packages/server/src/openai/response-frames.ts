@@ -1,12 +1,12 @@
 import type { PendingCall, StreamEvent, Usage } from '@allium/core'
 import type { RunError } from '@allium/durable/log'
 import type { Frame } from '../http/sse.ts'
-import type { Frames } from '../run/reading.ts'
-import type { WireCall } from './handed-back.ts'
+import type { FrameWriter } from '../run/stream.ts'
+import type { WireCall } from './client-tool-calls.ts'
 import {
   callItem,
   messageItem,
-  type Responding,
+  type ResponseMeta,
   type ResponseState,
   responseOf,
   statusOf,
@@ -17,18 +17,18 @@ import {
  * A run as the events of a response: https://www.openresponses.org/specification. The texts of a step are one message; what
  * tools of the agent do stays out, because a client would run their calls: it gets those of its own tools, at the end.
  */
-export function responseFrames(responding: Responding, { now, idOf, callsOfPending }: ResponseFrames): Frames {
-  const writer = new Writer(responding, now, idOf)
+export function responseFrames(meta: ResponseMeta, { now, idOf, clientCallsIn }: ResponseFrames): FrameWriter {
+  const writer = new Writer(meta, now, idOf)
   return {
     async prepare(pending) {
-      writer.calls = await callsOfPending(pending)
+      writer.calls = await clientCallsIn(pending)
     },
     write({ event }) {
       return 'path' in event && event.path !== undefined ? [] : writer.write(event as StreamEvent | RunError)
     },
     end: () => [{ data: '[DONE]' }],
-    get over() {
-      return writer.over
+    get done() {
+      return writer.done
     },
   }
 }
@@ -38,23 +38,23 @@ interface ResponseFrames {
   now(): number
   idOf(turnId: string): string
   /** Those of the calls that wait which the client is to run. */
-  callsOfPending(pending: readonly PendingCall[]): Promise<readonly WireCall[]>
+  clientCallsIn(pending: readonly PendingCall[]): Promise<readonly WireCall[]>
 }
 
 class Writer {
-  over = false
+  done = false
   calls: readonly WireCall[] = []
-  readonly #responding: Responding
+  readonly #meta: ResponseMeta
   readonly #now: () => number
   readonly #idOf: (turnId: string) => string
-  readonly #done: object[] = []
+  readonly #items: object[] = []
   #sequence = 0
   #id = ''
   #open: { id: string; text: string } | undefined
   #finish: string | undefined
 
-  constructor(responding: Responding, now: () => number, idOf: (turnId: string) => string) {
-    this.#responding = responding
+  constructor(meta: ResponseMeta, now: () => number, idOf: (turnId: string) => string) {
+    this.#meta = meta
     this.#now = now
     this.#idOf = idOf
   }
@@ -89,19 +89,19 @@ class Writer {
     if (this.#open === undefined) {
       this.#open = { id: `msg_${crypto.randomUUID()}`, text: '' }
       yield this.#frame('response.output_item.added', this.#item('in_progress', []))
-      yield this.#frame('response.content_part.added', { ...this.#place(), part: textPart('') })
+      yield this.#frame('response.content_part.added', { ...this.#position(), part: textPart('') })
     }
     this.#open.text += delta
-    yield this.#frame('response.output_text.delta', { ...this.#place(), delta, logprobs: [] })
+    yield this.#frame('response.output_text.delta', { ...this.#position(), delta, logprobs: [] })
   }
 
   *#close(status: 'completed' | 'incomplete'): Generator<Frame> {
     if (this.#open === undefined) return
     const { id, text } = this.#open
-    yield this.#frame('response.output_text.done', { ...this.#place(), text, logprobs: [] })
-    yield this.#frame('response.content_part.done', { ...this.#place(), part: textPart(text) })
+    yield this.#frame('response.output_text.done', { ...this.#position(), text, logprobs: [] })
+    yield this.#frame('response.content_part.done', { ...this.#position(), part: textPart(text) })
     yield this.#frame('response.output_item.done', this.#item(status, [text]))
-    this.#done.push(messageItem(id, status, [text]))
+    this.#items.push(messageItem(id, status, [text]))
     this.#open = undefined
   }
 
@@ -113,39 +113,43 @@ class Writer {
     for (const call of this.calls) yield* this.#call(call)
     const completed = end.status === 'completed' ? { completed: this.#now() } : {}
     yield this.#snapshot(`response.${end.status}`, { ...end, ...completed, usage })
-    this.over = true
+    this.done = true
   }
 
   *#call(call: WireCall): Generator<Frame> {
     const id = `fc_${crypto.randomUUID()}`
     const [item, args] = [callItem(call, id), call.function.arguments]
-    const place = { item_id: id, output_index: this.#done.length }
+    const position = { item_id: id, output_index: this.#items.length }
     yield this.#frame('response.output_item.added', {
-      output_index: this.#done.length,
+      output_index: this.#items.length,
       item: { ...item, status: 'in_progress', arguments: '' },
     })
-    yield this.#frame('response.function_call_arguments.delta', { ...place, delta: args })
-    yield this.#frame('response.function_call_arguments.done', { ...place, name: call.function.name, arguments: args })
-    yield this.#frame('response.output_item.done', { output_index: this.#done.length, item })
-    this.#done.push(item)
+    yield this.#frame('response.function_call_arguments.delta', { ...position, delta: args })
+    yield this.#frame('response.function_call_arguments.done', {
+      ...position,
+      name: call.function.name,
+      arguments: args,
+    })
+    yield this.#frame('response.output_item.done', { output_index: this.#items.length, item })
+    this.#items.push(item)
   }
 
   *#fail({ code, message }: { code: string; message: string }): Generator<Frame> {
     yield* this.#close('incomplete')
     yield this.#snapshot('response.failed', { status: 'failed', error: { code, message } })
-    this.over = true
+    this.done = true
   }
 
   #item(status: 'in_progress' | 'completed' | 'incomplete', texts: string[]): object {
-    return { output_index: this.#done.length, item: messageItem(this.#open?.id ?? '', status, texts) }
+    return { output_index: this.#items.length, item: messageItem(this.#open?.id ?? '', status, texts) }
   }
 
-  #place(): object {
-    return { item_id: this.#open?.id, output_index: this.#done.length, content_index: 0 }
+  #position(): object {
+    return { item_id: this.#open?.id, output_index: this.#items.length, content_index: 0 }
   }
 
   #snapshot(type: string, state: Omit<ResponseState, 'id' | 'output'>): Frame {
-    const response = responseOf(this.#responding, { ...state, id: this.#id, output: this.#done })
+    const response = responseOf(this.#meta, { ...state, id: this.#id, output: this.#items })
     return this.#frame(type, { response })
   }
 

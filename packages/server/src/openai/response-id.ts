@@ -13,11 +13,11 @@ export function responseId({ sessionId, turnId }: { sessionId: string; turnId: s
 }
 
 /** Undefined for what names no run of a stored session. */
-export function runOf(id: string): { sessionId: string; turnId: string } | undefined {
-  const [, named] = /^resp_([\w-]{1,2000})$/.exec(id) ?? []
-  if (named === undefined) return undefined
+export function parseResponseId(id: string): { sessionId: string; turnId: string } | undefined {
+  const [, encoded] = /^resp_([\w-]{1,2000})$/.exec(id) ?? []
+  if (encoded === undefined) return undefined
   try {
-    const bytes = Uint8Array.from(atob(named.replaceAll('-', '+').replaceAll('_', '/')), (one) => one.charCodeAt(0))
+    const bytes = Uint8Array.from(atob(encoded.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0))
     const [sessionId, turnId] = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown[]
     return isId(sessionId) && isId(turnId) ? { sessionId, turnId } : undefined
   } catch {

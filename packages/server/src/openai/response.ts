@@ -1,9 +1,9 @@
 import type { ToolDef, Usage } from '@allium/core'
-import type { AskedFormat } from './asked-format.ts'
-import type { WireCall } from './handed-back.ts'
+import type { WireCall } from './client-tool-calls.ts'
+import type { OutputFormat } from './output-format.ts'
 
 /** What is the same in all forms of a response. */
-export interface Responding {
+export interface ResponseMeta {
   readonly model: string
   /** Undefined where the session is not stored. */
   readonly sessionId: string | undefined
@@ -12,7 +12,7 @@ export interface Responding {
   /** Those of the client. @default none */
   readonly tools?: readonly ToolDef[] | undefined
   /** That of the answer. @default text */
-  readonly format?: AskedFormat | undefined
+  readonly format?: OutputFormat | undefined
   /** Seconds since the epoch. */
   readonly created: number
 }
@@ -33,7 +33,7 @@ export interface ResponseState {
  * The settings are those of the agent: what stands here is what the specification calls none.
  */
 export function responseOf(
-  { model, sessionId, previous, metadata, tools = [], format, created }: Responding,
+  { model, sessionId, previous, metadata, tools = [], format, created }: ResponseMeta,
   state: ResponseState,
 ): object {
   const { id, status, output, completed, reason, error, usage } = state

@@ -2,20 +2,20 @@ import type { PendingCall } from '@allium/core'
 import type { Host } from '../host.ts'
 import { blockedProblem } from '../http/problem.ts'
 import type { Serve } from '../http/router.ts'
-import { isThere } from '../native/is-there.ts'
-import { waitingIn } from '../native/waiting.ts'
+import { pendingCallsOf } from '../native/pending-calls.ts'
+import { requireSession } from '../native/require-session.ts'
 import { imageBody } from '../request/body.ts'
+import { authenticate, type Caller, keyOf, mayUse, resolveCaller } from '../request/caller.ts'
 import { idempotencyKey, sessionId as ofSession } from '../request/fields.ts'
 import { route } from '../request/route.ts'
 import { optional } from '../request/schema.ts'
-import type { RunRequest } from '../run/asked.ts'
-import { streamOf } from '../run/reading.ts'
-import { resultOf } from '../run/result.ts'
-import { keyOf, mayUse, principalOf, type Visit, visit } from '../visit.ts'
-import { chatHistory, chatInput, resultsAt } from './asked.ts'
+import { awaitAnswer } from '../run/result.ts'
+import type { RunRequest } from '../run/run-request.ts'
+import { streamRun } from '../run/stream.ts'
 import { completionBody } from './bodies.ts'
+import { chatHistory, chatInput, resultsAt } from './chat-input.ts'
+import { callableTools, clientToolCalls, decisionsFromResults, verifyClientCalls } from './client-tool-calls.ts'
 import { completion, completionFrames } from './completion.ts'
-import { callableTools, handedBack, handedTo, resultsFor } from './handed-back.ts'
 import type { ChatMessage } from './messages.ts'
 import { responseRoutes } from './response-routes.ts'
 
@@ -25,7 +25,7 @@ const routes = {
     path: '/v1/models',
     summary: 'The agents that who asks may use, as models',
     answers: { 200: 'Foreign' },
-    isForeign: true,
+    ignoresUnknown: true,
   }),
   completion: route({
     method: 'post',
@@ -36,8 +36,8 @@ const routes = {
     bodyName: 'completionBody',
     minBody: imageBody,
     answers: { 200: 'Foreign' },
-    streams: 'asked',
-    isForeign: true,
+    streams: 'onRequest',
+    ignoresUnknown: true,
   }),
 }
 
@@ -46,7 +46,7 @@ export function openaiRoutes(serve: Serve, host: Host): void {
   responseRoutes(serve, host)
 
   serve(routes.models, async (c) => {
-    const principal = await principalOf(host, c.req.raw)
+    const principal = await authenticate(host, c.req.raw)
     const data: object[] = []
     for (const id of host.agents.keys())
       if (await mayUse(host, principal, id)) data.push({ id, object: 'model', created: 0, owned_by: 'allium' })
@@ -54,21 +54,22 @@ export function openaiRoutes(serve: Serve, host: Host): void {
   })
 
   serve(routes.completion, async (c, read) => {
-    await principalOf(host, c.req.raw)
+    await authenticate(host, c.req.raw)
     const { body, headers } = await read()
     const { model, messages, stream = false, stream_options: streamed } = body
     const { 'x-session-id': sessionId, 'idempotency-key': idempotencyKey } = headers
-    const asks = await visit(host, c.req.raw, model)
+    const caller = await resolveCaller(host, c.req.raw, model)
     const clientTools = callableTools(body, host, sessionId !== undefined)
-    const what = await requestOf(host, asks, sessionId, messages)
-    const callsOfPending = (pending: readonly PendingCall[]) => handedBack(host, asks, pending, sessionId === undefined)
+    const request = await requestOf(host, caller, sessionId, messages)
+    const clientCallsIn = (pending: readonly PendingCall[]) =>
+      clientToolCalls(host, caller, pending, sessionId === undefined)
     const created = Math.floor(host.clock.now() / 1000)
-    const answering = { id: `chatcmpl-${crypto.randomUUID()}`, model, created }
-    const begin = () =>
-      host.runs.begin({
-        ...asks,
+    const meta = { id: `chatcmpl-${crypto.randomUUID()}`, model, created }
+    const start = () =>
+      host.runs.start({
+        ...caller,
         sessionId,
-        ...what,
+        ...request,
         clientTools,
         output: body.response_format?.schema,
         ...(stream && { resets: 'refuse' }),
@@ -76,12 +77,12 @@ export function openaiRoutes(serve: Serve, host: Host): void {
         onDisconnect: sessionId === undefined ? 'abort' : undefined,
       })
     if (!stream) {
-      const result = await resultOf(await begin(), c.req.raw.signal)
-      return blockedProblem(result) ?? c.json(completion(answering, result, await callsOfPending(result.pending)))
+      const result = await awaitAnswer(await start(), c.req.raw.signal)
+      return blockedProblem(result) ?? c.json(completion(meta, result, await clientCallsIn(result.pending)))
     }
     const includeUsage = streamed?.include_usage === true
-    return streamOf(host, asks, begin, {
-      frames: () => completionFrames(answering, { includeUsage, callsOfPending }),
+    return streamRun(host, caller, start, {
+      frames: () => completionFrames(meta, { includeUsage, clientCallsIn }),
     })
   })
 }
@@ -89,13 +90,14 @@ export function openaiRoutes(serve: Serve, host: Host): void {
 /** In a session the newest message, or the results of calls that wait there; else the whole history. */
 async function requestOf(
   host: Host,
-  asks: Visit,
+  caller: Caller,
   sessionId: string | undefined,
   messages: readonly ChatMessage[],
 ): Promise<RunRequest> {
-  if (sessionId === undefined) return { input: await chatHistory(messages, (calls) => handedTo(host, asks, calls)) }
+  if (sessionId === undefined)
+    return { input: await chatHistory(messages, (calls) => verifyClientCalls(host, caller, calls)) }
   const results = resultsAt(messages, messages.findLastIndex(({ role }) => role !== 'tool') + 1)
   if (results.length === 0) return { input: chatInput(messages) }
-  const waiting = await waitingIn(asks, sessionId, await isThere(host, keyOf(asks, sessionId)))
-  return { decisions: await resultsFor(host, asks, waiting, results) }
+  const waiting = await pendingCallsOf(caller, sessionId, await requireSession(host, keyOf(caller, sessionId)))
+  return { decisions: await decisionsFromResults(host, caller, waiting, results) }
 }

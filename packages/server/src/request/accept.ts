@@ -33,6 +33,6 @@ function quality(value: string): number {
   return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(value) ? Number(value) : 0
 }
 
-function weightOf(ranges: readonly Range[], wanted: string): number {
-  return Math.max(0, ...ranges.flatMap(({ type, weight }) => (type === wanted ? [weight] : [])))
+function weightOf(ranges: readonly Range[], mediaType: string): number {
+  return Math.max(0, ...ranges.flatMap(({ type, weight }) => (type === mediaType ? [weight] : [])))
 }

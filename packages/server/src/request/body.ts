@@ -1,9 +1,9 @@
 import { isAlliumError } from '@allium/core'
-import { fail } from '../http/problem.ts'
+import { requestError } from '../http/problem.ts'
 
 /** How deep a body may nest, and how many values it may hold. */
-const deepest = 100
-const mostValues = 200_000
+const maxDepth = 100
+const maxValues = 200_000
 
 /** Where images come in the body, it may be this large. */
 export const imageBody = 8 * 1_048_576
@@ -27,14 +27,14 @@ function checkType(type: string): void {
   const isJson = /^application\/json\s*(?:;[^,]{0,200})?$/i.test(type)
   const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type.slice(0, 300)) ?? []
   if (isJson && charset.toLowerCase() === 'utf-8') return
-  throw fail(
+  throw requestError(
     'request.media_type',
     'The body must be JSON in UTF-8. Send it with the header `content-type: application/json`.',
   )
 }
 
 async function readText(request: Request, maxBody: number): Promise<string> {
-  const tooLarge = () => fail('request.too_large', `A body has at most ${maxBody} bytes.`)
+  const tooLarge = () => requestError('request.too_large', `A body has at most ${maxBody} bytes.`)
   if (Number(request.headers.get('content-length') ?? 0) > maxBody) throw tooLarge()
   if (request.body === null) return ''
   const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -49,19 +49,19 @@ async function readText(request: Request, maxBody: number): Promise<string> {
   } catch (error) {
     if (isAlliumError(error)) throw error
     // Also where the client went away: that is no failure of the server.
-    throw fail('request.invalid', 'The body is no UTF-8, or was cut.')
+    throw requestError('request.invalid', 'The body is no UTF-8, or was cut.')
   }
 }
 
 /**
  * Parses JSON of a client, bounded in depth and in the number of its values before anything is built from it.
  *
- * @param fault makes the error of JSON beyond a bound
+ * @param makeError makes the error of JSON beyond a bound
  * @returns undefined for what is no JSON
  */
-export function parseJson(text: string, fault: (why: string) => Error): unknown {
-  const why = boundOf(text)
-  if (why !== undefined) throw fault(why)
+export function parseJson(text: string, makeError: (reason: string) => Error): unknown {
+  const reason = exceededLimit(text)
+  if (reason !== undefined) throw makeError(reason)
   try {
     return JSON.parse(text)
   } catch {
@@ -70,25 +70,25 @@ export function parseJson(text: string, fault: (why: string) => Error): unknown 
 }
 
 function parse(text: string): unknown {
-  const value = parseJson(text, (why) => fail('request.invalid', `The body ${why}`))
+  const value = parseJson(text, (reason) => requestError('request.invalid', `The body ${reason}`))
   if (value !== undefined) return value
-  throw fail('request.invalid', 'The body is no JSON.')
+  throw requestError('request.invalid', 'The body is no JSON.')
 }
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
-const [opened, closed] = [new Set([0x5b, 0x7b]), new Set([0x5d, 0x7d])]
+const [openBrackets, closeBrackets] = [new Set([0x5b, 0x7b]), new Set([0x5d, 0x7d])]
 
 /** Which bound a text is beyond, counted by its brackets and commas outside of strings. */
-function boundOf(text: string): string | undefined {
+function exceededLimit(text: string): string | undefined {
   let [depth, values] = [0, 1]
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === quote) at = endOfString(text, at)
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === quote) index = endOfString(text, index)
     else if (code === comma) values++
-    else if (opened.has(code)) [depth, values] = [depth + 1, values + 1]
-    else if (closed.has(code)) depth--
-    if (depth > deepest) return `nests more than ${deepest} deep.`
-    if (values > mostValues) return `has more than ${mostValues} values.`
+    else if (openBrackets.has(code)) [depth, values] = [depth + 1, values + 1]
+    else if (closeBrackets.has(code)) depth--
+    if (depth > maxDepth) return `nests more than ${maxDepth} deep.`
+    if (values > maxValues) return `has more than ${maxValues} values.`
   }
   return undefined
 }

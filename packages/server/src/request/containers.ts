@@ -1,18 +1,18 @@
 import { unknownName } from '@allium/core'
-import { fail } from '../http/problem.ts'
-import { inside, misfit, type Place, pathOf, refused, subjectOf } from './place.ts'
-import { isObject, type JsonSchema, type Of, type Schema } from './schema.ts'
+import { requestError } from '../http/problem.ts'
+import { type Infer, isObject, type JsonSchema, type Schema } from './schema.ts'
+import { childLocation, pathOf, rejection, subjectOf, type ValueLocation, violation } from './value-location.ts'
 
 export type Fields = Readonly<Record<string, Schema<unknown>>>
 type OptionalKeys<F> = { [K in keyof F]: F[K] extends { readonly optional: true } ? K : never }[keyof F]
-export type ObjectOf<F extends Fields> = { readonly [K in Exclude<keyof F, OptionalKeys<F>>]: Of<F[K]> } & {
-  readonly [K in OptionalKeys<F>]?: Of<F[K]>
+export type ObjectOf<F extends Fields> = { readonly [K in Exclude<keyof F, OptionalKeys<F>>]: Infer<F[K]> } & {
+  readonly [K in OptionalKeys<F>]?: Infer<F[K]>
 }
 
 /** An object of our own routes: a field that it does not have is an error. */
 export function object<F extends Fields>(fields: F, json: JsonSchema = {}): Schema<ObjectOf<F>> {
-  return objectOf(fields, { ...json, additionalProperties: false }, (value, place) => {
-    for (const name of Object.keys(value)) if (!Object.hasOwn(fields, name)) throw unknownField(place, name, fields)
+  return objectOf(fields, { ...json, additionalProperties: false }, (value, location) => {
+    for (const name of Object.keys(value)) if (!Object.hasOwn(fields, name)) throw unknownField(location, name, fields)
   })
 }
 
@@ -24,39 +24,39 @@ export function openObject<F extends Fields>(fields: F, json: JsonSchema = {}): 
 function objectOf<F extends Fields>(
   fields: F,
   json: JsonSchema,
-  checkNames: (value: object, place: Place) => void,
+  checkNames: (value: object, location: ValueLocation) => void,
 ): Schema<ObjectOf<F>> {
   const entries = Object.entries(fields)
   const required = entries.flatMap(([name, field]) => (field.optional ? [] : [name]))
   const properties = Object.fromEntries(entries.map(([name, field]) => [name, field.json]))
-  const expected = required.length === 0 ? 'an object' : `an object with ${named(required)}`
+  const expected = required.length === 0 ? 'an object' : `an object with ${quoteNames(required)}`
   return {
     expected,
     json: { type: 'object', ...(required.length > 0 && { required }), properties, ...json },
-    parse(value, place) {
-      if (!isObject(value)) throw misfit(place, expected, value)
-      checkNames(value, place)
+    parse(value, location) {
+      if (!isObject(value)) throw violation(location, expected, value)
+      checkNames(value, location)
       const parsed: [string, unknown][] = []
       for (const [name, field] of entries) {
         // Names such as `constructor` are no fields of every object.
-        const given = Object.hasOwn(value, name) ? value[name] : undefined
-        const made = field.parse(given, inside(place, name))
-        if (made !== undefined) parsed.push([name, made])
+        const rawValue = Object.hasOwn(value, name) ? value[name] : undefined
+        const parsedValue = field.parse(rawValue, childLocation(location, name))
+        if (parsedValue !== undefined) parsed.push([name, parsedValue])
       }
       return Object.fromEntries(parsed) as ObjectOf<F>
     },
   }
 }
 
-function named(names: readonly string[]): string {
+function quoteNames(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(' and ')
 }
 
-function unknownField(place: Place, name: string, fields: Fields): Error {
-  const field = inside(place, name)
-  const known = Object.keys(fields)
-  const hint = known.length === 0 ? 'Nothing is known here: leave it out.' : unknownName(name.slice(0, 60), known)
-  return fail('request.invalid', `${subjectOf(field)} is unknown. ${hint}`, { field: pathOf(field) })
+function unknownField(location: ValueLocation, name: string, fields: Fields): Error {
+  const field = childLocation(location, name)
+  const names = Object.keys(fields)
+  const hint = names.length === 0 ? 'Nothing is known here: leave it out.' : unknownName(name.slice(0, 60), names)
+  return requestError('request.invalid', `${subjectOf(field)} is unknown. ${hint}`, { field: pathOf(field) })
 }
 
 /** A list with a bound. */
@@ -65,9 +65,9 @@ export function list<T>(item: Schema<T>, { min = 0, max }: { min?: number; max: 
   return {
     expected,
     json: { type: 'array', items: item.json, ...(min > 0 && { minItems: min }), maxItems: max },
-    parse(value, place) {
-      if (!Array.isArray(value) || value.length < min || value.length > max) throw misfit(place, expected, value)
-      return value.map((one, at) => item.parse(one, inside(place, at)))
+    parse(value, location) {
+      if (!Array.isArray(value) || value.length < min || value.length > max) throw violation(location, expected, value)
+      return value.map((element, index) => item.parse(element, childLocation(location, index)))
     },
   }
 }
@@ -86,15 +86,20 @@ export function record<T>(
       ...(min > 0 && { minProperties: min }),
       maxProperties: max,
     },
-    parse(value, place) {
-      if (!isObject(value)) throw misfit(place, expected, value)
+    parse(value, location) {
+      if (!isObject(value)) throw violation(location, expected, value)
       const entries = Object.entries(value)
       if (entries.length < min || entries.length > max)
-        throw refused(place, `must be ${expected}, but has ${entries.length}.`)
+        throw rejection(location, `must be ${expected}, but has ${entries.length}.`)
       for (const [name] of entries)
         if (name.length > maxKey || name === '__proto__')
-          throw refused(inside(place, name), `has a name that is not allowed. A name has up to ${maxKey} characters.`)
-      return Object.fromEntries(entries.map(([name, one]) => [name, item.parse(one, inside(place, name))]))
+          throw rejection(
+            childLocation(location, name),
+            `has a name that is not allowed. A name has up to ${maxKey} characters.`,
+          )
+      return Object.fromEntries(
+        entries.map(([name, element]) => [name, item.parse(element, childLocation(location, name))]),
+      )
     },
   }
 }
@@ -104,20 +109,20 @@ export function variants<V extends Readonly<Record<string, Schema<unknown>>>, O 
   tag: string,
   cases: V,
   otherwise?: Schema<O>,
-): Schema<Of<V[keyof V]> | O> {
+): Schema<Infer<V[keyof V]> | O> {
   const names = Object.keys(cases).map((name) => JSON.stringify(name))
   const expected = `an object whose \`${tag}\` is ${names.join(' or ')}`
   const all = [...Object.values(cases), ...(otherwise === undefined ? [] : [otherwise])]
   return {
     expected,
     json: otherwise === undefined ? { oneOf: all.map(({ json }) => json) } : { anyOf: all.map(({ json }) => json) },
-    parse(value, place) {
-      if (!isObject(value)) throw misfit(place, expected, value)
-      const given = Object.hasOwn(value, tag) ? value[tag] : undefined
-      const found = typeof given === 'string' && Object.hasOwn(cases, given) ? cases[given] : undefined
-      if (found !== undefined) return found.parse(value, place) as Of<V[keyof V]>
-      if (otherwise !== undefined) return otherwise.parse(value, place)
-      throw misfit(inside(place, tag), names.join(' or '), given)
+    parse(value, location) {
+      if (!isObject(value)) throw violation(location, expected, value)
+      const rawValue = Object.hasOwn(value, tag) ? value[tag] : undefined
+      const found = typeof rawValue === 'string' && Object.hasOwn(cases, rawValue) ? cases[rawValue] : undefined
+      if (found !== undefined) return found.parse(value, location) as Infer<V[keyof V]>
+      if (otherwise !== undefined) return otherwise.parse(value, location)
+      throw violation(childLocation(location, tag), names.join(' or '), rawValue)
     },
   }
 }
@@ -128,9 +133,9 @@ export function textOr<T, U>(string: Schema<T>, other: Schema<U>): Schema<T | U>
   return {
     expected,
     json: { oneOf: [string.json, other.json] },
-    parse(value, place) {
-      if (value === undefined) throw misfit(place, expected, value)
-      return typeof value === 'string' ? string.parse(value, place) : other.parse(value, place)
+    parse(value, location) {
+      if (value === undefined) throw violation(location, expected, value)
+      return typeof value === 'string' ? string.parse(value, location) : other.parse(value, location)
     },
   }
 }

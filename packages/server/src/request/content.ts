@@ -1,14 +1,14 @@
 import type { FilePart, ImagePart, Message, TextPart } from '@allium/core'
 import { list, textOr } from './containers.ts'
-import { misfit } from './place.ts'
 import { mapped, type Schema, text } from './schema.ts'
+import { violation } from './value-location.ts'
 
 /** A part of what a client says. */
 export type ContentPart = TextPart | ImagePart | FilePart
 
 /** Most parts of one message, and most messages of one request. */
-export const mostParts = 1000
-export const mostMessages = 10_000
+export const maxParts = 1000
+export const maxMessages = 10_000
 
 /** Bytes as base64. It is not matched by one pattern: an image has megabytes. */
 export const base64: Schema<string> = text({
@@ -29,27 +29,28 @@ export const filename: Schema<string> = text({ max: 1000 })
 /** A file as a data URL in base64: its media type and its data. */
 export const dataUrl: Schema<{ mediaType: string; data: string }> = mapped(
   text({ min: 1, expected: 'a data URL in base64: other URLs are not fetched', json: { pattern: '^data:' } }),
-  (url, place) => {
+  (url, location) => {
     const [, type = ''] = /^data:([^,;]{1,255})(?:;[^,;]{0,100})*;base64,/.exec(url.slice(0, 500)) ?? []
     const data = url.slice(url.indexOf(',') + 1)
-    if (type !== '' && isBase64(data)) return { mediaType: mediaType.parse(type, place), data }
-    throw misfit(place, 'a data URL in base64: other URLs are not fetched', url)
+    if (type !== '' && isBase64(data)) return { mediaType: mediaType.parse(type, location), data }
+    throw violation(location, 'a data URL in base64: other URLs are not fetched', url)
   },
 )
 
 /** The one place in which a file of a client, of any protocol, becomes a part of a message. */
-export function filePart(of: { mediaType: string; data: string; filename?: string | undefined }): ImagePart | FilePart {
-  const { mediaType, data, filename } = of
+export function filePart(file: {
+  mediaType: string
+  data: string
+  filename?: string | undefined
+}): ImagePart | FilePart {
+  const { mediaType, data, filename } = file
   if (mediaType.startsWith('image/')) return { type: 'image', data, mediaType }
   return { type: 'file', data, mediaType, ...(filename !== undefined && { filename }) }
 }
 
 /** The content of a message: a text, or parts in the form of a protocol. */
 export function content(part: Schema<ContentPart>): Schema<Message['content']> {
-  return mapped(
-    textOr(text({ min: 1 }), list(part, { min: 1, max: mostParts })),
-    (value) => value as Message['content'],
-  )
+  return mapped(textOr(text({ min: 1 }), list(part, { min: 1, max: maxParts })), (value) => value as Message['content'])
 }
 
 function isBase64(data: string): boolean {

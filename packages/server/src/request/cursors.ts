@@ -1,4 +1,4 @@
-import { fail } from '../http/problem.ts'
+import { requestError } from '../http/problem.ts'
 
 /** What a cursor is good for: a list of one route, as one caller sees it. */
 export type CursorScope = readonly (string | null)[]
@@ -11,7 +11,7 @@ type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>
  */
 export class Cursors {
   readonly #secret: string | undefined
-  #made: Promise<Key> | undefined
+  #keyPromise: Promise<Key> | undefined
 
   constructor(secret: string | undefined) {
     this.#secret = secret
@@ -28,22 +28,22 @@ export class Cursors {
     try {
       const bytes = fromBase64url(sealed)
       const [iv, body] = [bytes.slice(0, ivLength), bytes.slice(ivLength)]
-      const opened = await crypto.subtle.decrypt(cipher(iv, scope), await this.#key(), body)
-      return JSON.parse(new TextDecoder().decode(opened)) as string
+      const decrypted = await crypto.subtle.decrypt(cipher(iv, scope), await this.#key(), body)
+      return JSON.parse(new TextDecoder().decode(decrypted)) as string
     } catch {
-      throw fail('request.invalid', foreign, { field: 'cursor' })
+      throw requestError('request.invalid', invalidCursor, { field: 'cursor' })
     }
   }
 
   /** Made with the first cursor: some runtimes allow no random bytes before the first request. */
   #key(): Promise<Key> {
-    return (this.#made ??= this.#secret === undefined ? randomKey() : keyOf(this.#secret))
+    return (this.#keyPromise ??= this.#secret === undefined ? randomKey() : keyOf(this.#secret))
   }
 }
 
 const ivLength = 12
 
-const foreign =
+const invalidCursor =
   'The query parameter `cursor` does not belong to this list. Begin again with the first page, without a cursor. Where several processes serve the list, give all of them the same `secret`.'
 
 function cipher(iv: Uint8Array<ArrayBuffer>, scope: CursorScope) {
@@ -78,5 +78,5 @@ function toBase64url(bytes: Uint8Array): string {
 }
 
 function fromBase64url(text: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (one) => one.charCodeAt(0))
+  return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0))
 }

@@ -1,9 +1,9 @@
-import type { Ctx } from '../visit.ts'
 import { readJson } from './body.ts'
+import type { Ctx } from './caller.ts'
 import { type Fields, type ObjectOf, object, openObject } from './containers.ts'
 import { agentName, sessionId } from './fields.ts'
-import { misfit, type Source } from './place.ts'
 import type { JsonSchema, Schema } from './schema.ts'
+import { type Source, violation } from './value-location.ts'
 
 /** A route, with a schema for everything that a request can bring: it is parsed, typed and documented by this one value. */
 export interface Route<P = unknown, Q = unknown, H = unknown, B = unknown> {
@@ -22,58 +22,63 @@ export interface Route<P = unknown, Q = unknown, H = unknown, B = unknown> {
   /** The schema of each answer by status: a name in the document, or null for no body. */
   readonly answers: Readonly<Record<number, string | null>>
   /** It answers with a stream where the client asks for one, or always. */
-  readonly streams: 'asked' | 'always' | undefined
+  readonly streams: 'onRequest' | 'always' | undefined
   /** Nobody needs to be signed in. */
-  readonly isOpen: boolean
+  readonly isPublic: boolean
   /** It is no part of the document. */
   readonly isHidden: boolean
 }
 
 export interface RouteSpec<P extends Fields, Q extends Fields, H extends Fields, B>
   extends Pick<Route, 'method' | 'path' | 'summary'>,
-    Partial<Pick<Route, 'bodyName' | 'minBody' | 'answers' | 'streams' | 'isOpen' | 'isHidden'>> {
+    Partial<Pick<Route, 'bodyName' | 'minBody' | 'answers' | 'streams' | 'isPublic' | 'isHidden'>> {
   /** @default a session's id for `:id` */
   readonly params?: P
   readonly query?: Q
   readonly headers?: H
   readonly body?: Schema<B>
   /** A protocol of others: query parameters that it does not know are ignored. */
-  readonly isForeign?: boolean
+  readonly ignoresUnknown?: boolean
 }
 
-type None = {}
+type NoFields = {}
 
-export function route<P extends Fields = None, Q extends Fields = None, H extends Fields = None, B = undefined>(
-  spec: RouteSpec<P, Q, H, B>,
-): Route<ObjectOf<P> & Named, ObjectOf<Q>, ObjectOf<H>, B> {
+export function route<
+  P extends Fields = NoFields,
+  Q extends Fields = NoFields,
+  H extends Fields = NoFields,
+  B = undefined,
+>(spec: RouteSpec<P, Q, H, B>): Route<ObjectOf<P> & SessionParams, ObjectOf<Q>, ObjectOf<H>, B> {
   const {
     params,
     query = {},
     headers = {},
     body,
-    isForeign = false,
-    isOpen = false,
+    ignoresUnknown = false,
+    isPublic = false,
     isHidden = false,
     minBody = 0,
   } = spec
   const { bodyName, answers = {}, streams, method, path, summary } = spec
-  const own = { method, path, summary, body, bodyName, minBody, answers, streams, isOpen, isHidden }
-  const all = isForeign ? openObject : object
+  const base = { method, path, summary, body, bodyName, minBody, answers, streams, isPublic, isHidden }
+  const objectSchema = ignoresUnknown ? openObject : object
   return {
-    ...own,
-    params: openObject({ ...(path.includes(':id') && { id: sessionId }), ...params }) as Schema<ObjectOf<P> & Named>,
-    query: all(query) as Schema<ObjectOf<Q>>,
+    ...base,
+    params: openObject({ ...(path.includes(':id') && { id: sessionId }), ...params }) as Schema<
+      ObjectOf<P> & SessionParams
+    >,
+    query: objectSchema(query) as Schema<ObjectOf<Q>>,
     headers: openObject(headers) as Schema<ObjectOf<H>>,
   }
 }
 
-export interface Named {
+export interface SessionParams {
   /** Of the paths that have one. */
   readonly id: string
 }
 
 /** What a request brings, as its route's schemas made it. */
-export type AskedOf<R> =
+export type RequestOf<R> =
   R extends Route<infer P, infer Q, infer H, infer B>
     ? { readonly params: P; readonly query: Q; readonly headers: H; readonly body: B }
     : never
@@ -83,20 +88,20 @@ export async function readRequest<R extends Route>(
   c: Ctx,
   { params, query, headers, body, minBody }: R,
   maxBody: number,
-): Promise<AskedOf<R>> {
-  const given = {
+): Promise<RequestOf<R>> {
+  const parts = {
     params: parsed(params, c.req.param() as Record<string, string>, 'path'),
     query: parsed(query, queryOf(c.req.url), 'query'),
     headers: parsed(headers, c.req.header(), 'header'),
   }
-  const asked = body === undefined ? undefined : await readBody(c.req.raw, body, Math.max(minBody, maxBody))
-  return { ...given, body: asked } as AskedOf<R>
+  const parsedBody = body === undefined ? undefined : await readBody(c.req.raw, body, Math.max(minBody, maxBody))
+  return { ...parts, body: parsedBody } as RequestOf<R>
 }
 
 async function readBody(request: Request, body: Schema<unknown>, maxBody: number): Promise<unknown> {
   const value = await readJson(request, maxBody)
   if (value !== undefined || body.optional) return parsed(body, value, 'body')
-  throw misfit({ source: 'body' }, body.expected, value)
+  throw violation({ source: 'body' }, body.expected, value)
 }
 
 function parsed<T>(schema: Schema<T>, value: unknown, source: Source): T {

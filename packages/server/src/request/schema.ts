@@ -1,5 +1,5 @@
 import { AlliumError, isAlliumError } from '@allium/core'
-import { misfit, type Place, refused } from './place.ts'
+import { rejection, type ValueLocation, violation } from './value-location.ts'
 
 /** What a value from outside must be: one source for the check, the TypeScript type and the OpenAPI document. */
 export interface Schema<T> {
@@ -9,12 +9,12 @@ export interface Schema<T> {
   /** An object may leave the field out. */
   readonly optional?: true
   /** Returns the value as its type. Throws AlliumError `request.invalid` for the first misfit, so work is bounded by the value. */
-  parse(value: unknown, place: Place): T
+  parse(value: unknown, location: ValueLocation): T
 }
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 /** The type of the values that a schema accepts. */
-export type Of<S> = S extends Schema<infer T> ? T : never
+export type Infer<S> = S extends Schema<infer T> ? T : never
 
 export interface TextOptions {
   readonly min?: number
@@ -43,9 +43,9 @@ export function text(options: TextOptions = {}): Schema<string> {
       ...(pattern !== undefined && { pattern: pattern.source }),
       ...json,
     },
-    parse(value, place) {
+    parse(value, location) {
       if (typeof value === 'string' && fits(value) && accepts(value)) return value
-      throw misfit(place, expected, value, code)
+      throw violation(location, expected, value, code)
     },
   }
 }
@@ -60,8 +60,9 @@ export function flag(): Schema<boolean> {
 }
 
 function integer(min: number, max: number): Schema<number> {
-  const isOne = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max
-  return typed('integer', `an integer from ${min} to ${max}`, isOne, { minimum: min, maximum: max })
+  const isValid = (value: unknown) =>
+    Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max
+  return typed('integer', `an integer from ${min} to ${max}`, isValid, { minimum: min, maximum: max })
 }
 
 /** An integer in a query or header, where every value is a string. */
@@ -71,26 +72,26 @@ export function integerText(min: number, max: number, fallback: number): Schema<
     expected,
     json: { ...json, default: fallback },
     optional: true,
-    parse(value, place) {
+    parse(value, location) {
       if (value === undefined) return fallback
       const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN
       if (number >= min && number <= max) return number
-      throw misfit(place, expected, value)
+      throw violation(location, expected, value)
     },
   }
 }
 
 /** One of some constants. */
 export function oneOf<const T extends string | boolean | number>(...values: T[]): Schema<T> {
-  const told = values.map((value) => JSON.stringify(value))
-  const expected = told.length === 1 ? (told[0] as string) : `${told.slice(0, -1).join(', ')} or ${told.at(-1)}`
+  const quoted = values.map((value) => JSON.stringify(value))
+  const expected = quoted.length === 1 ? (quoted[0] as string) : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`
   const json = values.length === 1 ? { const: values[0] } : { enum: values }
   return {
     expected,
     json,
-    parse(value, place) {
+    parse(value, location) {
       if ((values as readonly unknown[]).includes(value)) return value as T
-      throw misfit(place, expected, value)
+      throw violation(location, expected, value)
     },
   }
 }
@@ -100,9 +101,9 @@ export function anything(json: JsonSchema = {}): Schema<unknown> {
   return {
     expected: 'any value',
     json,
-    parse(value, place) {
+    parse(value, location) {
       if (value !== undefined) return value
-      throw misfit(place, 'any value', value)
+      throw violation(location, 'any value', value)
     },
   }
 }
@@ -117,7 +118,7 @@ export function optional<T>(schema: Schema<T>): Schema<T | undefined> & { readon
   return {
     ...schema,
     optional: true,
-    parse: (value, place) => (value === undefined ? undefined : schema.parse(value, place)),
+    parse: (value, location) => (value === undefined ? undefined : schema.parse(value, location)),
   }
 }
 
@@ -128,18 +129,18 @@ export function nullable<T>(schema: Schema<T>): Schema<T | undefined> & { readon
     ...schema,
     json: { anyOf: [json, { type: 'null' }] },
     optional: true,
-    parse: (value, place) => (value === undefined || value === null ? undefined : schema.parse(value, place)),
+    parse: (value, location) => (value === undefined || value === null ? undefined : schema.parse(value, location)),
   }
 }
 
 /** The same schema with a description, or other annotations, in the document. */
-export function described<S extends Schema<unknown>>(schema: S, description: string, more: JsonSchema = {}): S {
-  return { ...schema, json: { ...schema.json, description, ...more } }
+export function described<S extends Schema<unknown>>(schema: S, description: string, annotations: JsonSchema = {}): S {
+  return { ...schema, json: { ...schema.json, description, ...annotations } }
 }
 
 /** What a schema accepts, as another type. */
-export function mapped<T, U>(schema: Schema<T>, to: (value: T, place: Place) => U): Schema<U> {
-  return { ...schema, parse: (value, place) => to(schema.parse(value, place), place) } as Schema<U>
+export function mapped<T, U>(schema: Schema<T>, to: (value: T, location: ValueLocation) => U): Schema<U> {
+  return { ...schema, parse: (value, location) => to(schema.parse(value, location), location) } as Schema<U>
 }
 
 /** The same schema under the name that it has in the document. */
@@ -151,9 +152,9 @@ export function named<S extends Schema<unknown>>(name: string, schema: S): S {
 export function coded<T>(schema: Schema<T>, code: AlliumError['code']): Schema<T> {
   return {
     ...schema,
-    parse(value, place) {
+    parse(value, location) {
       try {
-        return schema.parse(value, place)
+        return schema.parse(value, location)
       } catch (error) {
         if (!isAlliumError(error)) throw error
         throw new AlliumError(code, error.message, { details: error.details })
@@ -168,16 +169,16 @@ export function coded<T>(schema: Schema<T>, code: AlliumError['code']): Schema<T
  * @param harmless whether a value asks for nothing; null and absence always do
  */
 export function unsupported(
-  why: string,
-  { harmless = () => false, json = {} }: { harmless?: (value: unknown) => boolean; json?: JsonSchema } = {},
+  reason: string,
+  { isNoOp = () => false, json = {} }: { isNoOp?: (value: unknown) => boolean; json?: JsonSchema } = {},
 ): Schema<undefined> & { readonly optional: true } {
   return {
     expected: 'left out',
-    json: { ...json, description: `Not supported: it ${why}` },
+    json: { ...json, description: `Not supported: it ${reason}` },
     optional: true,
-    parse(value, place) {
-      if (value === undefined || value === null || harmless(value)) return undefined
-      throw refused(place, why)
+    parse(value, location) {
+      if (value === undefined || value === null || isNoOp(value)) return undefined
+      throw rejection(location, reason)
     },
   }
 }
@@ -189,15 +190,15 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 function typed<T>(
   type: string,
   expected: string,
-  isOne: (value: unknown) => boolean,
+  isValid: (value: unknown) => boolean,
   json: JsonSchema = {},
 ): Schema<T> {
   return {
     expected,
     json: { type, ...json },
-    parse(value, place) {
-      if (isOne(value)) return value as T
-      throw misfit(place, expected, value)
+    parse(value, location) {
+      if (isValid(value)) return value as T
+      throw violation(location, expected, value)
     },
   }
 }

@@ -1,5 +1,5 @@
 /** The JSON that an answer is; models like to put it into a code fence. Undefined where it is none. */
-export function jsonIn(text: string): unknown {
+export function parseJsonAnswer(text: string): unknown {
   const trimmed = text.trim()
   const isFenced = trimmed.startsWith('```') && trimmed.endsWith('```')
   try {

@@ -7,14 +7,14 @@ import {
   type SessionStore,
 } from '@allium/core'
 import type { FairShare } from '../http/fair-share.ts'
-import { fail } from '../http/problem.ts'
-import type { Answering } from './answering.ts'
-import { nameOf } from './name-of.ts'
+import { requestError } from '../http/problem.ts'
+import type { RunHandle } from './run-handle.ts'
+import { sessionKeyString } from './session-key-string.ts'
 
 /** Inputs that wait for one session here, at most. */
-const most = 16
+const maxQueued = 16
 /** Milliseconds after which a session is asked for again that another process has. */
-const again = 250
+const retryInterval = 250
 
 interface QueuesOptions {
   readonly clock: Clock
@@ -27,80 +27,86 @@ interface QueuesOptions {
 export class Queues {
   readonly #options: QueuesOptions
   readonly #share: FairShare
-  readonly #live: (key: SessionKey) => Answering | undefined
-  readonly #lines = new Map<string, { size: number; last: Promise<unknown> }>()
+  readonly #activeRun: (key: SessionKey) => RunHandle | undefined
+  readonly #queues = new Map<string, { size: number; last: Promise<unknown> }>()
 
-  /** @param live the run of a session that goes on in this process */
-  constructor(options: QueuesOptions, live: (key: SessionKey) => Answering | undefined) {
+  /** @param activeRun the run of a session that goes on in this process */
+  constructor(options: QueuesOptions, activeRun: (key: SessionKey) => RunHandle | undefined) {
     this.#options = options
     this.#share = options.shares.queued
-    this.#live = live
+    this.#activeRun = activeRun
   }
 
   /**
    * Begins a run as soon as its session is free.
    *
-   * @param left aborts when nobody waits for it any more, or with `session.not_found` when its session is deleted here
+   * @param abandoned aborts when nobody waits for it any more, or with `session.not_found` when its session is deleted here
    * @throws AlliumError `session.busy` where too many wait; `session.not_found` when its session was deleted; what `begin` throws
    * but for `session.busy`
    */
-  async begin(key: SessionKey, left: AbortSignal, begin: () => Promise<Answering>): Promise<Answering> {
-    const name = nameOf(key)
-    const line = this.#lines.get(name) ?? { size: 0, last: Promise.resolve() }
-    if (line.size >= most)
-      throw fail('session.busy', `${most} inputs wait for this session already. Try again when it has come to them.`)
-    const place = this.#share.take(key)
-    this.#lines.set(name, line)
-    line.size++
-    const begun = line.last.then(() => this.#insist(key, left, begin)).finally(() => place.release())
-    line.last = begun
+  async start(key: SessionKey, abandoned: AbortSignal, start: () => Promise<RunHandle>): Promise<RunHandle> {
+    const name = sessionKeyString(key)
+    const queue = this.#queues.get(name) ?? { size: 0, last: Promise.resolve() }
+    if (queue.size >= maxQueued)
+      throw requestError(
+        'session.busy',
+        `${maxQueued} inputs wait for this session already. Try again when it has come to them.`,
+      )
+    const permit = this.#share.acquire(key)
+    this.#queues.set(name, queue)
+    queue.size++
+    const startedRun = queue.last.then(() => this.#startWhenFree(key, abandoned, start)).finally(() => permit.release())
+    queue.last = startedRun
       .then(({ started }) => started)
       .catch(() => {})
-      .finally(() => --line.size === 0 && this.#lines.delete(name))
-    return begun
+      .finally(() => --queue.size === 0 && this.#queues.delete(name))
+    return startedRun
   }
 
-  async #insist(key: SessionKey, left: AbortSignal, begin: () => Promise<Answering>): Promise<Answering> {
+  async #startWhenFree(key: SessionKey, abandoned: AbortSignal, start: () => Promise<RunHandle>): Promise<RunHandle> {
     const { log, sessions } = this.#options
     let isLogged = false
     for (;;) {
-      left.throwIfAborted()
-      const run = await begin().catch(orBusy)
-      if (isAlliumError(left.reason, 'session.not_found')) run?.stop('its session is deleted')
+      abandoned.throwIfAborted()
+      const run = await start().catch(ignoreBusy)
+      if (isAlliumError(abandoned.reason, 'session.not_found')) run?.stop('its session is deleted')
       else if (run !== undefined && !(await isBusy(run))) return run
       run?.readers.leave()
-      left.throwIfAborted()
+      abandoned.throwIfAborted()
       isLogged ||= (await log.latest(key)) !== undefined
-      await this.#freed(key, left)
+      await this.#waitUntilFree(key, abandoned)
       // Another process that deletes the session does not say so here.
       if (isLogged && (await log.latest(key)) === undefined && (await sessions.load(key)) === undefined) throw deleted()
     }
   }
 
   /** Where it goes on here it is waited for; else somebody else has it. */
-  async #freed(key: SessionKey, left: AbortSignal): Promise<void> {
+  async #waitUntilFree(key: SessionKey, abandoned: AbortSignal): Promise<void> {
     const { clock } = this.#options
-    const gone = new Promise<void>((resolve) => left.addEventListener('abort', () => resolve(), { once: true }))
-    const live = this.#live(key)
-    const free = live?.ended.catch(() => {}) ?? new Promise<void>((resolve) => clock.after(again, resolve))
-    await Promise.race([free, gone])
+    const cancelled = new Promise<void>((resolve) =>
+      abandoned.addEventListener('abort', () => resolve(), { once: true }),
+    )
+    const activeRun = this.#activeRun(key)
+    const sessionFree =
+      activeRun?.ended.catch(() => {}) ?? new Promise<void>((resolve) => clock.after(retryInterval, resolve))
+    await Promise.race([sessionFree, cancelled])
   }
 }
 
 /** How an input ends whose session was deleted while it waited. */
 export function deleted(): AlliumError {
-  return fail(
+  return requestError(
     'session.not_found',
     'The session was deleted while this input waited for it. Send it again to begin a new one.',
   )
 }
 
-function orBusy(error: unknown): undefined {
+function ignoreBusy(error: unknown): undefined {
   if (!isAlliumError(error, 'session.busy')) throw error
 }
 
 /** What else it was refused with, its readers are told. */
-async function isBusy({ started }: Answering): Promise<boolean> {
+async function isBusy({ started }: RunHandle): Promise<boolean> {
   try {
     await started
     return false

@@ -1,5 +1,5 @@
 import type { PendingCall, Usage } from '@allium/core'
-import type { Answering } from './answering.ts'
+import type { RunHandle } from './run-handle.ts'
 
 /** What a run came to, as a client is told it. */
 export interface Answer {
@@ -16,7 +16,7 @@ export interface Answer {
 }
 
 /** Waits for the end of a run as one of its readers, until `signal` tells that they have left. @throws what it failed with */
-export async function resultOf(run: Answering, signal: AbortSignal): Promise<Answer> {
+export async function awaitAnswer(run: RunHandle, signal: AbortSignal): Promise<Answer> {
   let joined = true
   const leave = () => {
     if (joined) run.readers.leave()

@@ -1,22 +1,29 @@
 import type { AgentRun, Decision, EventLog, Logger, RunKey, SessionKey, SessionStore } from '@allium/core'
 import type { Durable, RunInfo } from '@allium/durable'
-import type { Known } from '@allium/durable/log'
-import { fail } from '../http/problem.ts'
+import type { EntryContext } from '@allium/durable/log'
+import { requestError } from '../http/problem.ts'
 import type { Shares, SteerLimit } from '../limits.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ServedAgent } from '../options.ts'
-import type { Answering, ReadersOptions } from './answering.ts'
-import { type Asked, type Asking, askedDigest, checkReused, knownOf, optionsOf } from './asked.ts'
-import { AttachedRun } from './attached.ts'
-import { lasting, stopLasting } from './lasting.ts'
-import { LaterRun } from './later-run.ts'
-import { nameOf } from './name-of.ts'
-import { Pump } from './pump.ts'
+import { displayTransformOf } from './display-transform.ts'
+import { durableStatus, stopDurable } from './durable-status.ts'
+import { LocalRun } from './local-run.ts'
+import { QueuedRun } from './queued-run.ts'
 import { deleted, Queues } from './queues.ts'
-import { showOf } from './show-of.ts'
+import { RemoteRun } from './remote-run.ts'
+import type { ReadersOptions, RunHandle } from './run-handle.ts'
+import {
+  type AgentCaller,
+  type AgentRunRequest,
+  checkKeyReuse,
+  entryContextOf,
+  inputDigestOf,
+  runOptionsOf,
+} from './run-request.ts'
+import { sessionKeyString } from './session-key-string.ts'
 import { SteerLimits } from './steer-limits.ts'
-import { saidIn, steeredRun } from './steered-run.ts'
-import { noteUsed } from './used-tokens.ts'
+import { steerRun, userContentOf } from './steer-run.ts'
+import { markTokenUsed } from './used-tokens.ts'
 
 export interface RunsOptions extends ReadersOptions {
   readonly shares: Pick<Shares, 'runs' | 'queued'>
@@ -32,35 +39,35 @@ export interface RunsOptions extends ReadersOptions {
 /** The runs that this process has begun and that go on. */
 export class Runs {
   readonly #options: RunsOptions
-  readonly #live = new Map<string, Answering>()
-  readonly #known = new WeakMap<AgentRun<unknown>, Pump>()
-  readonly #going = new Set<Answering>()
+  readonly #current = new Map<string, RunHandle>()
+  readonly #localRuns = new WeakMap<AgentRun<unknown>, LocalRun>()
+  readonly #active = new Set<RunHandle>()
   /** Called when the process drains. No AbortController: workerd allows none while a module loads, or of another request. */
-  readonly #onClose = new Set<() => void>()
+  readonly #closeListeners = new Set<() => void>()
   #closed = false
   readonly #queues: Queues
   /** Inputs that wait for their session. */
-  readonly #waiting = new Set<LaterRun>()
+  readonly #waiting = new Set<QueuedRun>()
   /** The agents of runs that hold a place among the runs of their user. */
-  readonly #agents = new WeakMap<Answering, ServedAgent>()
-  readonly steers: SteerLimits
+  readonly #agents = new WeakMap<RunHandle, ServedAgent>()
+  readonly steerLimits: SteerLimits
   draining = false
 
   constructor(options: RunsOptions) {
     this.#options = options
-    this.#queues = new Queues(options, (key) => this.#live.get(nameOf(key)))
-    this.steers = new SteerLimits(options.steerLimit)
+    this.#queues = new Queues(options, (key) => this.#current.get(sessionKeyString(key)))
+    this.steerLimits = new SteerLimits(options.steerLimit)
   }
 
   /** Calls back when the process drains, so that readers of runs elsewhere come back to another process. Returns what takes that back. */
   onClose(fn: () => void): () => void {
     if (this.#closed) fn()
-    else this.#onClose.add(fn)
-    return () => this.#onClose.delete(fn)
+    else this.#closeListeners.add(fn)
+    return () => this.#closeListeners.delete(fn)
   }
 
   get size(): number {
-    return this.#going.size
+    return this.#active.size
   }
 
   /**
@@ -68,110 +75,122 @@ export class Runs {
    *
    * @throws AlliumError `server.draining`, `run.key_reused`
    */
-  async begin(asked: Asked): Promise<Answering> {
-    const { agent, principal, sessionId, idempotencyKey, decider } = asked
-    if (decider !== undefined) return this.#begin(asked)
-    const of = { principal: principal as never }
-    const { key } = agent.session(sessionId === undefined ? of : { id: sessionId, ...of })
+  async start(request: AgentRunRequest): Promise<RunHandle> {
+    const { agent, principal, sessionId, idempotencyKey, decider } = request
+    if (decider !== undefined) return this.#startNow(request)
+    const sessionOptions = { principal: principal as never }
+    const { key } = agent.session(sessionId === undefined ? sessionOptions : { id: sessionId, ...sessionOptions })
     if (sessionId !== undefined) await this.#options.sessions.adopt(key, [])
-    await this.#takeTurn(key, idempotencyKey)
-    const live = this.#live.get(nameOf(key))
-    const isKnown = live !== undefined && idempotencyKey !== undefined && live.idempotencyKey === idempotencyKey
-    if (this.#options.onBusy === 'reject' || sessionId === undefined || isKnown) return this.#begin(asked)
+    await this.#preemptUnread(key, idempotencyKey)
+    const live = this.#current.get(sessionKeyString(key))
+    const isSameRequest = live !== undefined && idempotencyKey !== undefined && live.idempotencyKey === idempotencyKey
+    if (this.#options.onBusy === 'reject' || sessionId === undefined || isSameRequest) return this.#startNow(request)
     const { clock } = this.#options
-    const later = new LaterRun({ key, idempotencyKey, clock }, (left) => this.#later(key, asked, left))
+    const later = new QueuedRun({ key, idempotencyKey, clock }, (abandoned) =>
+      this.#steerOrQueue(key, request, abandoned),
+    )
     this.#waiting.add(later)
-    const over = () => this.#waiting.delete(later)
-    later.started.then(over, over)
+    const untrack = () => this.#waiting.delete(later)
+    later.started.then(untrack, untrack)
     return later
   }
 
   /** Said to the run that goes on, or begun behind it. */
-  async #later(key: SessionKey, asked: Asked, left: AbortSignal): Promise<Answering> {
+  async #steerOrQueue(key: SessionKey, request: AgentRunRequest, abandoned: AbortSignal): Promise<RunHandle> {
     const { onBusy } = this.#options
-    const { agent, principal, input, output, decisions, idempotencyKey } = asked
+    const { agent, principal, input, output, decisions, idempotencyKey } = request
     // Where agents share a history, the run that goes on may be one of another agent.
-    const isOwn = agent.sessionGroup === undefined
+    const isSameAgent = agent.sessionGroup === undefined
     // A run that goes on has the form of answer that it was asked for.
-    const said = isOwn && decisions === undefined && output === undefined ? saidIn(input) : undefined
-    if (onBusy === 'steer' && said !== undefined) {
+    const steerContent =
+      isSameAgent && decisions === undefined && output === undefined ? userContentOf(input) : undefined
+    if (onBusy === 'steer' && steerContent !== undefined) {
       const id = idempotencyKey ?? crypto.randomUUID()
-      const { steers } = this
-      const show = this.#showing(agent, key)
-      const run = await steeredRun(said, { ...this.#options, steers, show, principal, key, idempotencyKey, id, left })
+      const { steerLimits } = this
+      const display = this.#displayFor(agent, key)
+      const run = await steerRun(steerContent, {
+        ...this.#options,
+        steerLimits,
+        display,
+        principal,
+        key,
+        idempotencyKey,
+        id,
+        abandoned,
+      })
       if (run !== undefined) return run
     }
-    return this.#queues.begin(key, left, () => this.#begin(asked))
+    return this.#queues.start(key, abandoned, () => this.#startNow(request))
   }
 
-  async #begin(asked: Asked): Promise<Answering> {
-    if (this.draining) throw fail('server.draining', 'The server is being stopped.')
-    const { agent, principal, sessionId } = asked
-    const of = { principal: principal as never }
-    const session = agent.session(sessionId === undefined ? of : { id: sessionId, ...of })
-    const place = this.#options.shares.runs.take(session.key)
+  async #startNow(request: AgentRunRequest): Promise<RunHandle> {
+    if (this.draining) throw requestError('server.draining', 'The server is being stopped.')
+    const { agent, principal, sessionId } = request
+    const sessionOptions = { principal: principal as never }
+    const session = agent.session(sessionId === undefined ? sessionOptions : { id: sessionId, ...sessionOptions })
+    const permit = this.#options.shares.runs.acquire(session.key)
     try {
-      const run = await this.#run(session, asked)
+      const run = await this.#startRun(session, request)
       // A run that is found by its key has its place.
-      if (this.#agents.has(run)) place.release()
-      else run.ended.catch(() => {}).finally(() => place.release())
+      if (this.#agents.has(run)) permit.release()
+      else run.ended.catch(() => {}).finally(() => permit.release())
       this.#agents.set(run, agent)
       return run
     } catch (error) {
-      place.release()
+      permit.release()
       throw error
     }
   }
 
-  async #run(session: ReturnType<ServedAgent['session']>, asked: Asked): Promise<Answering> {
-    const { agent, sessionId, input, decisions, idempotencyKey, decider } = asked
+  async #startRun(session: ReturnType<ServedAgent['session']>, request: AgentRunRequest): Promise<RunHandle> {
+    const { agent, sessionId, input, decisions, idempotencyKey, decider } = request
     const durable = this.#durableOf(agent)
-    if (durable !== undefined && sessionId !== undefined) return this.#start(durable, session.key, asked)
-    const [digest, options] = [await askedDigest(asked), optionsOf(asked)]
+    if (durable !== undefined && sessionId !== undefined) return this.#startDurable(durable, session.key, request)
+    const [digest, options] = [await inputDigestOf(request), runOptionsOf(request)]
     const run =
       decisions === undefined
         ? session.run(input, options)
         : session.resume(decisions, decider === undefined ? options : { ...options, decider: decider as never })
-    const pump =
-      this.#known.get(run) ??
-      this.#follow(run, session.key, {
+    const localRun =
+      this.#localRuns.get(run) ??
+      this.#trackLocal(run, session.key, {
         sessionId,
-        ...knownOf(asked),
+        ...entryContextOf(request),
         digest,
         idempotencyKey,
-        onDisconnect: asked.onDisconnect,
+        onDisconnect: request.onDisconnect,
       })
-    checkReused(pump.asked, digest, idempotencyKey)
-    this.#use(pump, decisions)
-    pump.readers.join()
-    pump.ended.catch(() => {}).finally(() => session.close().catch(() => {}))
-    return pump
+    checkKeyReuse(localRun.asked, digest, idempotencyKey)
+    this.#markTokensUsed(localRun, decisions)
+    localRun.readers.join()
+    localRun.ended.catch(() => {}).finally(() => session.close().catch(() => {}))
+    return localRun
   }
 
   /** How a durable run stands; undefined where it is none of this principal. */
-  lasting(turnId: string, of: Asking): Promise<RunInfo | undefined> {
-    return lasting(this.#durableOf(of.agent), turnId, of)
+  durableStatus(turnId: string, caller: AgentCaller): Promise<RunInfo | undefined> {
+    return durableStatus(this.#durableOf(caller.agent), turnId, caller)
   }
 
   /** Stops a run, in whichever process it is; false where it has ended. */
-  async stop(run: RunKey, of: Asking): Promise<boolean> {
-    const asked = await stopLasting(this.#durableOf(of.agent), run.turnId, of)
-    return asked ?? this.#options.log.signal(run, { stop: true })
+  async stop(run: RunKey, caller: AgentCaller): Promise<boolean> {
+    const stopped = await stopDurable(this.#durableOf(caller.agent), run.turnId, caller)
+    return stopped ?? this.#options.log.signal(run, { stop: true })
   }
 
   /** Ends the inputs that wait for a session: it is deleted. Resolves once none of them begins any more. */
   async drop(key: SessionKey): Promise<void> {
-    const name = nameOf(key)
-    const isOf = (run: Answering) => nameOf(run.key) === name
+    const name = sessionKeyString(key)
+    const isOf = (run: RunHandle) => sessionKeyString(run.key) === name
     const dropped = [...this.#waiting].filter(isOf).map((run) => run.drop(deleted()))
     // Those that were begun, and may wait in a layer before their turn.
-    for (const run of this.#going) if (isOf(run) && this.#live.get(name) !== run) run.stop('its session is deleted')
+    for (const run of this.#active) if (isOf(run) && this.#current.get(name) !== run) run.stop('its session is deleted')
     await Promise.all(dropped)
   }
 
   /** A run of this process that goes on. */
-  find(key: SessionKey, turnId: string): Answering | undefined {
-    const live = this.#live.get(nameOf(key))
+  find(key: SessionKey, turnId: string): RunHandle | undefined {
+    const live = this.#current.get(sessionKeyString(key))
     return live?.turnId === turnId ? live : undefined
   }
 
@@ -185,20 +204,20 @@ export class Runs {
   async drain(timeout: number): Promise<void> {
     this.draining = true
     const { clock, durables } = this.#options
-    const attached = () => [...this.#going].filter((run) => run instanceof AttachedRun)
-    const left = Promise.all(durables.map((durable) => durable.drain({ timeout }))).then(() => {
-      for (const run of attached()) run.detach()
+    const remoteRuns = () => [...this.#active].filter((run) => run instanceof RemoteRun)
+    const durablesDrained = Promise.all(durables.map((durable) => durable.drain({ timeout }))).then(() => {
+      for (const run of remoteRuns()) run.detach()
     })
     const disarm = clock.after(timeout, () => {
-      for (const run of this.#going)
-        if (run instanceof AttachedRun) run.detach()
+      for (const run of this.#active)
+        if (run instanceof RemoteRun) run.detach()
         else run.stop('the server stops')
     })
-    await Promise.allSettled([...this.#going].map(({ ended }) => ended))
+    await Promise.allSettled([...this.#active].map(({ ended }) => ended))
     disarm()
-    left.catch(() => {})
+    durablesDrained.catch(() => {})
     this.#closed = true
-    for (const fn of this.#onClose) fn()
+    for (const fn of this.#closeListeners) fn()
   }
 
   #durableOf(agent: ServedAgent): Durable | undefined {
@@ -206,51 +225,51 @@ export class Runs {
   }
 
   /** As a durable run: this process, or another one, has it. */
-  async #start(durable: Durable, key: SessionKey, asked: Asked): Promise<Answering> {
-    const { principal, input, decisions, decider, clientTools, output, idempotencyKey, resets } = asked
-    const what = decisions === undefined ? { input } : { decisions, decider }
+  async #startDurable(durable: Durable, key: SessionKey, request: AgentRunRequest): Promise<RunHandle> {
+    const { principal, input, decisions, decider, clientTools, output, idempotencyKey, resets } = request
+    const payload = decisions === undefined ? { input } : { decisions, decider }
     const { sessionId } = key
-    const own = { principal, sessionId, clientTools, output, idempotencyKey, resets, onBusy: 'reject' } as const
-    const started = await durable.start({ ...what, ...own })
+    const settings = { principal, sessionId, clientTools, output, idempotencyKey, resets, onBusy: 'reject' } as const
+    const started = await durable.start({ ...payload, ...settings })
     const { onDisconnect } = this.#options
-    const show = this.#showing(asked.agent, key)
-    const options = { ...this.#options, runs: durable, show, principal, key, idempotencyKey }
+    const display = this.#displayFor(request.agent, key)
+    const options = { ...this.#options, runs: durable, display, principal, key, idempotencyKey }
     const run =
       this.find(key, started.turnId) ??
-      this.#note(new AttachedRun(started, { ...options, onDisconnect: asked.onDisconnect ?? onDisconnect }))
-    this.#use(run, decisions)
+      this.#track(new RemoteRun(started, { ...options, onDisconnect: request.onDisconnect ?? onDisconnect }))
+    this.#markTokensUsed(run, decisions)
     run.readers.join()
     return run
   }
 
-  #showing(agent: ServedAgent, key: SessionKey): (text: string) => Promise<string> {
-    return async (text) => (await showOf(agent, key, this.#options.logger))(text)
+  #displayFor(agent: ServedAgent, key: SessionKey): (text: string) => Promise<string> {
+    return async (text) => (await displayTransformOf(agent, key, this.#options.logger))(text)
   }
 
-  #follow(
+  #trackLocal(
     run: AgentRun<unknown>,
     key: SessionKey,
-    { digest, onDisconnect = this.#options.onDisconnect, ...own }: Digested,
-  ): Pump {
-    const pump = new Pump(run, { ...this.#options, key, ...own, asked: digest, onDisconnect })
-    this.#known.set(run, pump)
-    return this.#note(pump)
+    { digest, onDisconnect = this.#options.onDisconnect, ...settings }: LocalRunSpec,
+  ): LocalRun {
+    const localRun = new LocalRun(run, { ...this.#options, key, ...settings, asked: digest, onDisconnect })
+    this.#localRuns.set(run, localRun)
+    return this.#track(localRun)
   }
 
-  #note<R extends Answering>(run: R): R {
+  #track<R extends RunHandle>(run: R): R {
     const { metrics } = this.#options
-    this.#going.add(run)
-    const name = nameOf(run.key)
+    this.#active.add(run)
+    const name = sessionKeyString(run.key)
     // A run that is refused, as while another one goes on, is none.
     run.started.then(
-      () => this.#going.has(run) && this.#live.set(name, run),
+      () => this.#active.has(run) && this.#current.set(name, run),
       () => {},
     )
-    const over = () => {
-      this.#going.delete(run)
-      if (this.#live.get(name) === run) this.#live.delete(name)
+    const untrack = () => {
+      this.#active.delete(run)
+      if (this.#current.get(name) === run) this.#current.delete(name)
     }
-    run.ended.then(over, over)
+    run.ended.then(untrack, untrack)
     run.answer().then(
       ({ status }) => metrics.run(status),
       () => metrics.run('failed'),
@@ -259,15 +278,15 @@ export class Runs {
   }
 
   /** What cannot be noted is told as unknown when it comes again. */
-  #use(run: Answering, decisions: Readonly<Record<string, Decision>> = {}): void {
+  #markTokensUsed(run: RunHandle, decisions: Readonly<Record<string, Decision>> = {}): void {
     const tokens = Object.values(decisions).flatMap((decision) => decision?.token ?? [])
-    const note = (token: string) => noteUsed(this.#options.log, run.key, token)
-    run.started.then(() => Promise.all(tokens.map(note))).catch(() => {})
+    const mark = (token: string) => markTokenUsed(this.#options.log, run.key, token)
+    run.started.then(() => Promise.all(tokens.map(mark))).catch(() => {})
   }
 
   /** A run that nobody reads any more makes way for what its owner asks next. */
-  async #takeTurn(key: SessionKey, idempotencyKey: string | undefined): Promise<void> {
-    const live = this.#live.get(nameOf(key))
+  async #preemptUnread(key: SessionKey, idempotencyKey: string | undefined): Promise<void> {
+    const live = this.#current.get(sessionKeyString(key))
     if (live === undefined || live.readers.count > 0) return
     if (idempotencyKey !== undefined && live.idempotencyKey === idempotencyKey) return
     live.stop('its owner has asked something else')
@@ -275,7 +294,7 @@ export class Runs {
   }
 }
 
-interface Digested extends Known {
+interface LocalRunSpec extends EntryContext {
   readonly sessionId: string | undefined
   readonly digest: string
   readonly idempotencyKey: string | undefined

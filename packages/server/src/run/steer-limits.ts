@@ -1,10 +1,10 @@
 import { type Message, type RunKey, toJson } from '@allium/core'
-import { fail } from '../http/problem.ts'
+import { requestError } from '../http/problem.ts'
 import type { SteerLimit } from '../limits.ts'
-import { nameOf } from './name-of.ts'
+import { sessionKeyString } from './session-key-string.ts'
 
 /** Runs whose messages are counted at most; those that got their last message first are forgotten first. */
-const most = 10_000
+const maxTrackedRuns = 10_000
 
 /** Counts the messages that this process has sent to each running run. */
 export class SteerLimits {
@@ -17,18 +17,21 @@ export class SteerLimits {
 
   /** @throws AlliumError `server.limit` for too many messages, `request.too_large` for too many bytes */
   count({ key, turnId }: RunKey, id: string, message: Message['content']): void {
-    const name = `${nameOf(key)} ${turnId}`
+    const name = `${sessionKeyString(key)} ${turnId}`
     const { ids, bytes } = this.#runs.get(name) ?? { ids: new Set<string>(), bytes: 0 }
     if (ids.has(id)) return
     const size = bytes + toJson(message).length
     if (ids.size >= this.#limit.messages)
-      throw fail('server.limit', `A run takes ${this.#limit.messages} messages. Send this one as the next input.`)
+      throw requestError(
+        'server.limit',
+        `A run takes ${this.#limit.messages} messages. Send this one as the next input.`,
+      )
     if (size > this.#limit.bytes)
-      throw fail('request.too_large', `The messages to a run have ${this.#limit.bytes} bytes together at most.`)
+      throw requestError('request.too_large', `The messages to a run have ${this.#limit.bytes} bytes together at most.`)
     this.#runs.delete(name)
     this.#runs.set(name, { ids: ids.add(id), bytes: size })
     for (const oldest of this.#runs.keys()) {
-      if (this.#runs.size <= most) return
+      if (this.#runs.size <= maxTrackedRuns) return
       this.#runs.delete(oldest)
     }
   }

@@ -9,12 +9,12 @@ export type UiChunk = { type: string; [field: string]: unknown }
 /** The block of text or reasoning that is open: deltas of another one close it. */
 export class Blocks {
   #count = 0
-  #open: { kind: 'text' | 'reasoning'; of: string | undefined; id: string; citations: object[] } | undefined;
+  #open: { kind: 'text' | 'reasoning'; blockId: string | undefined; id: string; citations: object[] } | undefined;
 
-  *delta(kind: 'text' | 'reasoning', of: string | undefined, delta: string): Generator<UiChunk> {
-    if (this.#open?.kind !== kind || this.#open.of !== of) {
+  *delta(kind: 'text' | 'reasoning', blockId: string | undefined, delta: string): Generator<UiChunk> {
+    if (this.#open?.kind !== kind || this.#open.blockId !== blockId) {
       yield* this.close()
-      this.#open = { kind, of, id: `${kind}-${++this.#count}`, citations: [] }
+      this.#open = { kind, blockId, id: `${kind}-${++this.#count}`, citations: [] }
       yield { type: `${kind}-start`, id: this.#open.id }
     }
     yield { type: `${kind}-delta`, id: this.#open.id, delta }
@@ -29,13 +29,13 @@ export class Blocks {
 
   /** Adds a citation to the text that is open; false if it is another one's. */
   cite(source: SourceChunk & { id: string }, { textId, ...passage }: Citation): boolean {
-    if (this.#open?.kind !== 'text' || this.#open.of !== textId) return false
+    if (this.#open?.kind !== 'text' || this.#open.blockId !== textId) return false
     this.#open.citations.push({ source: sourcePart(source), ...passage })
     return true
   }
 
   /** What was open has been taken back. */
-  drop(): void {
+  discard(): void {
     this.#open = undefined
   }
 }

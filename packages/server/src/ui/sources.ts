@@ -1,29 +1,29 @@
 import type { SourceChunk } from '@allium/core'
 import type { UiChunk } from './blocks.ts'
 
-type Named = SourceChunk & { id: string }
+type SourceWithId = SourceChunk & { id: string }
 
 /** A source as a part of a page's message. */
-export function sourceChunk({ id: sourceId, ...source }: Named): UiChunk {
+export function sourceChunk({ id: sourceId, ...source }: SourceWithId): UiChunk {
   const { url, title, mediaType, ...document } = fieldsOf(source)
   if (url !== undefined) return { type: 'source-url', sourceId, url, ...(title !== undefined && { title }) }
   return { type: 'source-document', sourceId, mediaType, title, ...document }
 }
 
 /** The source of a citation, as `ai` 7 has it. */
-export function sourcePart({ id, ...source }: Named): object {
+export function sourcePart({ id, ...source }: SourceWithId): object {
   const fields = fieldsOf(source)
   return { type: 'source', sourceType: fields.url === undefined ? 'document' : 'url', id, ...fields }
 }
 
 /** The sources that a page has. Providers name one once by itself, and again for each passage that it supports. */
-export class ToldSources {
-  readonly #told = new Set<string>()
+export class SentSources {
+  readonly #sent = new Set<string>()
 
   isNew({ url, title, filename }: SourceChunk): boolean {
     const key = JSON.stringify(url ?? [filename, title])
-    const isNew = !this.#told.has(key)
-    this.#told.add(key)
+    const isNew = !this.#sent.has(key)
+    this.#sent.add(key)
     return isNew
   }
 }

@@ -1,17 +1,21 @@
 import type { SessionKey } from '@allium/core'
 import type { Host } from '../host.ts'
 import { uiMessages } from '../native/ui-messages.ts'
-import { showOf } from '../run/show-of.ts'
-import type { Visit } from '../visit.ts'
+import type { Caller } from '../request/caller.ts'
+import { displayTransformOf } from '../run/display-transform.ts'
 import type { UiChunk } from './blocks.ts'
 
 /** What the user said to running turns of a session, by id: a page that was loaded anew does not have the words that it sent. */
-export async function steersIn(host: Host, asks: Visit, key: SessionKey): Promise<ReadonlyMap<string, UiChunk>> {
+export async function steerChunksOf(
+  host: Host,
+  caller: Caller,
+  key: SessionKey,
+): Promise<ReadonlyMap<string, UiChunk>> {
   const { history = [], open } = (await host.sessions.load(key)) ?? {}
   const all = [...history, ...(open?.messages ?? [])]
   const steers = all.filter(({ steer }) => steer !== undefined)
   if (steers.length === 0) return new Map()
-  const show = await showOf(asks.agent, key, host.logger)
-  const parts = uiMessages({ history: steers, pending: [], show }).flatMap((message) => message.parts)
+  const display = await displayTransformOf(caller.agent, key, host.logger)
+  const parts = uiMessages({ history: steers, pending: [], display }).flatMap((message) => message.parts)
   return new Map(parts.map((part) => [part.id as string, part]))
 }

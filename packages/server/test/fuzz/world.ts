@@ -9,9 +9,9 @@ import {
   type SessionStore,
 } from '@allium/core'
 import { persist } from '@allium/memory'
-import { hostOf } from '../../src/host.ts'
+import { createHost } from '../../src/host.ts'
 import type { ServedRoute } from '../../src/http/router.ts'
-import { appOf } from '../../src/server.ts'
+import { createApp } from '../../src/server.ts'
 import { principal, silent } from '../kit.ts'
 import type { Dictionary } from './values.ts'
 
@@ -49,9 +49,14 @@ export async function worldOf(): Promise<World> {
   agent.use(persist({ store }))
   const options = { principal, sessions: store, events: log, logger: silent, secret: 'a secret of the fuzz test' }
   const protocols = { uiStream: 7, openai: true, agui: true, mcp: { elicitation: true } } as const
-  const host = hostOf(new Map([[agent.name, agent as never]]), { ...options, ...protocols, maxBody: 300_000, mayRead })
+  const host = createHost(new Map([[agent.name, agent as never]]), {
+    ...options,
+    ...protocols,
+    maxBody: 300_000,
+    mayRead,
+  })
   const served: ServedRoute[] = []
-  const app = await appOf(host, served)
+  const app = await createApp(host, served)
   const fetch = async (request: Request) => app.fetch(request)
   const document = (await (await fetch(new Request('http://localhost/openapi.json'))).json()) as World['document']
   const { words, canaries } = await begin(fetch)

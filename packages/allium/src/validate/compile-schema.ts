@@ -1,0 +1,57 @@
+import type { JsonSchema, Validate } from '@allium/core'
+import type { Ajv, ErrorObject, Options } from 'ajv'
+
+export type Issue = Awaited<ReturnType<Validate>>[number]
+export type Check = (value: unknown) => Issue[]
+
+/** Each schema in an ajv of its own (4 ms, 5 KB): tools come from many hands, and two may share an `$id`. */
+export async function compileSchema(schema: JsonSchema): Promise<Check> {
+  const Draft = await (isNewDraft(schema) ? newDrafts() : draft07())
+  const check = new Draft(options).compile(schema)
+  return (value) => (check(value) ? [] : (check.errors ?? []).map(toIssue))
+}
+
+/** Whether it is read as of 2019-09 or 2020-12. */
+export function isNewDraft({ $schema }: JsonSchema): boolean {
+  return /2019-09|2020-12/.test(String($schema))
+}
+
+type AjvClass = new (options: Options) => Ajv
+
+async function draft07(): Promise<AjvClass> {
+  const { Ajv } = exportsOf(await import('ajv'))
+  return Ajv
+}
+
+async function newDrafts(): Promise<AjvClass> {
+  const { Ajv2020 } = exportsOf(await import('ajv/dist/2020.js'))
+  return Ajv2020
+}
+
+/** Ajv is CommonJS: Node and some bundlers lift its exports out of `default`, others do not. */
+function exportsOf<Module extends object>(module: Module): Module {
+  return 'default' in module && !('Ajv' in module || 'Ajv2020' in module) ? (module.default as Module) : module
+}
+
+const options: Options = {
+  allErrors: false,
+  strict: false,
+  validateFormats: false,
+  // `$schema` may name a draft that ajv has not heard of.
+  validateSchema: false,
+  meta: false,
+  logger: false,
+}
+
+function toIssue({ message = 'is invalid', instancePath }: ErrorObject): Issue {
+  return issueAt(instancePath, message)
+}
+
+/** @param pointer a JSON Pointer (https://www.rfc-editor.org/rfc/rfc6901#section-4) */
+export function issueAt(pointer: string, message: string): Issue {
+  return pointer === '' ? { message } : { message, path: pointer.slice(1).split('/').map(unescaped) }
+}
+
+function unescaped(segment: string): string {
+  return segment.replaceAll('~1', '/').replaceAll('~0', '~')
+}

@@ -1,0 +1,10 @@
+/** What a command has around it; `process` fits. */
+export interface CommandContext {
+  readonly stdin: NodeJS.ReadableStream & { isTTY?: boolean }
+  readonly stdout: NodeJS.WritableStream & { isTTY?: boolean }
+  readonly stderr: NodeJS.WritableStream
+  readonly env: Readonly<Record<string, string | undefined>>
+  cwd(): string
+  on(event: 'SIGINT', listener: () => void): unknown
+  off(event: 'SIGINT', listener: () => void): unknown
+}

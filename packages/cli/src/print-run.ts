@@ -1,0 +1,65 @@
+import { type AgentRun, isAlliumError, messageOf, type RunResult } from 'allium'
+import type { CommandContext } from './command-context.ts'
+import { printable } from './printable.ts'
+
+/** How a run ended, and its turn, once that is known. */
+export type RunOutcome = { turnId: string | undefined } & ({ result: RunResult } | { error: unknown })
+
+/** Shows a run while it goes on: the text as it comes, or each event as a line of JSON. */
+export async function printRun(run: AgentRun, json: boolean, { stdout, stderr }: CommandContext): Promise<RunOutcome> {
+  let turnId: string | undefined
+  let isLineOpen = false
+  const text = (delta: string) => {
+    stdout.write(printable(delta))
+    if (delta !== '') isLineOpen = !delta.endsWith('\n')
+  }
+  try {
+    for await (const event of run) {
+      const inner = 'path' in event
+      if (event.type === 'turn:start' && !inner) turnId = event.turnId
+      if (json) stdout.write(`${toLine(event)}\n`)
+      else if (event.type === 'text-delta' && !inner) text(event.delta)
+      else if (event.type === 'step:end' && isLineOpen) text('\n')
+      else if (event.type === 'model:reset' && isLineOpen) {
+        text('\n')
+        stderr.write('The answer begins again:\n')
+      }
+    }
+    const result = await run
+    if (json) stdout.write(`${toLine(resultLine(result))}\n`)
+    else if (isLineOpen) text('\n')
+    return { turnId, result }
+  } catch (error) {
+    if (!json && isLineOpen) text('\n')
+    return { turnId, error }
+  }
+}
+
+/** How a turn ended that was not answered. */
+export function statusLine({ status, reason }: Pick<RunResult, 'status' | 'reason'>): string {
+  return `The turn was ${status}${reason === undefined || reason === '' ? '.' : `: ${reason}`}`
+}
+
+/** One line of JSON: bytes as base64, and of an error what may be told. Characters that a terminal would obey are escaped. */
+export function toLine(event: object): string {
+  const text = JSON.stringify(event, (_key, value: unknown) => {
+    if (value instanceof Error) return errorFields(value)
+    return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value
+  })
+  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, escaped)
+}
+
+/** As JSON has it: two escapes for a character beyond the first 65,536. */
+function escaped(char: string): string {
+  return Array.from({ length: char.length }, (_, i) => `\\u${char.charCodeAt(i).toString(16).padStart(4, '0')}`).join(
+    '',
+  )
+}
+
+export function errorFields(error: unknown): { code?: string; message: string } {
+  return { ...(isAlliumError(error) && { code: error.code }), message: messageOf(error) }
+}
+
+function resultLine({ status, reason, text, usage, pending, turnId, sessionId }: RunResult): object {
+  return { type: 'result', status, reason, text, usage, pending, turnId, sessionId }
+}

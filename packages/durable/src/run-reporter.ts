@@ -1,0 +1,103 @@
+import { AlliumError, type ClaimedRun, type ErrorCode, isAlliumError, type RunKey, type StoredTurn } from '@allium/core'
+import type { Host } from './host.ts'
+import type { Entry } from './log/entry.ts'
+import { Inbox } from './log/inbox.ts'
+import { LogWriter } from './log/log-writer.ts'
+import { readLog } from './log/read-log.ts'
+import { ReplayFilter } from './log/replay-filter.ts'
+
+/** Tells the readers of a run what happens in it, and its end once the store has that. */
+export class RunReporter {
+  readonly key: RunKey
+  readonly inbox: Inbox
+  readonly #host: Host
+  readonly #claimed: ClaimedRun
+  readonly #writer: LogWriter
+  #end: Entry | undefined
+
+  constructor(host: Host, claimed: ClaimedRun) {
+    const { run, lease } = claimed
+    this.key = { key: run.key, turnId: run.run }
+    this.#host = host
+    this.#claimed = claimed
+    const { tenant, owner } = run.key
+    const by = { tenant, owner, since: host.clock.now(), lease }
+    this.#writer = new LogWriter(host.events, this.key, lease.token, { by })
+    this.inbox = new Inbox(this.key, (entry) => this.push(entry))
+  }
+
+  /** Its turn has ended, though nobody was told yet. */
+  get hasEnd(): boolean {
+    return this.#end !== undefined
+  }
+
+  /** What its readers know by now, of those who ran it before. */
+  async readKnown(): Promise<Entry[]> {
+    const entries = await readLog(this.#host.events, this.key)
+    for (const { event } of entries) this.inbox.sees(event)
+    return entries
+  }
+  open(): Promise<unknown> {
+    return this.#writer.open()
+  }
+  push(entry: Entry): void {
+    this.inbox.sees(entry.event)
+    this.#writer.push(entry)
+  }
+  /** Told with `told()`. */
+  holdEnd(entry: Entry): void {
+    this.#end = entry
+  }
+
+  /** The end of a run that has failed says so, and the error follows; one that was aborted has said so. */
+  async reportEnd(error?: unknown): Promise<void> {
+    const { run, lease } = this.#claimed
+    if (this.#end !== undefined) this.push(this.#end)
+    const isAbort = (error as { name?: unknown } | undefined)?.name === 'AbortError' && !isAlliumError(error)
+    if (error !== undefined && !isAbort) this.push({ event: { type: 'run:error', ...this.#host.publicError(error) } })
+    await this.#writer.end((id) => this.inbox.giveBack(id))
+    await this.#host.runs.told(lease, run.run)
+  }
+
+  /** It was given up: there is no turn that says its end. */
+  async reportEndAs(status: string, error?: unknown): Promise<void> {
+    this.#end = this.#endOf(status)
+    await this.reportEnd(error)
+  }
+
+  /** It had ended, and its process was lost before its readers knew. */
+  async reportMissed(stored: StoredTurn | undefined): Promise<void> {
+    const { run } = this.#claimed
+    const entries = await this.readKnown()
+    await this.open()
+    // Its readers have the answer as layers showed it to them.
+    const display = await this.#host.agent.showing(run.key).catch(() => String)
+    for (const entry of new ReplayFilter(entries).missingText(display(stored?.answer ?? ''))) this.push(entry)
+    const has = (type: string) => entries.some(({ event }) => event.type === type)
+    this.#end = has('turn:end') ? undefined : this.#endOf(run.status, stored)
+    const isReported = run.status !== 'failed' || has('run:error')
+    const reason = run.reason ?? 'The run has failed.'
+    await this.reportEnd(isReported ? undefined : exposedError((run.code as ErrorCode) ?? 'run.failed', reason))
+  }
+
+  #endOf(status: string, stored?: StoredTurn): Entry {
+    const { key, turnId } = this.key
+    const { usage, reason } = stored ?? {}
+    const turnIndex = Math.max(0, (stored?.rest.turnCount ?? 1) - 1)
+    const endReason = status === 'failed' || reason === undefined ? {} : { reason }
+    const event = {
+      type: 'turn:end',
+      sessionId: key.sessionId,
+      turnId,
+      turnIndex,
+      status,
+      usage: usage ?? {},
+      ...endReason,
+    }
+    return { event: event as never }
+  }
+}
+
+export function exposedError(code: ErrorCode, message: string): AlliumError {
+  return new AlliumError(code, message, { expose: true })
+}

@@ -1,0 +1,147 @@
+import type { Decision, Input, PendingCall, ToolDef } from '@allium/core'
+import { clientTool, clientTools } from '../native/bodies.ts'
+import { list, openObject, variants } from '../request/containers.ts'
+import { base64, type ContentPart, content, filePart, maxMessages, mediaType } from '../request/content.ts'
+import { id, sessionId, token } from '../request/fields.ts'
+import { anyObject, anything, flag, mapped, nullable, oneOf, type Schema, text } from '../request/schema.ts'
+import { childLocation, rejection, type ValueLocation } from '../request/value-location.ts'
+
+/** What a client of AG-UI asks: its newest message, or the results of its tools. */
+export type AguiRequest =
+  | { readonly input: Input; readonly results?: undefined }
+  | { readonly results: readonly ToolResult[]; readonly input?: undefined }
+
+interface ToolResult {
+  readonly id: string
+  readonly text: string
+}
+
+export interface ResumeEntry {
+  readonly interruptId: string
+  readonly decision: Decision
+}
+
+const source = variants('type', {
+  data: openObject({ type: oneOf('data'), value: base64, mimeType: mediaType }),
+})
+
+/** Images, audio, video and documents come alike. */
+const filePartOf = (type: string): Schema<ContentPart> =>
+  mapped(openObject({ type: oneOf(type), source }), ({ source: { value: data, mimeType: mediaType } }) =>
+    type === 'image' ? { type, data, mediaType } : filePart({ data, mediaType }),
+  )
+
+const part: Schema<ContentPart> = variants('type', {
+  text: openObject({ type: oneOf('text'), text: text() }),
+  image: filePartOf('image'),
+  audio: filePartOf('audio'),
+  video: filePartOf('video'),
+  document: filePartOf('document'),
+})
+
+const userMessage = openObject({ role: oneOf('user'), content: content(part) })
+const toolMessage = openObject({
+  role: oneOf('tool'),
+  toolCallId: id,
+  content: nullable(text()),
+  error: nullable(text()),
+})
+/** Earlier messages are not read. */
+const anyMessage = openObject({ role: text({ max: 100 }) })
+
+const messages = mapped(
+  list(anything({ anyOf: [userMessage.json, toolMessage.json, anyMessage.json] }), { max: maxMessages }),
+  (all, location) => ({ all, location }),
+)
+
+type Messages = ReturnType<typeof messages.parse>
+
+const tool: Schema<ToolDef> = mapped(
+  openObject({ name: text(), description: nullable(text()), parameters: nullable(anyObject()) }),
+  ({ name, description = '', parameters: jsonSchema = { type: 'object' } }, location) =>
+    clientTool.parse({ name, description, jsonSchema }, location),
+)
+
+/** What answers an interrupt. */
+const answer = openObject({
+  approved: flag(),
+  reason: nullable(text({ max: 10_000 })),
+  editedArgs: nullable(anyObject()),
+})
+
+const resumeEntry: Schema<ResumeEntry> = variants('status', {
+  resolved: mapped(
+    openObject({ interruptId: token, status: oneOf('resolved'), payload: answer }),
+    ({ interruptId, payload }): ResumeEntry => ({ interruptId, decision: toDecision(payload) }),
+  ),
+  cancelled: mapped(
+    openObject({ interruptId: token, status: oneOf('cancelled') }),
+    ({ interruptId }): ResumeEntry => ({ interruptId, decision: { deny: 'Denied.' } }),
+  ),
+})
+
+function toDecision({ approved, reason = 'Denied.', editedArgs }: ReturnType<typeof answer.parse>): Decision {
+  if (!approved) return { deny: reason }
+  return editedArgs === undefined ? { approve: true } : { args: editedArgs as Record<string, unknown> }
+}
+
+/** The input of a run of AG-UI: https://docs.ag-ui.com/sdk/js/core/types */
+export const runInput = openObject({
+  threadId: sessionId,
+  runId: text({ min: 1, max: 1000 }),
+  messages,
+  tools: nullable(clientTools(tool)),
+  resume: nullable(list(resumeEntry, { max: 1000 })),
+})
+
+/** What the newest messages say. */
+export function requestIn({ all, location }: Messages): AguiRequest {
+  const roles = all.map((message, index) => anyMessage.parse(message, childLocation(location, index)).role)
+  const index = all.length - 1
+  if (roles.at(-1) === 'user') {
+    const { content: userContent } = userMessage.parse(all[index], childLocation(location, index))
+    return { input: { role: 'user', content: userContent } }
+  }
+  if (roles.at(-1) !== 'tool')
+    throw rejection(location, 'must end with a message of the user, or with the result of a tool.')
+  const from = roles.findLastIndex((role) => role !== 'tool') + 1
+  return {
+    results: all.slice(from).map((message, index) => toToolResult(message, childLocation(location, from + index))),
+  }
+}
+
+/** What a tool of the client has given; what went wrong with it is its result, too. */
+function toToolResult(message: unknown, location: ValueLocation): ToolResult {
+  const { toolCallId, content: toolContent, error } = toolMessage.parse(message, location)
+  const resultText = error === undefined || error === '' ? toolContent : error
+  if (resultText !== undefined) return { id: toolCallId, text: resultText }
+  throw rejection(location, 'is the result of a tool without a text as its `content`.')
+}
+
+/** Decisions as JSON Schema, for clients that ask a person. A provider that runs the call takes no other arguments. */
+export function answerSchema({ provider, token }: Pick<PendingCall, 'provider' | 'token'>): object {
+  // Who gets no token may not approve the call, but may deny it.
+  const approved = token === undefined ? { const: false } : { type: 'boolean' }
+  const properties = { approved, reason: { type: 'string' } }
+  const edits = provider === undefined && token !== undefined && { editedArgs: { type: 'object' } }
+  return { type: 'object', required: ['approved'], properties: { ...properties, ...edits } }
+}
+
+/**
+ * The decisions by call id. An interrupt has the token of its call as its id.
+ *
+ * @param notFoundError why none of the calls that wait is that of an interrupt
+ */
+export async function decisionsOf(
+  resume: readonly ResumeEntry[],
+  waiting: readonly PendingCall[],
+  notFoundError: (interruptId: string) => Promise<Error>,
+): Promise<Readonly<Record<string, Decision>>> {
+  const decisions: Record<string, Decision> = {}
+  for (const { interruptId, decision } of resume) {
+    const call = waiting.find(({ callId, token = callId }) => token === interruptId)
+    if (call === undefined) throw await notFoundError(interruptId)
+    decisions[call.callId] = call.token === undefined ? decision : { ...decision, token: call.token }
+  }
+  return decisions
+}

@@ -1,0 +1,37 @@
+import type { ServedAgent } from '../options.ts'
+import type { FairShare, Holder, Permit } from './fair-share.ts'
+
+/** The requests that are being answered, each in the share of its user. */
+export class ActiveRequests {
+  readonly #agents: ReadonlyMap<string, ServedAgent>
+  readonly #share: FairShare
+  /** Undefined for one that was answered: its stream may still go on. */
+  readonly #permits = new WeakMap<Request, Permit | undefined>()
+
+  constructor(agents: ReadonlyMap<string, ServedAgent>, share: FairShare) {
+    this.#agents = agents
+    this.#share = share
+  }
+
+  /** Once for each request. @throws AlliumError `server.limit`, `server.full` */
+  acquire(request: Request, principal: unknown): void {
+    if (this.#permits.has(request)) return
+    const holder = this.#holderOf(principal)
+    if (holder !== undefined) this.#permits.set(request, this.#share.acquire(holder))
+  }
+
+  release(request: Request): void {
+    this.#permits.get(request)?.release()
+    this.#permits.set(request, undefined)
+  }
+
+  /** Undefined for a principal that no session can belong to: it is refused as that. */
+  #holderOf(principal: unknown): Holder | undefined {
+    const [agent] = this.#agents.values()
+    try {
+      return agent?.session({ principal: principal as never }).key
+    } catch {
+      return undefined
+    }
+  }
+}

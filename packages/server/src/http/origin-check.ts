@@ -1,0 +1,37 @@
+import { requestError } from './problem.ts'
+
+export interface OriginCheckOptions {
+  readonly hosts: readonly string[] | undefined
+  readonly origins: readonly string[]
+  readonly trustProxy: boolean
+}
+
+/**
+ * Refuses requests for another host, and those that a page of another site has made.
+ *
+ * @throws AlliumError `request.host`, `request.origin`
+ */
+export function checkOrigin(request: Request, { hosts, origins, trustProxy }: OriginCheckOptions): void {
+  const { headers } = request
+  const forwarded = trustProxy ? headers.get('x-forwarded-host') : null
+  const host = (forwarded ?? headers.get('host') ?? new URL(request.url).host).toLowerCase()
+  if (hosts !== undefined && !hosts.some((name) => name.toLowerCase() === host))
+    throw requestError('request.host', 'This host is not served here. See the option `hosts` of server().')
+  const origin = headers.get('origin')
+  const isCrossOrigin = origin !== null ? !origins.includes(origin) && hostOf(origin) !== host : isCrossSite(headers)
+  if (isCrossOrigin)
+    throw requestError('request.origin', 'A page of another site asked. See the option `origins` of server().')
+}
+
+function isCrossSite(headers: Headers): boolean {
+  return headers.get('sec-fetch-site') === 'cross-site' && headers.get('sec-fetch-mode') !== 'navigate'
+}
+
+/** Undefined for `null`, which files and sandboxed frames send. */
+function hostOf(origin: string): string | undefined {
+  try {
+    return new URL(origin).host
+  } catch {
+    return undefined
+  }
+}

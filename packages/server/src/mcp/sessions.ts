@@ -1,0 +1,99 @@
+import type { SessionKey } from '@allium/core'
+import type { Host } from '../host.ts'
+import type { Permit } from '../http/fair-share.ts'
+import { requestError } from '../http/problem.ts'
+import type { Sdk } from './sdk.ts'
+import { authOf, type McpRequest, mcpServer } from './server.ts'
+
+type Transport = InstanceType<Sdk['Transport']>
+
+/** Sessions of MCP, in which a server can ask back. */
+export interface McpSessions {
+  handle(mcpRequest: McpRequest, body: unknown): Promise<Response>
+}
+
+interface McpSession {
+  readonly transport: Transport
+  readonly ownerId: string
+  readonly permit: Permit
+  lastUsedAt: number
+}
+
+/** Milliseconds that a session lives of which nothing is heard. */
+const idleTimeout = 30 * 60_000
+
+/** They are in this process alone, and each is for whom began it. */
+export function createMcpSessions(host: Host, sdk: Sdk): McpSessions {
+  const sessions = new Map<string, McpSession>()
+
+  async function openSession(owner: Owner, mcpRequest: McpRequest, body: unknown): Promise<Response> {
+    closeIdle()
+    let sessionId: string | undefined
+    const permit = host.shares.mcpSessions.acquire(owner, () =>
+      sessionId === undefined ? void transport.close() : closeSession(sessionId),
+    )
+    const transport: Transport = new sdk.Transport({
+      sessionIdGenerator: () => crypto.randomUUID(),
+      onsessioninitialized: (id) => {
+        sessionId = id
+        sessions.set(id, { transport, ownerId: ownerIdOf(owner), permit, lastUsedAt: host.clock.now() })
+      },
+      onsessionclosed: closeSession,
+      keepAliveMs: host.heartbeat,
+    })
+    try {
+      await mcpServer(host, sdk, true).connect(transport as never)
+      return await forward(transport, mcpRequest, body)
+    } finally {
+      // What did not open a session holds none.
+      if (sessionId === undefined) permit.release()
+    }
+  }
+
+  function closeSession(id: string | undefined): void {
+    const session = id === undefined ? undefined : sessions.get(id)
+    if (id === undefined || session === undefined) return
+    sessions.delete(id)
+    session.permit.release()
+    void session.transport.close()
+  }
+
+  function closeIdle(): void {
+    for (const [id, { lastUsedAt }] of sessions) if (host.clock.now() - lastUsedAt >= idleTimeout) closeSession(id)
+  }
+
+  return {
+    async handle(mcpRequest, body) {
+      const owner = ownerOf(host, mcpRequest.principal)
+      const id = mcpRequest.request.headers.get('mcp-session-id')
+      if (id === null) return openSession(owner, mcpRequest, body)
+      const session = sessions.get(id)
+      if (session?.ownerId !== ownerIdOf(owner))
+        throw requestError('session.not_found', 'There is no such session of MCP.')
+      session.lastUsedAt = host.clock.now()
+      session.permit.touch()
+      return forward(session.transport, mcpRequest, body)
+    },
+  }
+}
+
+function forward(transport: Transport, mcpRequest: McpRequest, body: unknown): Promise<Response> {
+  return transport.handleRequest(mcpRequest.request, { parsedBody: body, authInfo: authOf(mcpRequest) })
+}
+
+type Owner = Pick<SessionKey, 'tenant' | 'owner'>
+
+function ownerIdOf({ tenant, owner }: Owner): string {
+  return JSON.stringify([tenant, owner])
+}
+
+function ownerOf({ agents }: Host, principal: unknown): Owner {
+  const [agent] = agents.values()
+  const { tenant, owner } = agent?.session({ principal: principal as never }).key ?? { tenant: '', owner: '' }
+  if (owner === '')
+    throw requestError(
+      'request.principal',
+      "The principal has neither `userId` nor `user`: its sessions would be nobody's.",
+    )
+  return { tenant, owner }
+}

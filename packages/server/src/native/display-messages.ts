@@ -1,0 +1,80 @@
+import type { Input, Message, SessionKey, StoredSession } from '@allium/core'
+import type { Host } from '../host.ts'
+import { requestError } from '../http/problem.ts'
+import type { Caller } from '../request/caller.ts'
+import { displayTransformOf, identityDisplay } from '../run/display-transform.ts'
+import { readResumedCalls } from '../run/resumed-calls.ts'
+import { collectFiles, download } from './files.ts'
+import { pendingCallsOf } from './pending-calls.ts'
+import { requireSession } from './require-session.ts'
+import { type UiMessage, uiMessages } from './ui-messages.ts'
+
+/**
+ * The history as a page shows it: with what waits for its owner's decision, and, while a run goes on, up to its input.
+ *
+ * @param urlOf returns the URL of a file by its name @default files are data URLs
+ */
+export async function displayMessages(
+  host: Host,
+  caller: Caller,
+  key: SessionKey,
+  urlOf?: (file: string) => string,
+): Promise<{ messages: UiMessage[]; running: boolean }> {
+  const { stored, durableRun, history } = await displayHistory(host, caller, key)
+  const isOwner = key.owner === caller.owner
+  // Tokens and true values are for the owner.
+  const pending = isOwner ? await pendingCallsOf(caller, key.sessionId, stored) : []
+  const running = stored.open !== undefined || durableRun !== undefined
+  const resumedCalls = running ? await readResumedCalls(host, key, caller.request.signal) : undefined
+  const links = urlOf && new Map([...(await collectFiles(history))].map(([file, name]) => [file, urlOf(name)]))
+  const display = isOwner ? await displayTransformOf(caller.agent, key, host.logger) : identityDisplay
+  const messages = uiMessages({ history, pending, resumedCalls, display, links })
+  const last = messages.at(-1)
+  const resumedId = resumedCalls === undefined ? undefined : stored.rest.suspension?.rootId
+  const run = last?.role !== 'assistant' ? undefined : running ? resumedId : await lastAnswer(host, key)
+  if (last !== undefined && run !== undefined) last.id = run
+  return { messages, running }
+}
+
+/** Serves a file of the history. @throws AlliumError `session.not_found` if there is no file of this name */
+export async function serveFile(host: Host, caller: Caller, key: SessionKey, name: string): Promise<Response> {
+  const { history } = await displayHistory(host, caller, key)
+  for (const [file, fileName] of await collectFiles(history)) if (fileName === name) return download(file)
+  throw requestError(
+    'session.not_found',
+    `The session ${JSON.stringify(key.sessionId)} has no file ${JSON.stringify(name)}.`,
+  )
+}
+
+async function displayHistory(host: Host, caller: Caller, key: SessionKey) {
+  const stored = await requireSession(host, key)
+  const durableRun = await activeDurableRun(host, caller, key)
+  return { stored, durableRun, history: [...historyOf(stored), ...messagesOf(durableRun?.input)] }
+}
+
+/** A durable run that goes on: nothing of it stands in the session yet. */
+async function activeDurableRun({ events, runs }: Host, caller: Caller, key: SessionKey) {
+  const latest = await events.latest(key)
+  if (latest === undefined || latest.ended) return undefined
+  const run = await runs.durableStatus(latest.turnId, caller)
+  return run?.status === 'queued' || run?.status === 'running' ? run : undefined
+}
+
+function messagesOf(input: Input = []): readonly Message[] {
+  if (typeof input === 'string') return [{ role: 'user', content: input }]
+  return 'role' in input ? [input] : input
+}
+
+/** The last answer has the id of its run, as in the stream: a page that follows that again shows it once. */
+async function lastAnswer({ events, sessions }: Host, key: SessionKey): Promise<string | undefined> {
+  const latest = await events.latest(key)
+  const turn = latest === undefined ? undefined : await sessions.find(key, { turnId: latest.turnId })
+  return turn?.messages.some(({ role }) => role === 'assistant') ? turn.rootId : undefined
+}
+
+/** The answer of a run that goes on comes in its stream. */
+function historyOf({ history, open }: StoredSession): Message[] {
+  if (open === undefined || open.resumes !== undefined) return history
+  const input = open.messages.findIndex(({ role, steer }) => role === 'assistant' || steer !== undefined)
+  return [...history.slice(0, open.from), ...open.messages.slice(0, input === -1 ? undefined : input)]
+}

@@ -1,0 +1,15 @@
+import { toJson } from '@allium/core'
+import { openedEvent } from '@allium/durable/log'
+import type { FrameWriter } from '../run/stream.ts'
+
+/** The events of a run as they are, each with an id from which a reader can go on. */
+export function nativeFrames(): FrameWriter {
+  return {
+    *write(entry) {
+      const { run, seq } = entry
+      const event = openedEvent(entry)
+      const data = toJson(event)
+      yield run === undefined ? { event: event.type, data } : { id: `${seq}.${run}`, event: event.type, data }
+    },
+  }
+}

@@ -1,0 +1,116 @@
+import type { AlliumError, PendingCall, SessionKey, StoredSession } from '@allium/core'
+import type { Host } from '../host.ts'
+import { requestError } from '../http/problem.ts'
+import { type Caller, keyOf } from '../request/caller.ts'
+import { isTokenUsed } from '../run/used-tokens.ts'
+
+/**
+ * The calls that wait in a session of who asks: with token and true values those that they may approve. The others, which
+ * `mayDecide` leaves to somebody else, as the model made them: their owner may still deny.
+ */
+export function pendingCallsOf(
+  caller: Caller,
+  sessionId: string,
+  { rest }: Pick<StoredSession, 'rest'>,
+): Promise<readonly PendingCall[]> {
+  if (rest.suspension === undefined) return Promise.resolve([])
+  return withSession(caller, sessionId, caller.principal, async (session) => {
+    const allowed = new Map((await session.pendingFor(caller.principal as never)).map((call) => [call.callId, call]))
+    return session.pending.map(({ token: _, ...call }) => allowed.get(call.callId) ?? call)
+  })
+}
+
+/**
+ * The calls that wait for a decision of who asks, in a session of their own or of another owner whom `resolvePrincipal` knows. Of
+ * agents that share a history only those of the agent that is asked.
+ */
+export async function decidableCallsOf(
+  host: Host,
+  caller: Caller,
+  listed: SessionKey,
+): Promise<readonly PendingCall[]> {
+  // One that is listed under another name of the agent is moved as it is read.
+  const key = { ...listed, agent: caller.sessionAgent }
+  const stored = await host.sessions.load(key)
+  if (stored?.rest.suspension === undefined) return []
+  const calls =
+    key.owner === caller.owner
+      ? await pendingCallsOf(caller, key.sessionId, stored)
+      : await otherOwnersCalls(host, caller, key)
+  return calls.filter(({ client }) => client !== true)
+}
+
+async function otherOwnersCalls(host: Host, caller: Caller, { owner, sessionId }: SessionKey) {
+  const principal = await ownerPrincipal(host, caller, owner)
+  if (principal === undefined) return []
+  return withSession(caller, sessionId, principal, (session) => session.pendingFor(caller.principal as never))
+}
+
+/** The owner as they are now; undefined where nobody is to decide for them, or they are no more. */
+export async function ownerPrincipal({ options, logger }: Host, caller: Caller, owner: string): Promise<unknown> {
+  const { tenant, agent } = caller
+  if (owner === caller.owner) return caller.principal
+  try {
+    const principal = await options.resolvePrincipal?.({ tenant, owner })
+    if (principal === undefined || principal === null) return undefined
+    const { key } = agent.session({ principal: principal as never })
+    if (key.tenant === tenant && key.owner === owner) return principal
+    logger.error('The function `resolvePrincipal` gave somebody else: nobody decides for that owner.')
+  } catch {
+    logger.warn('The function `resolvePrincipal` threw: nobody decides for that owner.')
+  }
+  return undefined
+}
+
+/** A reader of a run sees its calls as they may decide them. The log has no tokens of an agent with `mayDecide`. */
+export async function pendingForReader(
+  host: Host,
+  caller: Caller,
+  sessionId: string | undefined,
+  pending: readonly PendingCall[],
+): Promise<readonly PendingCall[]> {
+  if (sessionId === undefined || pending.every(({ token }) => token !== undefined)) return pending
+  const stored = await host.sessions.load(keyOf(caller, sessionId))
+  const readerCalls = stored === undefined ? [] : await pendingCallsOf(caller, sessionId, stored)
+  return pending.map((call) => readerCalls.find(({ callId }) => callId === call.callId) ?? call)
+}
+
+/** The call that a token stands for, in a session in which who asks may decide it. @throws AlliumError `approval.unknown`, `approval.used` */
+export async function findCallByToken(
+  host: Host,
+  caller: Caller,
+  token: string,
+): Promise<{ key: SessionKey; call: PendingCall }> {
+  const [outer = ''] = token.split('.', 1)
+  const found = await host.sessions.findWaiting({ tenant: caller.tenant, agents: [caller.sessionAgent], token: outer })
+  const calls = found === undefined ? [] : await decidableCallsOf(host, caller, found.key)
+  const call = calls.find((candidate) => candidate.token === token)
+  if (found === undefined || call === undefined) throw await pendingCallError(host, caller, token)
+  return { key: { ...found.key, agent: caller.sessionAgent }, call }
+}
+
+/** Why no call waits under a token. */
+export async function pendingCallError(
+  { events }: Host,
+  { tenant, sessionAgent: agent }: Caller,
+  token: string,
+): Promise<AlliumError> {
+  if (await isTokenUsed(events, { tenant, agent }, token))
+    return requestError('approval.used', 'The call of this token has been decided already. A decision is used once.')
+  return requestError('approval.unknown', 'No call waits under this token for a decision of yours.')
+}
+
+async function withSession<T>(
+  { agent }: Caller,
+  id: string,
+  principal: unknown,
+  use: (session: ReturnType<Caller['agent']['session']>) => Promise<T>,
+): Promise<T> {
+  const session = agent.session({ id, principal: principal as never })
+  await session.open()
+  try {
+    return await use(session)
+  } finally {
+    await session.close()
+  }
+}

@@ -1,0 +1,69 @@
+import type { Input, Message } from '@allium/core'
+import { requestError } from '../http/problem.ts'
+import { resultMessage } from './client-tool-calls.ts'
+import type { ChatMessage, ClientCall } from './messages.ts'
+
+/** In a session of the client's choosing its newest message counts. @throws AlliumError `request.invalid` where that is none of a user */
+export function chatInput(messages: readonly ChatMessage[]): Input {
+  const last = messages.at(-1)
+  if (last?.role === 'user') return userMessage(last)
+  throw lastMessageError('messages')
+}
+
+/** Checks that calls were handed to this client, as they are. @throws AlliumError `approval.forged` */
+export type CheckCalls = (calls: readonly ClientCall[]) => Promise<VerifiedCalls>
+type VerifiedCalls = ReadonlyMap<string, { name: string; args: Record<string, unknown> }>
+
+/**
+ * The whole history of a client that has no session; the results of calls that were handed to it are among it. Its system and
+ * developer messages are the agent's business and are passed over.
+ */
+export async function chatHistory(
+  messages: readonly ChatMessage[],
+  check: CheckCalls,
+  field = 'messages',
+): Promise<Message[]> {
+  const history: Message[] = []
+  for (let index = 0; index < messages.length; index++) {
+    const message = messages[index] as ChatMessage
+    if (message.role === 'tool') throw requestError('request.invalid', misplacedResults, { field })
+    if (message.role === 'user') history.push(userMessage(message))
+    if (message.role !== 'assistant') continue
+    const text = message.text === '' ? [] : [{ type: 'text' as const, text: message.text }]
+    if (message.calls.length === 0) {
+      if (text.length > 0) history.push({ role: 'assistant', content: message.text })
+      continue
+    }
+    const calls = await check(message.calls)
+    const results = resultsAt(messages, index + 1)
+    const parts = [...calls].map(([callId, call]) => ({ type: 'tool-call' as const, callId, ...call }))
+    history.push({ role: 'assistant', content: [...text, ...parts] }, resultMessage(calls, results))
+    index += results.length
+  }
+  const last = history.at(-1)?.role
+  if (last === 'user' || last === 'tool') return history
+  throw lastMessageError(field)
+}
+
+/** The messages of the role tool that stand there. */
+export function resultsAt(messages: readonly ChatMessage[], from: number): { id: string; text: string }[] {
+  const results: { id: string; text: string }[] = []
+  for (let index = from; index < messages.length; index++) {
+    const message = messages[index]
+    if (message?.role !== 'tool') break
+    results.push({ id: message.id, text: message.text })
+  }
+  return results
+}
+
+function userMessage({ role, content }: Extract<ChatMessage, { role: 'user' }>): Message {
+  return { role, content: typeof content === 'string' ? content : [...content] }
+}
+
+const misplacedResults =
+  'Results of tools are taken for calls that were handed to this client, right behind those calls.'
+
+function lastMessageError(field: string) {
+  const message = `The last of \`${field}\` must be a message of the user, or the results of calls.`
+  return requestError('request.invalid', message, { field })
+}

@@ -1,0 +1,43 @@
+import type { SessionKey, SessionStore } from '@allium/core'
+
+/**
+ * The store as the routes use it: a session that is kept under another name of its agents is moved before it is read, and listed
+ * before that.
+ *
+ * @param names for each name under which sessions are kept, the other ones
+ */
+export function otherNamesStore(store: SessionStore, names: ReadonlyMap<string, readonly string[]>): SessionStore {
+  const otherNamesOf = (agent: string) => names.get(agent) ?? []
+  const assign = async (key: SessionKey): Promise<boolean> => {
+    const others = otherNamesOf(key.agent)
+    return others.length > 0 && (await store.adopt(key, others))
+  }
+  const withOtherNames = <T extends { agents?: readonly string[] }>(query: T): T =>
+    query.agents === undefined
+      ? query
+      : { ...query, agents: query.agents.flatMap((name) => [name, ...otherNamesOf(name)]) }
+  return {
+    load: async (key, options) =>
+      (await store.load(key, options)) ?? ((await assign(key)) ? store.load(key, options) : undefined),
+    find: async (key, by) => (await store.find(key, by)) ?? ((await assign(key)) ? store.find(key, by) : undefined),
+    async acquire(key, ms) {
+      await assign(key)
+      return store.acquire(key, ms)
+    },
+    async delete(key) {
+      await assign(key)
+      await store.delete(key)
+    },
+    adopt: (key, others, options) => store.adopt(key, [...otherNamesOf(key.agent), ...others], options),
+    list: (query) => store.list(withOtherNames(query)),
+    waiting: (query) => store.waiting(withOtherNames(query)),
+    findWaiting: (query) => store.findWaiting(withOtherNames(query)),
+    renew: (lease, ms) => store.renew(lease, ms),
+    release: (lease) => store.release(lease),
+    checkpoint: (lease, version, turn) => store.checkpoint(lease, version, turn),
+    append: (lease, version, turn, options) => store.append(lease, version, turn, options),
+    erase: (query) => store.erase(query),
+    expire: (query) => store.expire(query),
+    outbox: store.outbox,
+  }
+}

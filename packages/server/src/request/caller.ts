@@ -1,0 +1,74 @@
+import { isAlliumError, type SessionKey } from '@allium/core'
+import type { Context } from 'hono'
+import type { Host } from '../host.ts'
+import type { ErrorFormat } from '../http/error-formats.ts'
+import { requestError } from '../http/problem.ts'
+import type { ServedAgent } from '../options.ts'
+
+/** What hono keeps for a request. */
+export type Env = { Variables: { requestId: string; shape: ErrorFormat } }
+
+/** Somebody who was let in, and the agent that they ask. */
+export interface Caller {
+  readonly request: Request
+  readonly agent: ServedAgent
+  readonly principal: unknown
+  readonly tenant: string
+  readonly owner: string
+  /** The name under which the agent keeps its sessions. */
+  readonly sessionAgent: string
+}
+
+/**
+ * Who asks, for an agent that they may use.
+ *
+ * @throws AlliumError `request.principal` for nobody, and for a principal that no session could belong to; `route.not_found`
+ */
+export async function resolveCaller(host: Host, request: Request, name?: string): Promise<Caller> {
+  const principal = await authenticate(host, request)
+  const agent = name === undefined ? onlyAgent(host) : host.agents.get(name)
+  if (agent === undefined || !(await mayUse(host, principal, name ?? agent.name)))
+    throw requestError('route.not_found', 'There is no such path, or no such agent.')
+  const { tenant, owner, agent: sessionAgent } = agent.session({ principal: principal as never }).key
+  if (owner === '')
+    throw requestError(
+      'request.principal',
+      "The principal has neither `userId` nor `user`: its sessions would be nobody's.",
+    )
+  return { request, agent, principal, tenant, owner, sessionAgent }
+}
+
+export async function authenticate({ options, logger, activeRequests }: Host, request: Request): Promise<unknown> {
+  let principal: unknown
+  try {
+    principal = await options.principal(request)
+  } catch (error) {
+    if (isAlliumError(error, 'store.unavailable')) throw error
+    logger.warn('The function `principal` threw: the request is refused.')
+  }
+  if (typeof principal === 'object' && principal !== null) {
+    activeRequests.acquire(request, principal)
+    return principal
+  }
+  throw requestError('request.principal', 'Nobody is signed in.')
+}
+
+export function keyOf({ tenant, owner, sessionAgent }: Caller, sessionId: string): SessionKey {
+  return { tenant, owner, agent: sessionAgent, sessionId }
+}
+
+export async function mayUse({ options: { mayUse } }: Host, principal: unknown, name: string): Promise<boolean> {
+  if (mayUse === undefined) return true
+  try {
+    return (await mayUse(principal, name)) === true
+  } catch {
+    return false
+  }
+}
+
+function onlyAgent({ agents }: Host): ServedAgent | undefined {
+  const [first] = agents.values()
+  return agents.size === 1 ? first : undefined
+}
+
+export type Ctx = Context<Env>

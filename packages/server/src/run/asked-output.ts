@@ -1,2 +1,0 @@
-/** What the answer of a run must be: a JSON Schema of an object. */
-export type AskedOutput = Readonly<Record<string, unknown>>

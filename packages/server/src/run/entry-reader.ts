@@ -1,0 +1,74 @@
+import { AlliumError, type EventReader, type LoggedEvent } from '@allium/core'
+import type { Entry, RunError } from '@allium/durable/log'
+import { problemOf } from '../http/problem.ts'
+import type { RunEntry } from './run-entry.ts'
+
+/** The events of a run for one reader: those that are here are taken at once, so that what came together waits once. */
+export interface EntryReader {
+  /** Waits for the next; undefined at the end. */
+  next(): Promise<RunEntry | undefined>
+  /** The next, where nobody has to wait for it. */
+  take(): RunEntry | undefined
+}
+
+/** Those of a run, as a log gives them. */
+export function readEntries(turnId: string, events: EventReader): EntryReader {
+  return {
+    next: async () => {
+      const { value } = await events.next()
+      return value && toRunEntry(turnId, value)
+    },
+    take: () => {
+      const event = events.take?.()
+      return event && toRunEntry(turnId, event)
+    },
+  }
+}
+
+/** The first ones, which were read already, then what a `next()` gives that was asked, then the rest. */
+export function concatEntries(
+  first: readonly RunEntry[],
+  pendingNext: Promise<RunEntry | undefined> | undefined,
+  rest: EntryReader,
+): EntryReader {
+  let position = 0
+  let inFlight = pendingNext
+  return {
+    next: () => {
+      const [entry, pending] = [first[position], inFlight]
+      if (entry !== undefined) {
+        position++
+        return Promise.resolve(entry)
+      }
+      inFlight = undefined
+      return pending ?? rest.next()
+    },
+    take: () => (position < first.length ? first[position++] : inFlight === undefined ? rest.take() : undefined),
+  }
+}
+
+/** Those that there will be. */
+export function deferEntries(pendingReader: Promise<EntryReader>): EntryReader {
+  let reader: EntryReader | undefined
+  const openReader = async () => {
+    reader = await pendingReader
+    return reader.next()
+  }
+  return { next: () => reader?.next() ?? openReader(), take: () => reader?.take() }
+}
+
+/** One shape for all: spreading what was parsed costs more than reading it. */
+function toRunEntry(run: string, { seq, event: logged }: LoggedEvent): RunEntry {
+  const { event, pending, decided, client } = logged as Entry
+  const entry: RunEntry = { event: event.type === 'run:error' ? withStatus(event as RunError) : event, run, seq }
+  if (pending !== undefined) entry.pending = pending
+  if (decided !== undefined) entry.decided = decided
+  if (client !== undefined) entry.client = client
+  return entry
+}
+
+/** A durable run knows no server: its error is told by its code alone. */
+function withStatus(error: RunError): RunError {
+  if (error.status !== undefined) return error
+  return { ...error, ...problemOf(new AlliumError(error.code as AlliumError['code'], error.message), 0) }
+}

@@ -1,7 +1,0 @@
-import type { Entry } from '@allium/durable/log'
-
-/** An entry of a run's log in its place; without one where it comes from the server itself. */
-export interface Placed extends Entry {
-  run?: string
-  seq?: number
-}

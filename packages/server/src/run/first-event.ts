@@ -1,0 +1,63 @@
+import type { Clock } from '@allium/core'
+import type { RunEvent } from '@allium/durable/log'
+import { blockedProblem, type Problem, problemOf } from '../http/problem.ts'
+import { concatEntries, type EntryReader } from './entry-reader.ts'
+import type { RunEntry } from './run-entry.ts'
+
+/** Whether a stream may begin, or is refused with a status. */
+export type StreamStart = { entries: EntryReader; problem?: undefined } | { problem: Problem }
+
+/**
+ * Waits for the first event that shows something, for `ms` milliseconds at most: a run that is refused until then has no
+ * stream, but a status. What fails later comes as a `run:error`.
+ */
+export async function firstEvent(source: EntryReader, ms: number, clock: Clock): Promise<StreamStart> {
+  const buffered: RunEntry[] = []
+  let disarm = () => {}
+  const timeout = new Promise<'late'>((resolve) => (disarm = clock.after(ms, () => resolve('late'), { idle: true })))
+  try {
+    for (;;) {
+      const next = source.next()
+      const entry = await Promise.race([next, timeout])
+      if (entry === 'late') {
+        next.catch(() => {})
+        return { entries: concatEntries(buffered, next, source) }
+      }
+      if (entry === undefined) break
+      const problem = problemIn(entry.event)
+      if (problem !== undefined) return { problem }
+      buffered.push(entry)
+      if (isVisible(entry.event)) break
+    }
+    return { entries: concatEntries(buffered, undefined, source) }
+  } catch (error) {
+    return { problem: problemOf(error, clock.now()) }
+  } finally {
+    disarm()
+  }
+}
+
+function problemIn(event: RunEvent): Problem | undefined {
+  if (event.type === 'turn:end') return blockedProblem(event as Record<string, unknown>)
+  if (event.type !== 'run:error') return undefined
+  const { type: _, ...problem } = event as Problem & { type: string }
+  return problem
+}
+
+/** What layers tell of themselves shows nothing, and neither does the end of a run that failed: the error follows. */
+function isVisible({ type, ...event }: RunEvent): boolean {
+  if (type === 'turn:end') return (event as { status?: unknown }).status !== 'failed'
+  return visibleTypes.has(type)
+}
+
+const visibleTypes: ReadonlySet<string> = new Set([
+  'text-delta',
+  'reasoning-delta',
+  'tool-input-start',
+  'tool-result',
+  'file',
+  'source',
+  'custom',
+  'tool:start',
+  'model:chunk',
+])

@@ -1,0 +1,137 @@
+import {
+  AlliumError,
+  type EventReader,
+  type RunKey,
+  type SessionKey,
+  type SessionStore,
+  type StoredStatus,
+  type Usage,
+} from '@allium/core'
+import type { Durable, RunInfo, StartedRun } from '@allium/durable'
+import type { Entry } from '@allium/durable/log'
+import { concatEntries, deferEntries, type EntryReader, readEntries } from './entry-reader.ts'
+import type { Answer } from './result.ts'
+import { Readers, type ReadersOptions, type RunHandle } from './run-handle.ts'
+
+/** What knows the run. */
+export interface RunSource extends Pick<Durable, 'stop'> {
+  attach(turnId: string, options: { principal: unknown; afterSeq: number; signal: AbortSignal }): EventReader
+  get(turnId: string, options: { principal: unknown }): Promise<RunState>
+}
+
+interface RunState extends Pick<RunInfo, 'text' | 'usage' | 'code' | 'reason'> {
+  readonly status: StoredStatus | RunInfo['status']
+}
+
+export interface RemoteRunOptions extends ReadersOptions {
+  readonly runs: RunSource
+  /** Its readers have its first event, then those behind this place. @default all */
+  readonly from?: number | undefined
+  readonly sessions: SessionStore
+  readonly principal: unknown
+  readonly key: SessionKey
+  readonly idempotencyKey: string | undefined
+  /** A stored answer as its reader sees it. */
+  display(text: string): Promise<string>
+}
+
+/** A run that is read from the log, whichever process runs it. */
+export class RemoteRun implements RunHandle {
+  readonly key: SessionKey
+  readonly sessionId: string
+  readonly turnId: string
+  readonly idempotencyKey: string | undefined
+  readonly started: Promise<RunKey>
+  readonly ended: Promise<void>
+  readonly readers: Readers
+  readonly #options: RemoteRunOptions
+  readonly #detached = new AbortController()
+  #end: Entry | undefined
+  #error: { code: string; message: string } | undefined
+
+  constructor({ turnId }: StartedRun, options: RemoteRunOptions) {
+    const { key, idempotencyKey } = options
+    this.key = key
+    this.sessionId = key.sessionId
+    this.turnId = turnId
+    this.idempotencyKey = idempotencyKey
+    this.#options = options
+    this.readers = new Readers(options, (reason) => this.stop(reason))
+    this.started = Promise.resolve({ key, turnId })
+    this.ended = this.#followToEnd()
+    this.ended.catch(() => {})
+  }
+
+  stop(reason: string): void {
+    const { runs, principal } = this.#options
+    runs.stop(this.turnId, { principal, reason }).catch(() => {})
+  }
+
+  /** Nobody here waits for it any more: it goes on elsewhere. */
+  detach(): void {
+    this.#detached.abort()
+  }
+
+  entries(signal: AbortSignal): EntryReader {
+    return deferEntries(this.#openEntries(AbortSignal.any([signal, this.#detached.signal])))
+  }
+
+  async answer(): Promise<Answer> {
+    await this.ended
+    const { code, message } = this.#error ?? {}
+    if (code !== undefined) throw new AlliumError(code as AlliumError['code'], message ?? '')
+    const { sessions } = this.#options
+    const [turn, info] = await Promise.all([sessions.find(this.key, { turnId: this.turnId }), this.#info()])
+    const { status, reason, code: blockCode, retryAfter } = (this.#end?.event ?? info) as Partial<Answer>
+    return {
+      sessionId: this.sessionId,
+      turnId: this.turnId,
+      status: status ?? info.status,
+      text: info.text ?? '',
+      reason,
+      code: blockCode,
+      retryAfter,
+      usage: info.usage ?? zeroUsage,
+      pending: this.#end?.pending ?? [],
+      resumes: turn?.resumes,
+    }
+  }
+
+  /** What the log still has; where it has nothing any more, how the run ended. */
+  async #openEntries(signal: AbortSignal): Promise<EntryReader> {
+    const logged = readEntries(this.turnId, this.#attach(signal))
+    const first = await logged.next()
+    if (first !== undefined && this.#options.from !== undefined)
+      return concatEntries([first], undefined, readEntries(this.turnId, this.#attach(signal, this.#options.from)))
+    if (first !== undefined || signal.aborted) return concatEntries(first ? [first] : [], undefined, logged)
+    const { status, text, usage, code, reason } = await this.#info()
+    const end = { type: 'turn:end', sessionId: this.sessionId, turnId: this.turnId, status, usage, code, reason }
+    const synthesized: Entry[] = [{ event: end as never }]
+    if (text !== undefined) synthesized.unshift({ event: { type: 'text-delta', delta: text } })
+    return concatEntries(synthesized, undefined, logged)
+  }
+
+  #attach(signal: AbortSignal, afterSeq = 0): EventReader {
+    const { runs, principal } = this.#options
+    return runs.attach(this.turnId, { principal, signal, afterSeq })
+  }
+
+  async #followToEnd(): Promise<void> {
+    for await (const { event: logged } of this.#attach(this.#detached.signal)) {
+      const entry = logged as Entry
+      const { event } = entry
+      if (event.type === 'turn:end' && !('path' in event)) this.#end = entry
+      if (event.type === 'run:error') this.#error = event as { code: string; message: string }
+    }
+    if (this.#detached.signal.aborted)
+      throw new AlliumError('server.draining', 'The server stops. The run goes on: ask for its events again.')
+  }
+
+  async #info(): Promise<RunState> {
+    const { runs, principal, display } = this.#options
+    const { text, ...info } = await runs.get(this.turnId, { principal })
+    return text === undefined ? info : { ...info, text: await display(text) }
+  }
+}
+
+const zeroUsage: Usage = { inputTokens: 0, outputTokens: 0, calls: 0 }

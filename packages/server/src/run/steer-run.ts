@@ -1,0 +1,63 @@
+import type { EventLog, Input, Message, RunKey } from '@allium/core'
+import type { Entry } from '@allium/durable/log'
+import { RemoteRun, type RemoteRunOptions, type RunSource } from './remote-run.ts'
+import type { RunHandle } from './run-handle.ts'
+import type { SteerLimits } from './steer-limits.ts'
+import { readRemote } from './takeover.ts'
+
+export interface SteerOptions extends Omit<RemoteRunOptions, 'runs' | 'from'> {
+  readonly log: EventLog
+  /** By which the stream names what was said. */
+  readonly id: string
+  readonly abandoned: AbortSignal
+  readonly steerLimits: SteerLimits
+}
+
+/**
+ * Says something to the run that goes on in a session, wherever that is: gives the run once it has heard it, from there on.
+ * Undefined where nothing runs, or where it had its answer before.
+ */
+export async function steerRun(steer: Message['content'], options: SteerOptions): Promise<RunHandle | undefined> {
+  const { log, key, id, abandoned, steerLimits } = options
+  const latest = await log.latest(key)
+  if (latest === undefined || latest.ended) return undefined
+  const run = { key, turnId: latest.turnId }
+  steerLimits.count(run, id, steer)
+  if (!(await log.signal(run, { steer, id }))) return undefined
+  for await (const { seq, event: logged } of readRemote({ ...options, events: log }, run, latest.seq, abandoned)) {
+    const { type, id: eventId } = (logged as Entry).event as { type: string; id?: unknown }
+    if (eventId !== id) continue
+    if (type === 'steer:returned') return undefined
+    if (type === 'steer:heard') return followFrom(run, seq - 1, options)
+  }
+  return undefined
+}
+
+function followFrom({ key, turnId }: RunKey, from: number, options: SteerOptions): RunHandle {
+  const run = new RemoteRun(
+    { run: turnId, turnId, sessionId: key.sessionId },
+    { ...options, runs: logSource(options), from },
+  )
+  run.readers.join()
+  return run
+}
+
+/** A run of any process, by its log and what is stored of it. */
+function logSource({ log, sessions, clock, key }: SteerOptions): RunSource {
+  const runOf = (turnId: string) => ({ key, turnId })
+  return {
+    attach: (turnId, { afterSeq: after, signal }) =>
+      readRemote({ sessions, clock, events: log }, runOf(turnId), after, signal),
+    async get(turnId) {
+      const { status = 'failed', answer, ...stored } = (await sessions.find(key, { turnId })) ?? {}
+      return { ...stored, status, text: answer ?? '' }
+    },
+    stop: (turnId) => log.signal(runOf(turnId), { stop: true }),
+  }
+}
+
+/** What may be said to a run: one message of the user. */
+export function userContentOf(input: Input | undefined): Message['content'] | undefined {
+  if (typeof input === 'string') return input
+  return input !== undefined && 'role' in input && input.role === 'user' ? input.content : undefined
+}

@@ -1,0 +1,105 @@
+import {
+  type Clock,
+  type EventLog,
+  type EventReader,
+  interruptedTurn,
+  type LoggedEvent,
+  type RunKey,
+  type SessionStore,
+} from '@allium/core'
+import type { Entry } from '@allium/durable/log'
+
+interface RemoteHost {
+  readonly sessions: SessionStore
+  readonly events: EventLog
+  readonly clock: Clock
+}
+
+/** Milliseconds without an event after which somebody asks whether the process that runs it is still there; a lease is as long. */
+const silenceTimeout = 10_000
+
+/**
+ * The events of a run that another process runs. Where that is lost, the run is kept as interrupted, and its readers are told and come
+ * to their end: nobody else would end it.
+ */
+export function readRemote(host: RemoteHost, run: RunKey, after: number, signal: AbortSignal): EventReader {
+  const { clock } = host
+  const events = host.events.read(run, after, signal)
+  let [seq, lastEventAt, ended] = [after, clock.monotonic(), signal.aborted]
+  let disarm = () => {}
+  const arm = (ms = silenceTimeout) => {
+    if (!ended) disarm = clock.after(ms, checkOwner, { idle: true })
+  }
+  const checkOwner = () => {
+    const remaining = lastEventAt + silenceTimeout - clock.monotonic()
+    // What cannot be asked now is asked again.
+    if (remaining > 0) arm(remaining)
+    else void takeOverIfLost(host, run, seq).then(rearm, rearm)
+  }
+  const rearm = () => arm()
+  const end = () => {
+    ended = true
+    disarm()
+  }
+  const observe = (event: LoggedEvent | undefined) => {
+    if (event !== undefined) [seq, lastEventAt] = [event.seq, clock.monotonic()]
+    return event
+  }
+  signal.addEventListener('abort', end, { once: true })
+  arm()
+  return {
+    take: () => observe(events.take?.()),
+    async next() {
+      try {
+        const result = await events.next()
+        if (observe(result.value) === undefined) end()
+        return result
+      } catch (error) {
+        end()
+        throw error
+      }
+    },
+    async return() {
+      end()
+      return (await events.return?.()) ?? { value: undefined, done: true }
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
+}
+
+/** Not where there is more to read: then it is the reader who is slow. */
+async function takeOverIfLost({ sessions, events, clock }: RemoteHost, run: RunKey, seq: number): Promise<void> {
+  const latest = await events.latest(run.key)
+  if (latest?.turnId !== run.turnId || latest.ended || latest.seq > seq) return
+  const { lease } = await sessions.acquire(run.key, silenceTimeout)
+  if (lease === undefined) return
+  if (!(await storeInterrupted(sessions, lease, run.turnId, clock.now()))) await sessions.release(lease)
+  await events.append(run, takeoverEpoch, [interruptedEntry], { end: true, mustExist: true })
+}
+
+/** False where it is stored already: its process was lost right behind that. */
+async function storeInterrupted(
+  sessions: SessionStore,
+  lease: Parameters<SessionStore['append']>[0],
+  turnId: string,
+  now: number,
+): Promise<boolean> {
+  const { open, version = 0 } = (await sessions.load(lease.key)) ?? {}
+  if (open?.turnId !== turnId) return false
+  await sessions.append(lease, version, interruptedTurn(open, now), { release: true })
+  return true
+}
+
+/** The run itself has the epoch 1. */
+const takeoverEpoch = 2
+
+const interruptedEntry: Entry = {
+  event: {
+    type: 'run:error',
+    status: 409,
+    code: 'run.interrupted',
+    message: 'The answer was cut off, for its process was lost. What was stored of it stays: ask again.',
+  },
+}

@@ -1,0 +1,22 @@
+import { concatEntries, type EntryReader } from './entry-reader.ts'
+import type { RunEntry } from './run-entry.ts'
+
+/** The events of a run without what was taken back before somebody came to read them. @param seq where the log stood then */
+export async function withoutResets(entries: EntryReader, seq: number): Promise<EntryReader> {
+  const buffered: RunEntry[] = []
+  let [lastSeq, stepStart] = [0, 0]
+  while (lastSeq < seq) {
+    const entry = await entries.next()
+    if (entry === undefined) break
+    lastSeq = entry.seq ?? lastSeq
+    const { event } = entry
+    const isTopLevel = !('path' in event) || event.path === undefined
+    if (isTopLevel && event.type === 'model:reset') {
+      buffered.length = stepStart
+      continue
+    }
+    buffered.push(entry)
+    if (isTopLevel && event.type === 'step:start') stepStart = buffered.length
+  }
+  return concatEntries(buffered, undefined, entries)
+}

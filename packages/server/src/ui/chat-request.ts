@@ -1,0 +1,125 @@
+import type { Decision, Input, ToolDef } from '@allium/core'
+import { clientTool, clientTools } from '../native/bodies.ts'
+import { list, openObject, variants } from '../request/containers.ts'
+import { content, dataUrl, filename, filePart, maxMessages, mediaType } from '../request/content.ts'
+import { id, sessionId, token } from '../request/fields.ts'
+import { anything, flag, mapped, nullable, oneOf, type Schema, text } from '../request/schema.ts'
+import { childLocation, rejection, type ValueLocation, violation } from '../request/value-location.ts'
+
+/** What a page of the AI SDK asks: its newest message, or what it says of calls. The rest of what it sends is not read. */
+export type ChatRequest =
+  | { input: Input; callResponses?: undefined }
+  | { callResponses: CallResponses; input?: undefined }
+
+/** Of calls: decisions about those that wait, and outputs of those that the page may have run. */
+export interface CallResponses {
+  decisions: Record<string, Decision>
+  results: Record<string, Decision>
+}
+
+const userPart = variants('type', {
+  text: openObject({ type: oneOf('text'), text: text() }),
+  file: mapped(
+    openObject({ type: oneOf('file'), url: dataUrl, mediaType, filename: nullable(filename) }),
+    ({ url, mediaType, filename }) => filePart({ data: url.data, mediaType, filename }),
+  ),
+})
+
+const userContent = mapped(content(userPart), (value, location) => {
+  if (typeof value !== 'string') return value
+  throw violation(location, 'a list of parts', value)
+})
+
+/** A part of an answer: only what a page says of calls is read. */
+const answerPart = variants(
+  'state',
+  {
+    'approval-responded': openObject({
+      state: oneOf('approval-responded'),
+      toolCallId: id,
+      approval: openObject({ id: token, approved: flag(), reason: nullable(text({ max: 10_000 })) }),
+    }),
+    'output-available': openObject({
+      state: oneOf('output-available'),
+      toolCallId: id,
+      output: nullable(anything()),
+    }),
+    'output-error': openObject({
+      state: oneOf('output-error'),
+      toolCallId: id,
+      errorText: nullable(text()),
+    }),
+  },
+  openObject({ state: nullable(anything()) }),
+)
+
+/** Parts are parsed where they count: those of the last message, or what an answer says of calls. */
+const anyPart = anything({ anyOf: [userPart.json, answerPart.json, {}] })
+const message = openObject({ role: oneOf('system', 'user', 'assistant'), parts: list(anyPart, { max: 10_000 }) })
+
+const messages = mapped(list(message, { min: 1, max: maxMessages }), (all, location): ChatRequest => {
+  const lastIndex = all.length - 1
+  const last = all[lastIndex]
+  const partsOf = (index: number) => childLocation(childLocation(location, index), 'parts')
+  if (last?.role === 'user') {
+    const userParts = userContent.parse(last.parts, partsOf(lastIndex))
+    return { input: { role: 'user', content: userParts } }
+  }
+  return {
+    callResponses: callResponsesIn(
+      all.map(({ parts }, index) => [parts, partsOf(index)] as const),
+      location,
+    ),
+  }
+})
+
+const answerParts = list(answerPart, { max: 10_000 })
+
+function callResponsesIn(
+  all: readonly (readonly [readonly unknown[], ValueLocation])[],
+  location: ValueLocation,
+): CallResponses {
+  const parts = all.flatMap(([rawParts, partLocation]) => answerParts.parse(rawParts, partLocation))
+  const decisions = Object.fromEntries(parts.flatMap(decisionOf))
+  const results = Object.fromEntries(parts.flatMap(resultOf))
+  if (Object.keys({ ...decisions, ...results }).length > 0) return { decisions, results }
+  throw rejection(
+    location,
+    'must end with a message of the user, or have decisions or outputs of calls that wait. An answer without them asks for nothing.',
+  )
+}
+
+type AnswerPart = ReturnType<typeof answerPart.parse>
+
+/** The id of an approval is the token of its call. A reader who may not approve the call has no token, and the id is the call's. */
+function decisionOf(part: AnswerPart): [string, Decision][] {
+  if (part.state !== 'approval-responded' || !('approval' in part)) return []
+  const { id, approved, reason } = part.approval
+  const token = id === part.toolCallId ? {} : { token: id }
+  if (approved) return [[part.toolCallId, { approve: true, ...token }]]
+  return [[part.toolCallId, { deny: reason === undefined || reason === '' ? 'Denied.' : reason, ...token }]]
+}
+
+/** What a page says that came of a call: it counts for one that was handed to it. */
+function resultOf(part: AnswerPart): [string, Decision][] {
+  if (part.state === 'output-available' && 'toolCallId' in part)
+    return [[part.toolCallId, { result: ('output' in part ? part.output : undefined) ?? null }]]
+  if (part.state !== 'output-error' || !('errorText' in part)) return []
+  return [[part.toolCallId, { result: String(part.errorText), isError: true }]]
+}
+
+/** The trigger of a page. An answer cannot be asked for anew: the history is the server's. */
+const trigger: Schema<string> = mapped(text({ max: 100 }), (value, location) => {
+  if (value !== 'regenerate-message') return value
+  throw rejection(
+    location,
+    "asks for an answer anew, which is not possible: the history is the server's. Ask again, or fork the session.",
+  )
+})
+
+/** The body that `DefaultChatTransport` of the AI SDK sends. */
+export const chatBody: Schema<{
+  readonly id: string
+  readonly messages: ChatRequest
+  readonly clientTools?: readonly ToolDef[] | undefined
+}> = openObject({ id: sessionId, trigger: nullable(trigger), messages, clientTools: nullable(clientTools(clientTool)) })

@@ -1,0 +1,210 @@
+import type { FileChunk, PendingCall, SourceChunk, StreamEvent, ToolEnd, TurnEnd } from '@allium/core'
+import type { RunError } from '@allium/durable/log'
+import { fileUrl } from '../native/ui-messages.ts'
+import type { RunEntry } from '../run/run-entry.ts'
+import { Blocks, type UiChunk } from './blocks.ts'
+import { SentSources, sourceChunk } from './sources.ts'
+
+/** The version of the AI SDK whose pages read the stream: 7 knows `reset-step`. */
+export type UiVersion = 6 | 7
+
+export interface UiWriterOptions {
+  /** The answer that a run goes on with has been written: the run adds to it. */
+  readonly isContinuation: boolean
+  /** What the user said while the answer was written, by id, with its words. @default told without them */
+  readonly steers?: ReadonlyMap<string, UiChunk> | undefined
+}
+
+/** The events of a run as a UI message stream of the AI SDK. What sub-agents and layers tell of themselves stays out. */
+export class UiWriter {
+  /** Nothing of what is still to come is written. */
+  done = false
+  readonly #version: UiVersion
+  readonly #isContinuation: boolean
+  readonly #blocks = new Blocks()
+  readonly #sentSources = new SentSources()
+  /** The JSON text of each call of this run. */
+  readonly #inputs = new Map<string, { name: string; text: string; client: true | undefined }>()
+  /** A run that goes on after a decision begins in the step that stands already. */
+  #resumed = false
+  #hasNoText = true
+  #reason: string | undefined
+  #sources = 0
+  /** The calls that the run begins with. */
+  #decidedCalls: readonly string[] = []
+  /** Those that wait, or in which a call of a sub-agent waits. */
+  readonly #suspended: string[] = []
+
+  readonly #steers: ReadonlyMap<string, UiChunk>
+
+  constructor(version: UiVersion, { isContinuation, steers = new Map() }: UiWriterOptions) {
+    this.#version = version
+    this.#isContinuation = isContinuation
+    this.#steers = steers
+  }
+
+  *write({ event, pending = [], client, decided }: RunEntry): Generator<UiChunk> {
+    if (decided !== undefined) this.#decidedCalls = decided
+    if ('path' in event && event.path !== undefined) yield* this.#nestedEvent(event as StreamEvent)
+    else yield* this.#event(event as StreamEvent | RunError, pending, client)
+  }
+
+  *#event(event: StreamEvent | RunError, pending: readonly PendingCall[], client?: true): Generator<UiChunk> {
+    if (event.type === 'text-delta' || event.type === 'reasoning-delta') {
+      this.#hasNoText &&= event.type !== 'text-delta'
+      return yield* this.#blocks.delta(event.type === 'text-delta' ? 'text' : 'reasoning', event.id, event.delta)
+    }
+    if (event.type === 'model:reset') return yield* this.#reset()
+    // A text goes on behind a source, and its citations come behind its last delta.
+    if (event.type === 'source') return yield* this.#source(event)
+    yield* this.#blocks.close()
+    switch (event.type) {
+      case 'turn:start':
+        this.#resumed = event.resumes !== undefined
+        if (!this.#isContinuation) yield this.#resumed ? { type: 'start' } : { type: 'start', messageId: event.turnId }
+        return
+      case 'step:start':
+        if (!this.#resumed) yield { type: 'start-step' }
+        this.#resumed = false
+        return
+      case 'step:end':
+        return yield { type: 'finish-step' }
+      case 'tool-input-start':
+        this.#inputs.set(event.callId, { name: event.name, text: '', client })
+        return yield {
+          type: event.type,
+          toolCallId: event.callId,
+          toolName: event.name,
+          ...providerExecutedField(event),
+        }
+      case 'tool-input-delta':
+        return yield* this.#inputDelta(event.callId, event.delta)
+      case 'tool-input-end':
+        return yield* this.#inputEnd(event.callId, providerExecutedField(event))
+      case 'tool-result':
+        return yield { ...output(event.callId, event.content, event.isError === true), providerExecuted: true }
+      case 'tool:end':
+        return yield* this.#toolEnd(event)
+      case 'file':
+        return yield { type: 'file', mediaType: event.mediaType, url: fileUrl(event as FileChunk) }
+      case 'finish':
+        this.#reason = event.reason
+        return
+      case 'steer:heard':
+        return yield this.#steers.get(event.id) ?? steerChunk(event.id, { heard: true })
+      case 'steer:returned':
+        return yield steerChunk(event.id, { heard: false, reason: event.reason })
+      case 'run:error':
+        return yield { type: 'error', errorText: event.message }
+      case 'turn:end':
+        return yield* this.#end(event, pending)
+    }
+  }
+
+  *#inputDelta(callId: string, delta: string): Generator<UiChunk> {
+    const input = this.#inputs.get(callId)
+    if (input !== undefined) input.text += delta
+    yield { type: 'tool-input-delta', toolCallId: callId, inputTextDelta: delta }
+  }
+
+  *#inputEnd(callId: string, extra: object): Generator<UiChunk> {
+    const { name = '', text = '', client } = this.#inputs.get(callId) ?? {}
+    // The page runs it as soon as it has its input: that is given once the layers have let the call pass.
+    if (client === true) return
+    yield { type: 'tool-input-available', toolCallId: callId, toolName: name, input: parseInput(text), ...extra }
+  }
+
+  *#toolEnd({ callId, status, content, isError }: ToolEnd): Generator<UiChunk> {
+    if (status === 'suspended') return void this.#suspended.push(callId)
+    const decided = !this.#inputs.has(callId)
+    if (status === 'denied' && decided) yield { type: 'tool-output-denied', toolCallId: callId }
+    else yield output(callId, content, isError)
+  }
+
+  /** Of what a sub-agent does only the cards that asked are told how it came out. */
+  *#nestedEvent(event: StreamEvent): Generator<UiChunk> {
+    if (event.type !== 'tool:end' || event.status === 'suspended') return
+    const [callId, ...extra] = this.#decidedCalls.filter((id) => id.endsWith(`/${event.callId}`))
+    if (callId !== undefined && extra.length === 0) yield* this.#toolEnd({ ...event, callId })
+  }
+
+  /** A source that supports a passage goes with its text, where the page knows citations; else it is written once. */
+  *#source(chunk: SourceChunk): Generator<UiChunk> {
+    const { cites, id = `source-${++this.#sources}` } = chunk
+    const source = { ...chunk, id }
+    if (cites !== undefined && this.#version === 7 && this.#blocks.cite(source, cites)) return
+    if (this.#sentSources.isNew(source) || cites === undefined) yield sourceChunk(source)
+  }
+
+  /** Version 6 has no word for it: such a stream ends here, and a reload shows what is stored. */
+  *#reset(): Generator<UiChunk> {
+    this.#hasNoText = true
+    if (this.#version === 6) {
+      this.done = true
+      return yield { type: 'error', errorText: 'The answer begins anew: reload to see it.' }
+    }
+    this.#blocks.discard()
+    this.#inputs.clear()
+    yield { type: 'reset-step' }
+  }
+
+  *#end({ status, reason }: TurnEnd, pending: readonly PendingCall[]): Generator<UiChunk> {
+    yield* this.#suspendedOutputs(pending)
+    for (const call of pending) yield* this.#approvalRequest(call)
+    if (status === 'aborted') return yield { type: 'abort', ...(reason !== undefined && { reason }) }
+    if (status === 'failed') return
+    if (status === 'blocked' && this.#hasNoText)
+      yield { type: 'error', errorText: reason ?? 'The request was refused.' }
+    yield { type: 'finish', finishReason: status === 'suspended' ? 'tool-calls' : (this.#reason ?? 'other') }
+  }
+
+  /** A call in which a sub-agent waits has an output until it has its own: a page sends no decision while a card has none. */
+  *#suspendedOutputs(pending: readonly PendingCall[]): Generator<UiChunk> {
+    for (const callId of this.#suspended)
+      if (!pending.some((call) => call.callId === callId)) yield output(callId, 'Waits for a decision.', false)
+  }
+
+  /** What is to run stands in the card that asks, and a call of a sub-agent gets a card. */
+  *#approvalRequest({
+    callId: toolCallId,
+    name: toolName,
+    args: input,
+    token,
+    path,
+    client,
+  }: PendingCall): Generator<UiChunk> {
+    if (this.#inputs.has(toolCallId) || path !== undefined || client === true)
+      yield { type: 'tool-input-available', toolCallId, toolName, input }
+    if (client === true) return
+    yield { type: 'tool-approval-request', toolCallId, approvalId: token ?? toolCallId }
+  }
+}
+
+/** Where in the answer something that the user said meanwhile was heard. */
+function steerChunk(id: string, data: { heard: boolean; reason?: string }): UiChunk {
+  return { type: 'data-steer', id, data }
+}
+
+function output(toolCallId: string, content: Parameters<typeof textOutput>[0], isError: boolean): UiChunk {
+  const text = textOutput(content)
+  if (isError) return { type: 'tool-output-error', toolCallId, errorText: text }
+  return { type: 'tool-output-available', toolCallId, output: text }
+}
+
+function textOutput(content: string | readonly { type: string; text?: string }[]): string {
+  if (typeof content === 'string') return content
+  return content.flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('')
+}
+
+function providerExecutedField({ providerExecuted }: { providerExecuted?: boolean }): { providerExecuted?: true } {
+  return providerExecuted === true ? { providerExecuted } : {}
+}
+
+/** A call whose arguments are no JSON runs with none, and is told so in its result. */
+function parseInput(text: string): unknown {
+  try {
+    return text === '' ? {} : JSON.parse(text)
+  } catch {
+    return {}
+  }
+}
