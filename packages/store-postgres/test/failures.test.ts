@@ -10,7 +10,7 @@ it.each([
   ['28P01', 'store.unavailable', 'name and password'],
   ['3D000', 'store.unavailable', 'Create it'],
   ['42P01', 'store.corrupt', 'postgresSql()'],
-  ['22021', 'store.key', 'with a NUL'],
+  ['22021', 'store.key', 'hold a NUL'],
   ['53100', 'store.full', 'no room'],
 ])('tells %s as %s, and what to do', (code, known, advice) => {
   const error = told(Object.assign(new Error('as Postgres says it'), { code }))
